@@ -1,0 +1,1 @@
+"""Minds: what decides for the agents."""

@@ -1,0 +1,82 @@
+"""Symbolic actions: what a plan is made of, and the vocabulary that a world offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from maeil.errors import InvalidThought
+
+
+class SymbolicAction(BaseModel):
+    """One symbolic action with its arguments.
+
+    A world subclasses it once per action; the subclass narrows `action` to a `Literal` with a default, and its
+    fields carry their ranges, so that the class is at once the check, the schema for a model and its documentation.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: str
+
+    def arguments(self) -> dict[str, Any]:
+        """Give the arguments alone, JSON-ready, without the action's name."""
+        return self.model_dump(mode="json", exclude={"action"})
+
+    def __str__(self) -> str:
+        """Read as a call: `push_block(block=3, steps=2)`."""
+        return f"{self.action}({', '.join(f'{key}={value}' for key, value in self.arguments().items())})"
+
+
+class ActionStatus(StrEnum):
+    """How a symbolic action ended."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+class Vocabulary:
+    """The symbolic actions that the agents of a world may use, by name.
+
+    Args:
+        actions: the action models; their names are the defaults of their `action` field.
+    """
+
+    def __init__(self, *actions: type[SymbolicAction]) -> None:
+        self._models: dict[str, type[SymbolicAction]] = {
+            model.model_fields["action"].default: model for model in actions
+        }
+
+    def __iter__(self) -> Iterator[type[SymbolicAction]]:
+        return iter(self._models.values())
+
+    def __contains__(self, action: object) -> bool:
+        return type(action) in self._models.values()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the actions, in the order of the vocabulary."""
+        return tuple(self._models)
+
+    def parse(self, data: Mapping[str, Any]) -> SymbolicAction:
+        """Make an action from plain data.
+
+        Raises:
+            InvalidThought: unknown action, or an argument that is missing, unknown or out of its range.
+        """
+        name = data.get("action")
+        model = self._models.get(name) if isinstance(name, str) else None
+        if model is None:
+            raise InvalidThought((f"unknown action {name!r}; the actions are: {', '.join(self._models)}",))
+        try:
+            return model.model_validate(dict(data))
+        except ValidationError as error:
+            reasons = tuple(
+                f"{name}: {'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()
+            )
+            raise InvalidThought(reasons) from None

@@ -1,0 +1,61 @@
+"""The cognitive clock: a queue of events, and nothing else that could order anything."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from maeil.mind import Call
+
+P = TypeVar("P")
+
+
+class ClockUnit(StrEnum):
+    """What moves the cognitive clock."""
+
+    TOKENS = "tokens"
+    """Completion tokens of the calls made; 1 for a thought without a call."""
+
+    FIXED = "fixed"
+    """1 for each thought."""
+
+    SECONDS = "seconds"
+    """Measured wall time: not reproducible."""
+
+    def cost(self, calls: tuple[Call, ...], seconds: float) -> float:
+        """Give how far a thought moves its agent."""
+        match self:
+            case ClockUnit.TOKENS:
+                return sum(call.completion_tokens for call in calls) if calls else 1
+            case ClockUnit.FIXED:
+                return 1
+            case ClockUnit.SECONDS:
+                return seconds
+
+
+@dataclass(slots=True)
+class EventQueue(Generic[P]):
+    """Events to come, ordered by `(time, agent index, sequence number)`."""
+
+    _heap: list[tuple[float, int, int, P]] = field(default_factory=list)
+    _pushed: int = 0
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, time: float, agent: int, event: P) -> None:
+        """Add an event that happens to `agent` at `time`."""
+        heapq.heappush(self._heap, (time, agent, self._pushed, event))
+        self._pushed += 1
+
+    def pop(self) -> tuple[float, P]:
+        """Take the next event and its time."""
+        time, _, _, event = heapq.heappop(self._heap)
+        return time, event
+
+    @property
+    def next_time(self) -> float:
+        """Time of the next event."""
+        return self._heap[0][0]

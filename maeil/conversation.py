@@ -1,0 +1,298 @@
+"""The cognitive phase: thoughts and messages between two environment steps, in the order of the cognitive clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from maeil.clock import EventQueue
+from maeil.errors import IllegalTransition, StalledConversation
+from maeil.messages import Draft, Message
+from maeil.mind import Act, Mind, Resume, Thought, Turn, View
+from maeil.plans import Plan
+from maeil.review import review
+from maeil.settings import LoopSettings
+from maeil.stages import Stage, Trigger, may_send
+from maeil.team import Participant, Team
+from maeil.topology import Topology
+from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
+from maeil.trace.recorder import Recorder
+from maeil.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One try at a turn: a refused thought leads to another attempt at the same turn."""
+
+    turn: Turn
+    number: int = 0
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """A thought that has come back, and takes effect at its own instant."""
+
+    attempt: _Attempt
+    thought: Thought
+    cost: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A message that comes to lie in one mailbox."""
+
+    message: Message
+    recipient: int
+
+
+_Thinking = tuple[_Attempt, "asyncio.Task[tuple[Thought, float]]"]
+
+
+class Conversation:
+    """Runs the conversation of each environment step, and is the floor that a topology reads.
+
+    An instant of the cognitive clock is drained before the thoughts that it causes begin; all of these run at the same
+    time; and nothing is taken from the queue before every one of them has returned. So the order of events depends on
+    costs alone.
+    """
+
+    def __init__(
+        self, world: World, team: Team, topology: Topology, settings: LoopSettings, recorder: Recorder
+    ) -> None:
+        self._world = world
+        self._team = team
+        self._topology = topology
+        self._settings = settings
+        self._recorder = recorder
+        self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
+        self._in_flight: list[_Thinking] = []
+        self._awaited: set[int] = set()
+        self._turns: list[Turn] = []
+        self._messages = 0
+
+    # The floor, as a topology reads it.
+
+    @property
+    def t(self) -> int:
+        """Environment step."""
+        return self._team.now.t
+
+    @property
+    def agents(self) -> int:
+        """Number of embodied agents."""
+        return len(self._team.agents)
+
+    @property
+    def participants(self) -> int:
+        """Number of agents and coordinators."""
+        return len(self._team.participants)
+
+    @property
+    def undecided(self) -> list[int]:
+        """Agents in R or I that are not thinking just now, ascending."""
+        return [
+            agent.index
+            for agent in self._team.agents
+            if agent.stage in (Stage.REASON, Stage.INTERRUPTED) and agent.index not in self._awaited
+        ]
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """Turns that have ended in this conversation, in order."""
+        return self._turns
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a turn is under way."""
+        return bool(self._awaited)
+
+    def stage(self, agent: int) -> Stage:
+        """Stage of an agent."""
+        return self._team.agents[agent].stage
+
+    def unread(self, agent: int) -> int:
+        """Number of messages in the mailbox of a participant."""
+        return len(self._team.participants[agent].mailbox)
+
+    def sent(self, agent: int) -> int:
+        """Number of messages that a participant has sent in this environment step."""
+        return self._team.participants[agent].sent
+
+    # What the scheduler calls.
+
+    def begin_step(self) -> None:
+        """Forget the turns and counts of the last environment step; wake those whose mail was left unread."""
+        self._turns.clear()
+        for participant in self._team.participants:
+            participant.thoughts = participant.sent = 0
+        for agent in self._team.agents:
+            if agent.mailbox and agent.stage is Stage.EXECUTE:
+                self._team.change_stage(agent, Trigger.MESSAGE)
+
+    async def run(self) -> None:
+        """Let the participants think and talk until all agents are ready and the topology gives no more turns.
+
+        Raises:
+            StalledConversation: the topology leaves an agent without a turn and without a decision.
+            Exception: whatever a mind raises.
+        """
+        while True:
+            self._open_turns()
+            await self._collect()
+            if not self._queue:
+                break
+            self._drain_instant()
+        if waiting := self.undecided:
+            names = ", ".join(self._team.names[index] for index in waiting)
+            raise StalledConversation(
+                f"step {self.t}: topology '{self._topology.name}' gives no turn to {names}, who have no decision"
+            )
+
+    def _open_turns(self) -> None:
+        while turns := self._topology.turns(self):
+            for turn in turns:
+                participant = self._team.participants[turn.agent]
+                if participant.embodied and not may_send(participant.stage):
+                    raise IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
+                if participant.thoughts < self._settings.max_thoughts_per_step:
+                    self._think(_Attempt(turn))
+                else:
+                    self._force_ready(turn, participant)
+
+    def _think(self, attempt: _Attempt) -> None:
+        """Begin a thought: its author reads its mail and sees the world as it is now."""
+        participant = self._team.participants[attempt.turn.agent]
+        participant.thoughts += 1
+        self._awaited.add(participant.index)
+        acts = sorted(attempt.turn.acts)
+        self._team.record(ThoughtStart(participant.index, acts, attempt.problems))
+        unread = tuple(participant.mailbox)
+        participant.mailbox.clear()
+        for message in unread:
+            self._team.record(MessageRead(message.id, participant.index))
+        view = View(
+            agent=participant.index,
+            name=participant.name,
+            names=self._team.names,
+            turn=attempt.turn,
+            t=self._team.now.t,
+            t_hat=self._team.now.t_hat,
+            observation=self._world.observe(participant.index) if participant.embodied else None,
+            unread=unread,
+            memory=tuple(participant.memory),
+            plan=participant.plan_view(),
+            outcomes=tuple(participant.outcomes),
+            problems=attempt.problems,
+        )
+        participant.memory.extend(unread)
+        self._in_flight.append((attempt, asyncio.ensure_future(_timed(participant.mind, view))))
+
+    async def _collect(self) -> None:
+        """Wait until every thought that has started has returned; only then is its end on the clock known."""
+        if not self._in_flight:
+            return
+        self._recorder.flush()
+        in_flight, self._in_flight = self._in_flight, []
+        tasks = [task for _, task in in_flight]
+        _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                raise error
+        for attempt, task in in_flight:
+            thought, seconds = task.result()
+            calls = thought.calls if isinstance(thought, Thought) else ()
+            cost = self._settings.clock_unit.cost(calls, seconds)
+            end = self._team.now.t_hat + cost
+            self._queue.push(end, attempt.turn.agent, _Returned(attempt, thought, cost, seconds))
+
+    def _drain_instant(self) -> None:
+        """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
+        self._team.now.t_hat = instant = self._queue.next_time
+        again: list[_Attempt] = []
+        while self._queue and self._queue.next_time == instant:
+            _, event = self._queue.pop()
+            if isinstance(event, _Arrival):
+                self._deliver(event)
+            elif (attempt := self._take_effect(event)) is not None:
+                again.append(attempt)
+        for attempt in again:
+            self._think(attempt)
+
+    def _take_effect(self, returned: _Returned) -> _Attempt | None:
+        """Carry out a thought; or refuse it, and give the next attempt at its turn while there is one left."""
+        attempt, thought = returned.attempt, returned.thought
+        author = self._team.participants[attempt.turn.agent]
+        reasons = review(thought, attempt.turn, author, self._world)
+        calls = [call.record for call in thought.calls] if isinstance(thought, Thought) else []
+        self._team.record(ThoughtEnd(author.index, returned.cost, calls, reasons, round(returned.seconds, 6)))
+        spent = author.thoughts >= self._settings.max_thoughts_per_step
+        if reasons and attempt.number < self._settings.max_repairs and not spent:
+            return _Attempt(attempt.turn, attempt.number + 1, reasons)
+        self._awaited.discard(author.index)
+        self._turns.append(attempt.turn)
+        if not reasons:
+            self._send(author, thought.messages)
+            self._decide(author, thought.decision)
+        elif Act.PLAN in attempt.turn.acts and author.embodied:
+            self._fall_back(author, "invalid_plan")
+        return None
+
+    def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:
+        if decision is None:
+            return
+        if decision is Resume.RESUME:
+            self._team.change_stage(author, Trigger.RESUMED)
+        elif isinstance(decision, Plan):
+            self._team.commit(author, decision, flag)
+        if author.mailbox:
+            self._team.change_stage(author, Trigger.MESSAGE)
+
+    def _fall_back(self, agent: Participant, flag: str) -> None:
+        """Decide in a mind's stead: the plan that the agent has, or one tick of doing nothing."""
+        if agent.plan is not None:
+            self._decide(agent, Resume.RESUME)
+        else:
+            self._decide(agent, Plan((self._world.idle,)), flag)
+
+    def _force_ready(self, turn: Turn, participant: Participant) -> None:
+        """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
+        self._turns.append(turn)
+        self._team.record(ForcedReady(participant.index))
+        if participant.embodied:
+            mailbox, participant.mailbox = participant.mailbox, []
+            self._fall_back(participant, "forced_ready")
+            participant.mailbox = mailbox
+
+    def _send(self, sender: Participant, drafts: tuple[Draft, ...]) -> None:
+        now = self._team.now
+        for draft in drafts:
+            recipients = tuple(sorted(set(draft.recipients)))
+            arrival = now.t_hat + self._settings.delivery
+            message = Message(
+                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival
+            )
+            self._messages += 1
+            sender.sent += 1
+            sender.memory.append(message)
+            self._team.record(MessageSent(message.id, sender.index, recipients, message.kind, message.content, arrival))
+            for recipient in recipients:
+                self._queue.push(arrival, recipient, _Arrival(message, recipient))
+
+    def _deliver(self, arrival: _Arrival) -> None:
+        recipient = self._team.participants[arrival.recipient]
+        recipient.mailbox.append(arrival.message)
+        if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
+            self._team.change_stage(recipient, Trigger.MESSAGE)
+
+
+async def _timed(mind: Mind, view: View) -> tuple[Thought, float]:
+    begin = time.perf_counter()
+    thought = await mind.think(view)
+    return thought, time.perf_counter() - begin

@@ -1,0 +1,44 @@
+"""What can go wrong in the loop.
+
+MaeilError
+|- IllegalTransition    a stage change that the table does not have (a bug)
+|- InvalidThought       a mind answered something that its turn or the state does not allow
+|- StalledConversation  a topology left an agent without a turn and without a plan
+|- TraceError           a trace that cannot be read
+   |- NewerTrace        written by a newer version of the schema
+   |- ReplayMismatch    seed and joint actions do not give back what the trace says
+"""
+
+from __future__ import annotations
+
+
+class MaeilError(Exception):
+    """Base of every error of the loop."""
+
+
+class IllegalTransition(MaeilError):
+    """A stage change that the table of stages does not have: a bug, never a user's mistake."""
+
+
+class InvalidThought(MaeilError):
+    """A thought that its turn or the state of the world does not allow; `reasons` go back to the mind."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+class StalledConversation(MaeilError):
+    """Nobody has a turn, nothing is under way, and yet an agent is not ready."""
+
+
+class TraceError(MaeilError):
+    """A trace that cannot be read."""
+
+
+class NewerTrace(TraceError):
+    """The trace was written by a newer schema than this version reads."""
+
+
+class ReplayMismatch(TraceError):
+    """Seed and joint actions do not give back what the trace says."""

@@ -1,0 +1,82 @@
+"""Grounding: the team's live plans, action by action, as primitives of the world."""
+
+from __future__ import annotations
+
+from maeil.actions import ActionStatus
+from maeil.plans import PlanStatus
+from maeil.stages import Stage, Trigger
+from maeil.team import Participant, Team
+from maeil.world import Ended, World
+
+_PLAN_STATUS = {
+    ActionStatus.FAILED: PlanStatus.FAILED,
+    ActionStatus.TIMEOUT: PlanStatus.TIMED_OUT,
+    ActionStatus.CANCELLED: PlanStatus.CANCELLED,
+}
+
+
+class Grounding:
+    """Executes the plans of all agents that are in X."""
+
+    def __init__(self, world: World, team: Team) -> None:
+        self._world = world
+        self._team = team
+
+    def settle(self) -> bool:
+        """Start and end actions until nothing changes any more in the state as it is.
+
+        An action may end before its first step (an agent that is already where it shall go), and one agent's action
+        may end because another's has begun (a rendezvous), so all are asked again after every change.
+
+        Returns:
+            Whether an agent's plan has ended, so that it must think before the world can go on.
+        """
+        thinkers = False
+        executing = [agent for agent in self._team.agents if agent.stage is Stage.EXECUTE]
+        while executing:
+            for agent in executing:
+                if agent.controller is None:
+                    self._start(agent)
+            changed = False
+            for agent in executing:
+                assert agent.controller is not None
+                end = agent.controller.status()
+                if end is not None:
+                    changed = True
+                    self._end(agent, end)
+            if not changed:
+                break
+            still = [agent for agent in executing if agent.plan is not None]
+            thinkers |= len(still) < len(executing)
+            executing = still
+        return thinkers
+
+    def act(self) -> list[int]:
+        """Give the joint primitive action of this step. Every agent must be in X, with a running action."""
+        joint = []
+        for agent in self._team.agents:
+            assert agent.controller is not None
+            joint.append(agent.controller.act())
+        return joint
+
+    def _start(self, agent: Participant) -> None:
+        plan = agent.plan
+        assert plan is not None
+        if plan.status is PlanStatus.COMMITTED:
+            self._team.run_plan(plan)
+        self._team.record_action(plan, "started")
+        agent.controller = self._world.ground(agent.index, plan.plan.actions[plan.index])
+
+    def _end(self, agent: Participant, end: Ended) -> None:
+        plan = agent.plan
+        assert plan is not None
+        name = plan.plan.actions[plan.index].action
+        self._team.end_action(agent, end)
+        if end.status is ActionStatus.SUCCESS:
+            plan.index += 1
+            if plan.index < len(plan.plan.actions):
+                return
+            self._team.end_plan(agent, PlanStatus.SUCCEEDED)
+        else:
+            self._team.end_plan(agent, _PLAN_STATUS[end.status], f"{name}: {end.reason}" if end.reason else name)
+        self._team.change_stage(agent, Trigger.PLAN_ENDED)

@@ -1,0 +1,57 @@
+"""Messages between agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What a message does."""
+
+    INFORM = "inform"
+    PROPOSE = "propose"
+    DIRECTIVE = "directive"
+    ACK = "ack"
+    REQUEST = "request"
+    FEEDBACK = "feedback"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message as a mind writes it: not yet sent.
+
+    Attributes:
+        recipients: indices of those who shall read it; a broadcast is one draft with many recipients.
+        content: the text.
+        kind: what the message does.
+    """
+
+    recipients: tuple[int, ...]
+    content: str
+    kind: Kind = Kind.INFORM
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message that was sent.
+
+    Attributes:
+        id: number of the message in its episode, from 0.
+        sender: index of the participant who sent it.
+        recipients: indices of those it goes to, ascending.
+        content: the text.
+        kind: what the message does.
+        t: environment step in which it was sent.
+        sent_at: cognitive time of the send.
+        delivered_at: cognitive time at which it lies in the mailboxes.
+    """
+
+    id: int
+    sender: int
+    recipients: tuple[int, ...]
+    content: str
+    kind: Kind
+    t: int
+    sent_at: float
+    delivered_at: float

@@ -1,0 +1,145 @@
+"""The contract of a mind: what it sees when it has a turn, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+from maeil.messages import Draft, Message
+from maeil.plans import Plan, PlanStatus, Task
+
+
+class Act(StrEnum):
+    """What a turn lets its holder do."""
+
+    SPEAK = "speak"
+    ACKNOWLEDGE = "acknowledge"
+    PLAN = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn in the conversation, given by the topology.
+
+    Attributes:
+        agent: index of the participant whose turn it is.
+        acts: what it may do.
+        recipients: whom it may write to in this turn, ascending.
+        role: its part in the topology ("leader", "follower"), empty where all are equal.
+    """
+
+    agent: int
+    acts: frozenset[Act]
+    recipients: tuple[int, ...] = ()
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan as its own agent sees it: the current one with its progress, or an earlier one with its end.
+
+    Attributes:
+        id: name of the plan.
+        task: what it is for.
+        actions: its actions as text, in order.
+        done: how many of them have succeeded.
+        status: where it stands.
+        reason: why it ended, empty while it lives.
+    """
+
+    id: str
+    task: Task | None
+    actions: tuple[str, ...]
+    done: int
+    status: PlanStatus
+    reason: str = ""
+
+
+class Observation(Protocol):
+    """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text."""
+
+    def text(self) -> str:
+        """Give the observation as plain text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a mind sees when it thinks.
+
+    Attributes:
+        agent: own index.
+        name: own name, as the world calls it.
+        names: names of all participants by index.
+        turn: what the topology allows now.
+        t: environment step.
+        t_hat: cognitive time at which the thought begins.
+        observation: the world as this agent sees it; None for a coordinator, which has no body.
+        unread: messages that have arrived since the last thought, in order of arrival.
+        memory: earlier messages, sent and read, oldest first, at most `memory.messages` of them.
+        plan: the current plan with its progress, or None.
+        outcomes: the last plans that ended, oldest first.
+        problems: why this agent's previous answer was refused; empty at a first try.
+    """
+
+    agent: int
+    name: str
+    names: tuple[str, ...]
+    turn: Turn
+    t: int
+    t_hat: float
+    observation: Observation | None
+    unread: tuple[Message, ...] = ()
+    memory: tuple[Message, ...] = ()
+    plan: PlanView | None = None
+    outcomes: tuple[PlanView, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Resume(StrEnum):
+    """The decision of an interrupted agent to go on with the plan that it has."""
+
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a language model, as the cognitive clock and the metrics need it.
+
+    Attributes:
+        completion_tokens: tokens written by the model: the cost of a thought in the clock's default unit.
+        record: everything else that is known of the call, JSON-ready.
+    """
+
+    completion_tokens: int
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a mind answers.
+
+    Attributes:
+        decision: a plan to commit, `Resume.RESUME`, or None for neither.
+        messages: what it wants to send.
+        calls: the language-model calls it made on the way.
+    """
+
+    decision: Plan | Resume | None = None
+    messages: tuple[Draft, ...] = ()
+    calls: tuple[Call, ...] = ()
+
+
+@runtime_checkable
+class Mind(Protocol):
+    """Decides for one participant.
+
+    An embodied agent's mind commits plans. A coordinator is a mind without a body: it lives on the cognitive clock
+    alone, sees no observation, commits no plan, and is ready when it has nothing to say.
+    """
+
+    async def think(self, view: View) -> Thought:
+        """Answer a turn. The world stands still meanwhile; other minds may be thinking at the same time."""
+        ...

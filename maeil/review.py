@@ -1,0 +1,60 @@
+"""The check of a thought before anything of it takes effect: its turn, the vocabulary, the state of the world."""
+
+from __future__ import annotations
+
+from maeil.mind import Act, Resume, Thought, Turn
+from maeil.plans import Plan
+from maeil.team import Participant
+from maeil.world import World
+
+
+def review(thought: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
+    """Tell why a thought is refused.
+
+    Args:
+        thought: what the mind returned.
+        turn: the turn it answers.
+        author: who thought it.
+        world: checks a plan against the state.
+
+    Returns:
+        One reason each, empty when the thought is accepted. They go back to the mind, so they say what to mend.
+    """
+    if not isinstance(thought, Thought):
+        return (f"the answer is a {type(thought).__name__}, not a Thought",)
+    return (*_review_decision(thought.decision, turn, author, world), *_review_messages(thought, turn, author))
+
+
+def _review_decision(decision: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
+    if Act.PLAN not in turn.acts:
+        return () if decision is None else ("this turn is for speaking, not for a plan",)
+    if decision is None:
+        wanted = "a plan" if author.plan is None else "'resume' or a new plan"
+        return (f"this turn asks for {wanted}, and the answer has none",)
+    if decision is Resume.RESUME:
+        return () if author.plan is not None else ("there is no plan to resume",)
+    if not isinstance(decision, Plan):
+        return (f"the decision is a {type(decision).__name__}, not a Plan",)
+    if not decision.actions:
+        return ("the plan has no actions",)
+    strangers = [str(action) for action in decision.actions if action not in world.vocabulary]
+    if strangers:
+        names = ", ".join(world.vocabulary.names)
+        return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in strangers)
+    return world.problems(author.index, decision)
+
+
+def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple[str, ...]:
+    if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
+        return ("this turn does not allow messages",)
+    reasons = []
+    for draft in thought.messages:
+        if not draft.recipients:
+            reasons.append("a message has no recipient")
+        if author.index in draft.recipients:
+            reasons.append("a message goes to its own sender")
+        strangers = sorted(set(draft.recipients) - set(turn.recipients) - {author.index})
+        if strangers:
+            allowed = ", ".join(map(str, turn.recipients)) or "nobody"
+            reasons.append(f"a message goes to {', '.join(map(str, strangers))}; this turn allows: {allowed}")
+    return tuple(reasons)

@@ -1,0 +1,122 @@
+"""The loop itself: converse, execute, step, until the world is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maeil.conversation import Conversation
+from maeil.grounding import Grounding
+from maeil.mind import Mind
+from maeil.plans import PlanStatus
+from maeil.settings import LoopSettings
+from maeil.stages import Stage, Trigger
+from maeil.team import Team
+from maeil.topology import Topology
+from maeil.trace.events import SCHEMA, EpisodeEnd, EpisodeStart, ScoreChange, StepOutcome, StepTaken
+from maeil.trace.recorder import Recorder
+from maeil.world import Progress, World
+
+
+async def run_episode(
+    world: World,
+    minds: Sequence[Mind],
+    topology: Topology,
+    *,
+    seed: int,
+    settings: LoopSettings,
+    recorder: Recorder,
+    coordinators: Sequence[tuple[str, Mind]] = (),
+) -> EpisodeEnd:
+    """Run one episode and record it.
+
+    Args:
+        world: the environment; it is reset with `seed`.
+        minds: one for each agent, in index order.
+        topology: who may speak to whom, and when.
+        seed: names the board.
+        settings: parameters of the loop.
+        recorder: takes every event; what it has is whole up to the last environment step at any instant.
+        coordinators: names and minds of participants without a body.
+
+    Returns:
+        How the episode ended, also the last event of the trace.
+
+    Raises:
+        Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
+    """
+    team = Team(world.agents, minds, coordinators, settings, recorder)
+    board = world.reset(seed)
+    team.record(
+        EpisodeStart(
+            schema=SCHEMA,
+            seed=seed,
+            world=world.name,
+            topology=topology.name,
+            agents=world.agents,
+            coordinators=[name for name, _ in coordinators],
+            clock=settings.clock_unit,
+            board=board,
+        )
+    )
+    episode = _Episode(world, team, Conversation(world, team, topology, settings, recorder), recorder)
+    try:
+        await episode.run()
+    except BaseException as error:
+        episode.end("error", f"{type(error).__name__}: {error}")
+        raise
+    return episode.end("completed")
+
+
+class _Episode:
+    """The state of the loop between its calls."""
+
+    def __init__(self, world: World, team: Team, conversation: Conversation, recorder: Recorder) -> None:
+        self._world = world
+        self._team = team
+        self._conversation = conversation
+        self._grounding = Grounding(world, team)
+        self._recorder = recorder
+        self._progress: Progress | None = None
+        self._done = self._finished = False
+
+    async def run(self) -> None:
+        """Run until the world is terminated or truncated."""
+        self._record_progress()
+        while not self._done:
+            await self._conversation.run()
+            for agent in self._team.agents:
+                if agent.stage is Stage.WAIT:
+                    self._team.change_stage(agent, Trigger.ALL_READY)
+            thinkers = self._grounding.settle()
+            if not thinkers:
+                self._step()
+
+    def _step(self) -> None:
+        joint = self._grounding.act()
+        transition = self._world.step(joint)
+        self._team.record(StepTaken(joint, transition.reward))
+        if transition.outcomes:
+            self._team.record(StepOutcome(transition.outcomes))
+        self._team.now.t += 1
+        self._done = transition.terminated or transition.truncated
+        self._finished = transition.terminated
+        self._record_progress()
+        self._grounding.settle()
+        self._conversation.begin_step()
+        self._recorder.flush()
+
+    def _record_progress(self) -> None:
+        progress = self._world.progress()
+        if progress != self._progress:
+            self._progress = progress
+            self._team.record(ScoreChange(progress.reached, progress.goals, progress.score))
+
+    def end(self, outcome: str, reason: str = "") -> EpisodeEnd:
+        """Cancel what is still alive and write the last event."""
+        for agent in self._team.agents:
+            if agent.plan is not None:
+                self._team.end_plan(agent, PlanStatus.CANCELLED, "episode_end")
+        end = EpisodeEnd(outcome, self._team.now.t, self._finished, reason)
+        self._team.record(end)
+        self._recorder.flush()
+        return end

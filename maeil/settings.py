@@ -1,0 +1,28 @@
+"""The parameters of the loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maeil.clock import ClockUnit
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """How an episode is run.
+
+    Attributes:
+        clock_unit: what moves the cognitive clock.
+        delivery: cognitive time from the send of a message to its arrival.
+        max_thoughts_per_step: thoughts of one participant in one environment step, at most.
+        max_repairs: how often a refused thought is asked for again.
+        memory_messages: earlier messages that a mind sees.
+        memory_plans: ended plans that a mind sees.
+    """
+
+    clock_unit: ClockUnit = ClockUnit.TOKENS
+    delivery: float = 0
+    max_thoughts_per_step: int = 8
+    max_repairs: int = 2
+    memory_messages: int = 10
+    memory_plans: int = 3

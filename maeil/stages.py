@@ -1,0 +1,56 @@
+"""The four cognitive stages of an agent and the changes between them (EmCoop, section on MAEIL)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from maeil.errors import IllegalTransition
+
+
+class Stage(StrEnum):
+    """Where an agent is in the loop."""
+
+    REASON = "R"
+    WAIT = "W"
+    EXECUTE = "X"
+    INTERRUPTED = "I"
+
+
+class Trigger(StrEnum):
+    """What moves an agent from one stage to another."""
+
+    PLAN_COMMITTED = "plan_committed"
+    ALL_READY = "all_ready"
+    MESSAGE = "message"
+    PLAN_ENDED = "plan_ended"
+    RESUMED = "resumed"
+    REPLACED = "replaced"
+
+
+TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
+    (Stage.REASON, Trigger.PLAN_COMMITTED): Stage.WAIT,
+    (Stage.WAIT, Trigger.ALL_READY): Stage.EXECUTE,
+    (Stage.WAIT, Trigger.MESSAGE): Stage.INTERRUPTED,
+    (Stage.EXECUTE, Trigger.MESSAGE): Stage.INTERRUPTED,
+    (Stage.EXECUTE, Trigger.PLAN_ENDED): Stage.REASON,
+    (Stage.INTERRUPTED, Trigger.RESUMED): Stage.WAIT,
+    (Stage.INTERRUPTED, Trigger.REPLACED): Stage.WAIT,
+}
+"""Every legal change. X -> W after a step is implied: an agent with a live plan simply stays in X."""
+
+
+def after(stage: Stage, trigger: Trigger) -> Stage:
+    """Give the stage that follows.
+
+    Raises:
+        IllegalTransition: the table has no such change.
+    """
+    try:
+        return TRANSITIONS[stage, trigger]
+    except KeyError:
+        raise IllegalTransition(f"stage {stage.value} does not change on '{trigger.value}'") from None
+
+
+def may_send(stage: Stage) -> bool:
+    """Tell whether an agent in this stage may send messages: only while it reasons or is interrupted."""
+    return stage in (Stage.REASON, Stage.INTERRUPTED)

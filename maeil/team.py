@@ -1,0 +1,166 @@
+"""The participants of an episode, and every change of their stages and plans, each recorded as it is made."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from maeil.messages import Message
+from maeil.mind import Mind, PlanView
+from maeil.plans import LivePlan, Plan, PlanStatus
+from maeil.settings import LoopSettings
+from maeil.stages import Stage, Trigger, after
+from maeil.trace.events import ActionChange, Event, PlanChange, StageChange
+from maeil.trace.recorder import Recorder
+from maeil.world import Controller, Ended
+
+
+@dataclass(slots=True)
+class Now:
+    """The two clocks of an episode."""
+
+    t: int = 0
+    t_hat: float = 0
+
+
+@dataclass(slots=True)
+class Participant:
+    """An agent, or a coordinator when `embodied` is false.
+
+    Attributes:
+        index: place among the participants; agents come first.
+        name: name in the world.
+        mind: what decides for it.
+        embodied: whether it acts in the world.
+        stage: stage of an agent; a coordinator stays in R, which binds it to nothing.
+        mailbox: messages that have arrived and are not read.
+        memory: messages sent and read, oldest first.
+        plan: the live plan.
+        controller: the running action of that plan.
+        outcomes: the last plans that ended.
+        plans: number of plans committed so far.
+        thoughts: thoughts begun in this environment step.
+        sent: messages sent in this environment step.
+    """
+
+    index: int
+    name: str
+    mind: Mind
+    embodied: bool
+    memory: deque[Message]
+    outcomes: deque[PlanView]
+    stage: Stage = Stage.REASON
+    mailbox: list[Message] = field(default_factory=list)
+    plan: LivePlan | None = None
+    controller: Controller | None = None
+    plans: int = 0
+    thoughts: int = 0
+    sent: int = 0
+
+    def plan_view(self) -> PlanView | None:
+        """Give the live plan as its agent sees it."""
+        return _view(self.plan) if self.plan is not None else None
+
+
+class Team:
+    """All participants, with the clocks and the recorder that their changes are stamped with."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        minds: Sequence[Mind],
+        coordinators: Sequence[tuple[str, Mind]],
+        settings: LoopSettings,
+        recorder: Recorder,
+    ) -> None:
+        if len(names) != len(minds):
+            raise ValueError(f"{len(names)} agents need as many minds, not {len(minds)}")
+        everybody = [*zip(names, minds, strict=True), *coordinators]
+        self.now = Now()
+        self.participants = tuple(
+            Participant(
+                index,
+                name,
+                mind,
+                embodied=index < len(names),
+                memory=deque(maxlen=settings.memory_messages),
+                outcomes=deque(maxlen=settings.memory_plans),
+            )
+            for index, (name, mind) in enumerate(everybody)
+        )
+        self.agents = self.participants[: len(names)]
+        self.names = tuple(participant.name for participant in self.participants)
+        self._recorder = recorder
+
+    def record(self, event: Event) -> None:
+        """Record an event that happens now."""
+        self._recorder.record(event, self.now.t, self.now.t_hat)
+
+    def change_stage(self, agent: Participant, trigger: Trigger) -> None:
+        """Move an agent to the stage that follows.
+
+        Raises:
+            IllegalTransition: the table has no such change.
+        """
+        before = agent.stage
+        agent.stage = after(before, trigger)
+        self.record(StageChange(agent.index, before, agent.stage, trigger))
+
+    def commit(self, agent: Participant, plan: Plan, flag: str = "") -> None:
+        """Commit a plan: out of R as the agent's plan, out of I in place of the plan that it had."""
+        trigger = Trigger.PLAN_COMMITTED
+        if agent.plan is not None:
+            begun = agent.plan.status is PlanStatus.RUNNING
+            self.end_plan(agent, PlanStatus.INTERRUPTED if begun else PlanStatus.REPLACED, "new_plan")
+            trigger = Trigger.REPLACED
+        agent.plans += 1
+        agent.plan = LivePlan(f"P{agent.index}.{agent.plans}", agent.index, plan, flag=flag)
+        self.record(
+            PlanChange(
+                agent.plan.id,
+                agent.index,
+                PlanStatus.COMMITTED,
+                task=asdict(plan.task) if plan.task is not None else None,
+                actions=[action.model_dump(mode="json") for action in plan.actions],
+                rationale=plan.rationale,
+                flag=flag,
+            )
+        )
+        self.change_stage(agent, trigger)
+
+    def end_plan(self, agent: Participant, status: PlanStatus, reason: str = "") -> None:
+        """Give the live plan its final status; an action that still runs is cancelled first."""
+        plan = agent.plan
+        assert plan is not None
+        if agent.controller is not None:
+            agent.controller.close()
+            agent.controller = None
+            self.record_action(plan, "cancelled", reason)
+        plan.status, plan.reason = status, reason
+        agent.plan = None
+        agent.outcomes.append(_view(plan))
+        self.record(PlanChange(plan.id, agent.index, status, reason))
+
+    def run_plan(self, plan: LivePlan) -> None:
+        """Note that a committed plan has begun to run."""
+        plan.status = PlanStatus.RUNNING
+        self.record(PlanChange(plan.id, plan.agent, PlanStatus.RUNNING))
+
+    def record_action(self, plan: LivePlan, status: str, reason: str = "") -> None:
+        """Record that the present action of a plan took a status."""
+        action = plan.plan.actions[plan.index].action
+        self.record(ActionChange(plan.id, plan.agent, plan.index, action, status, reason))
+
+    def end_action(self, agent: Participant, end: Ended) -> None:
+        """Close the running action of an agent and record its end."""
+        assert agent.plan is not None
+        assert agent.controller is not None
+        agent.controller.close()
+        agent.controller = None
+        self.record_action(agent.plan, end.status, end.reason)
+
+
+def _view(plan: LivePlan) -> PlanView:
+    actions = tuple(str(action) for action in plan.plan.actions)
+    return PlanView(plan.id, plan.plan.task, actions, plan.index, plan.status, plan.reason)

@@ -1,0 +1,203 @@
+"""The typed events of a trace. One event is one line of `trace.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+SCHEMA = 1
+"""Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
+
+WALL_FIELDS = ("wall", "seconds")
+"""Fields that hold wall time; everything else of a trace is reproducible byte for byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStart:
+    """The first event: all that is needed to read the others and to draw the board again."""
+
+    kind: ClassVar[str] = "episode_start"
+    schema: int
+    seed: int
+    world: str
+    topology: str
+    agents: Sequence[str]
+    coordinators: Sequence[str]
+    clock: str
+    board: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtStart:
+    """A participant begins to think: the acts of its turn, and whether an earlier answer was refused."""
+
+    kind: ClassVar[str] = "thought_start"
+    agent: int
+    acts: Sequence[str]
+    problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtEnd:
+    """A thought is over: what it cost on the cognitive clock, its calls, why it was refused if it was."""
+
+    kind: ClassVar[str] = "thought_end"
+    agent: int
+    cost: float
+    calls: Sequence[Mapping[str, Any]]
+    refused: Sequence[str]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StageChange:
+    """An agent goes from one stage to another."""
+
+    kind: ClassVar[str] = "stage"
+    agent: int
+    from_stage: str
+    to_stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSent:
+    """A message leaves its sender."""
+
+    kind: ClassVar[str] = "message_sent"
+    message: int
+    sender: int
+    recipients: Sequence[int]
+    what: str
+    content: str
+    delivered_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRead:
+    """A participant reads a message, at the start of the thought that sees it."""
+
+    kind: ClassVar[str] = "message_read"
+    message: int
+    agent: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChange:
+    """A plan takes a status. The content (task, actions, rationale, flag) comes with `committed` alone."""
+
+    kind: ClassVar[str] = "plan"
+    plan: str
+    agent: int
+    status: str
+    reason: str = ""
+    task: Mapping[str, str] | None = None
+    actions: Sequence[Mapping[str, Any]] | None = None
+    rationale: str = ""
+    flag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionChange:
+    """A symbolic action started (`status` is `started`) or ended."""
+
+    kind: ClassVar[str] = "action"
+    plan: str
+    agent: int
+    index: int
+    action: str
+    status: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """The environment stepped from `t` to `t + 1` with this primitive of each agent, and gave this mean reward."""
+
+    kind: ClassVar[str] = "step"
+    joint: Sequence[int]
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What the step from `t` to `t + 1` did, in the world's own words."""
+
+    kind: ClassVar[str] = "outcome"
+    outcomes: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """The team's progress, at the start and whenever it changes."""
+
+    kind: ClassVar[str] = "score"
+    reached: int
+    goals: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedReady:
+    """An agent used up its thoughts of this step and became ready with the plan it had, or with an idle one."""
+
+    kind: ClassVar[str] = "forced_ready"
+    agent: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeEnd:
+    """The last event.
+
+    Attributes:
+        outcome: `completed`, `limit`, `budget` or `error`.
+        steps: environment steps taken.
+        finished: whether the task was finished.
+        reason: more on the outcome, e.g. the error's class and message.
+    """
+
+    kind: ClassVar[str] = "episode_end"
+    outcome: str
+    steps: int
+    finished: bool
+    reason: str = ""
+
+
+Event = (
+    EpisodeStart
+    | ThoughtStart
+    | ThoughtEnd
+    | StageChange
+    | MessageSent
+    | MessageRead
+    | PlanChange
+    | ActionChange
+    | StepTaken
+    | StepOutcome
+    | ScoreChange
+    | ForcedReady
+    | EpisodeEnd
+)
+
+EVENTS: dict[str, type[Event]] = {event.kind: event for event in Event.__args__}
+"""Every event by its name in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """An event with its place on both clocks.
+
+    Attributes:
+        seq: number of the event in its trace, from 0.
+        t: environment step.
+        t_hat: cognitive time.
+        wall: seconds since the recording began; never reproducible.
+        event: what happened.
+    """
+
+    seq: int
+    t: int
+    t_hat: float
+    wall: float
+    event: Event

@@ -1,0 +1,68 @@
+"""Writes a trace while it happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from maeil.trace.events import Event, Stamped
+
+Listener = Callable[[Stamped], None]
+
+
+class Recorder:
+    """Stamps events, writes each as one line, and tells the listeners.
+
+    Args:
+        path: the file to write, or None to tell the listeners only.
+        listeners: called with every stamped event, in order, in the recording thread.
+
+    Raises:
+        FileExistsError: the file exists already; a trace is never overwritten.
+    """
+
+    def __init__(self, path: Path | None, listeners: Sequence[Listener] = ()) -> None:
+        self._file = path.open("xb") if path is not None else None
+        self._listeners = tuple(listeners)
+        self._begin = time.perf_counter()
+        self._seq = 0
+
+    def record(self, event: Event, t: int, t_hat: float) -> None:
+        """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
+        wall = round(time.perf_counter() - self._begin, 6)
+        if self._file is not None:
+            stamp = b'{"seq":%d,"t":%d,"t_hat":%s,"event":"%s",' % (
+                self._seq,
+                t,
+                orjson.dumps(t_hat),
+                event.kind.encode(),
+            )
+            self._file.write(stamp + orjson.dumps(event)[1:-1] + b',"wall":%s}\n' % orjson.dumps(wall))
+        if self._listeners:
+            stamped = Stamped(self._seq, t, t_hat, wall, event)
+            for listener in self._listeners:
+                listener(stamped)
+        self._seq += 1
+
+    def flush(self) -> None:
+        """Hand everything so far to the operating system: from then on it survives the death of the process."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """End the recording."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

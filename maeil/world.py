@@ -1,0 +1,114 @@
+"""The contract of a world: what the loop needs of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
+from maeil.mind import Observation
+from maeil.plans import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a symbolic action.
+
+    Attributes:
+        status: how it ended.
+        reason: why, for anything but plain success; an identifier first (`block_gone`), numbers behind it.
+    """
+
+    status: ActionStatus
+    reason: str = ""
+
+
+class Controller(Protocol):
+    """Turns one symbolic action of one agent into primitives, tick by tick against the live state."""
+
+    def status(self) -> Ended | None:
+        """Tell whether the action has ended in the state as it is; None while it runs.
+
+        Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
+        so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
+        """
+        ...
+
+    def act(self) -> int:
+        """Give the primitive for the coming environment step. Called once a step, only while `status()` is None."""
+        ...
+
+    def close(self) -> None:
+        """Let go of whatever is shared with other controllers. Called once, however the action ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What one environment step did.
+
+    Attributes:
+        outcomes: what happened, one JSON-ready record each, in the world's own words, with `what` as its first key.
+        reward: the mean of the agents' rewards in this step.
+        terminated: the task is finished.
+        truncated: the world's step limit is reached.
+    """
+
+    outcomes: tuple[Mapping[str, Any], ...]
+    reward: float
+    terminated: bool
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the team has come.
+
+    Attributes:
+        reached: goals reached so far (delivered blocks, placed boxes, achievements).
+        goals: goals in all.
+        score: the world's own score.
+    """
+
+    reached: int
+    goals: int
+    score: float
+
+
+class World(Protocol):
+    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names."""
+
+    name: str
+    agents: tuple[str, ...]
+    vocabulary: Vocabulary
+    idle: SymbolicAction
+    """One tick of doing nothing: what is committed for an agent whose mind gives no valid plan."""
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Draw a new board from `seed` and give it as a JSON-ready record, from which alone it can be drawn again."""
+        ...
+
+    def observe(self, agent: int) -> Observation:
+        """Give the symbolic observation of an agent."""
+        ...
+
+    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Tell why a plan cannot be carried out in the present state: one reason each, empty when it can."""
+        ...
+
+    def ground(self, agent: int, action: SymbolicAction) -> Controller:
+        """Start an action."""
+        ...
+
+    def step(self, joint: Sequence[int]) -> Transition:
+        """Advance by one step with one primitive for each agent."""
+        ...
+
+    def progress(self) -> Progress:
+        """Tell how far the team has come."""
+        ...
+
+    def ansi(self) -> str:
+        """Draw the world as text, for the terminal."""
+        ...

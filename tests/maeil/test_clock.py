@@ -1,0 +1,28 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maeil.clock import ClockUnit, EventQueue
+from maeil.mind import Call
+
+entries = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)))
+
+
+@given(entries)
+def test_events_come_by_time_then_agent_then_order_of_arrival(pushed):
+    queue = EventQueue()
+    for number, (time, agent) in enumerate(pushed):
+        queue.push(time, agent, (time, agent, number))
+    popped = []
+    while queue:
+        time = queue.next_time
+        popped.append(queue.pop()[1])
+        assert popped[-1][0] == time
+    assert popped == sorted((time, agent, number) for number, (time, agent) in enumerate(pushed))
+
+
+def test_a_thought_costs_its_completion_tokens_or_one_or_its_seconds():
+    calls = (Call(30, {}), Call(12, {}))
+    assert ClockUnit.TOKENS.cost(calls, 0.5) == 42
+    assert ClockUnit.TOKENS.cost((), 0.5) == 1
+    assert ClockUnit.FIXED.cost(calls, 0.5) == 1
+    assert ClockUnit.SECONDS.cost(calls, 0.5) == 0.5

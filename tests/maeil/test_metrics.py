@@ -1,0 +1,64 @@
+import pytest
+
+from maeil import LoopSettings, Plan, Task, Thought
+from maeil.metrics import METRICS, compute_metrics
+from maeil.trace import Trace
+from tests.maeil.corridor import Corridor, Walk
+from tests.maeil.scripted import Scripted, play, walk
+
+
+def metrics(events):
+    return compute_metrics(Trace(tuple(events)))
+
+
+def test_outcome_by_hand():
+    found = metrics(play([Scripted(walk(3)), Scripted(walk(2), walk(1))], Corridor(2, length=3, max_steps=2)))
+    assert found["outcome.success"] is False
+    assert (found["outcome.reached"], found["outcome.goals"], found["outcome.completion"]) == (0, 2, 0.0)
+    assert found["outcome.steps"] == 2
+    assert found["outcome.score"] == 4.0
+    assert found["outcome.return"] == 2.0
+
+
+def test_plans_by_hand():
+    falls = Thought(Plan((Walk(steps=1), Walk(steps=2, fails_at=1))))
+    found = metrics(play([Scripted(falls, walk(1)), Scripted(walk(3))]))
+    # agent 0: a plan of two actions that fails at t = 2, then one of one action; agent 1: one plan; all end by t = 3
+    assert found["plans.number"] == 3
+    assert found["plans.mean_length"] == pytest.approx(4 / 3)
+    assert found["plans.failed"] == 1
+    assert found["plans.success_rate"] == pytest.approx(2 / 3)
+    assert (found["plans.timed_out"], found["plans.interrupted"], found["plans.replaced"]) == (0, 0, 0)
+    assert found["plans.stability"] == 1.0
+
+
+def test_plans_cut_off_by_the_end_are_in_no_rate():
+    found = metrics(play([Scripted(walk(3))], Corridor(1, length=3, max_steps=1)))
+    assert found["plans.number"] == 1
+    assert found["plans.success_rate"] is None
+
+
+def test_invalid_plans_are_counted():
+    found = metrics(play([Scripted(Thought())], Corridor(1, max_steps=2), settings=LoopSettings(max_repairs=0)))
+    assert found["plans.invalid"] == 2
+
+
+def test_coherence_is_the_share_of_the_most_common_task():
+    def to(target):
+        return Thought(Plan((Walk(steps=2), Walk()), Task("go", target)))
+
+    found = metrics(play([Scripted(to("a")), Scripted(to("a")), Scripted(to("b")), Scripted(walk(3))]))
+    assert found["plans.coherence"] == pytest.approx(2 / 4)
+
+
+def test_agents_without_a_task_agree_with_nobody():
+    assert metrics(play([Scripted(walk(3)), Scripted(walk(3))]))["plans.coherence"] == pytest.approx(1 / 2)
+
+
+def test_every_metric_says_what_it_is_and_survives_a_prefix():
+    events = play([Scripted(walk(3))])
+    for name, metric in METRICS.items():
+        assert metric.function.__doc__, name
+        assert metric.unit
+        for cut in range(1, len(events)):
+            metric.function(Trace(tuple(events[:cut])))

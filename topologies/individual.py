@@ -1,0 +1,30 @@
+"""Nobody talks: every agent plans alone, all at once (EmCoop, `individual`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from maeil.component import Component, ComponentConfig
+from maeil.mind import Act, Turn
+from maeil.topology import Floor
+
+
+class IndividualConfig(ComponentConfig):
+    """`individual` has no parameters."""
+
+    name: Literal["individual"]
+
+
+class Individual:
+    """No edges; whoever needs a plan makes one at once."""
+
+    name = "individual"
+    coordinated = False
+
+    def turns(self, floor: Floor) -> Sequence[Turn]:
+        """Give every undecided agent a turn to plan."""
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
+
+
+component = Component(IndividualConfig, lambda _: Individual())
