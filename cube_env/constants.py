@@ -1,0 +1,71 @@
+"""Actions, faces and outcomes of the block-pushing grid world, named once.
+
+Positions are `(row, col)`; row 0 is the top line, col 0 the left one, and the goal is the whole last column.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+Cell = tuple[int, int]
+"""A grid cell, `(row, col)`."""
+
+
+class Action(IntEnum):
+    """A primitive action; the value is what `CubeEnv.step` takes."""
+
+    STAY = 0
+    UP = 1
+    DOWN = 2
+    LEFT = 3
+    RIGHT = 4
+
+
+class Face(StrEnum):
+    """A side of a block; pushing from the left face moves the block right."""
+
+    left = "left"
+    right = "right"
+    up = "up"
+    down = "down"
+
+
+class PushOutcome(IntEnum):
+    """What became of a push attempt: it moved or delivered the chain, or why it failed.
+
+    When several reasons hold, the first of `wall, agent, block, force` is the one reported.
+    """
+
+    moved = 0
+    delivered = 1
+    wall = 2
+    agent = 3
+    block = 4
+    force = 5
+
+
+class MoveFailure(IntEnum):
+    """Why an agent that wanted to walk stayed where it was."""
+
+    wall = 0
+    block = 1
+    agent = 2
+    race = 3
+
+
+DISPLACEMENT: dict[Action, Cell] = {
+    Action.STAY: (0, 0),
+    Action.UP: (-1, 0),
+    Action.DOWN: (1, 0),
+    Action.LEFT: (0, -1),
+    Action.RIGHT: (0, 1),
+}
+"""Rows and columns that one step of each action covers."""
+
+PUSH_DIRECTION: dict[Face, Action] = {
+    Face.left: Action.RIGHT,
+    Face.right: Action.LEFT,
+    Face.up: Action.DOWN,
+    Face.down: Action.UP,
+}
+"""The direction in which a block moves when it is pushed from a face."""

@@ -1,0 +1,343 @@
+"""The block-pushing grid world as a PettingZoo parallel environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Discrete
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
+
+from cube_env.arrays import CHANNELS, ActionArray
+from cube_env.constants import Action
+from cube_env.curriculum import Scenario, curriculum
+from cube_env.errors import CubeError, EpisodeError
+from cube_env.info import Frame
+from cube_env.joint_action import check_actions, read_actions, wrong_action
+from cube_env.layout import Layout
+from cube_env.observation import HistoryEntry, SymbolicObservation, agent_name
+from cube_env.placement import place
+from cube_env.render import render_ansi, render_rgb
+from cube_env.report import StepReport
+from cube_env.state import CubeState, Snapshot
+
+Observation = npt.NDArray[np.float32]
+RenderMode = Literal["ansi", "rgb_array"]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEnv:
+    """A moment of an environment, for `CubeEnv.load`; treat it as opaque."""
+
+    state: CubeState
+    report: StepReport | None
+    running: bool
+    generator: Mapping[str, Any]
+
+
+class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+    """Agents push blocks into the goal column; a block moves when enough of them push together.
+
+    Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
+        index + 1; block id + 1. One read-only array shared by the agents, which later steps of the episode
+        overwrite; with `copy_obs=True` a fresh array for each agent and step.
+    Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
+    Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
+    Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
+    Infos: `infos[agent]["symbolic"]` is the agent's `SymbolicObservation`, `infos[agent]["report"]` the step's
+        `StepReport`; both are built when read.
+
+    Example:
+        ```python
+        env = CubeEnv(n=2)
+        observations, infos = env.reset(seed=0)
+        while env.agents:
+            actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+        ```
+
+    Args:
+        n: The curriculum's one integer; or give `scenario` or `layout`, exactly one of the three.
+        scenario: Side, agents and blocks; the layout is drawn at each reset.
+        layout: The layout of every episode.
+        max_steps: Steps after which an episode is truncated.
+        step_cost: What each step costs every agent.
+        deliver_reward: Reward for each unit of delivered weight, shared by the agents.
+        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        copy_obs: Give each agent its own array; at n = 256 that is 1.3 MB for each agent and step.
+
+    Raises:
+        CubeError: An argument is wrong; the message says which and why.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "cube_v0",
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 10,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        n: int | None = None,
+        *,
+        scenario: Scenario | None = None,
+        layout: Layout | None = None,
+        max_steps: int = 500,
+        step_cost: float = 0.01,
+        deliver_reward: float = 1.0,
+        render_mode: RenderMode | None = None,
+        copy_obs: bool = False,
+    ) -> None:
+        if sum(argument is not None for argument in (n, scenario, layout)) != 1:
+            raise CubeError("CubeEnv takes exactly one of n, scenario and layout: CubeEnv(n=8)")
+        if max_steps < 1:
+            raise CubeError(f"max_steps = {max_steps}: an episode has at least 1 step")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise CubeError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
+        if not (isfinite(step_cost) and isfinite(deliver_reward)):
+            raise CubeError(f"step_cost = {step_cost}, deliver_reward = {deliver_reward}: both are finite numbers")
+        self.scenario = curriculum(n) if n is not None else scenario
+        self.layout = layout
+        self.max_steps = max_steps
+        self.step_cost = float(step_cost)
+        self.deliver_reward = float(deliver_reward)
+        self.render_mode = render_mode
+        self.copy_obs = copy_obs
+        if self.scenario is not None:
+            self.side, agents = self.scenario.side, self.scenario.agents
+        else:
+            assert layout is not None
+            self.side, agents = layout.side, len(layout.agents)
+        self.possible_agents = [agent_name(i) for i in range(agents)]
+        self.agents: list[str] = []
+        self._names = dict.fromkeys(self.possible_agents)
+        self.state_space = _observation_space(self.side, agents)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, self.state_space)
+        self.action_spaces = {name: Discrete(len(Action)) for name in self.possible_agents}
+        self._generator: np.random.Generator | None = None
+        self._state: CubeState | None = None
+        self._report: StepReport | None = None
+        self._frame: Frame | None = None
+
+    def observation_space(self, agent: str) -> Box:
+        """The space of an agent's observation, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: Begins the stream that layouts are drawn from; without one the stream goes on, or begins anywhere.
+            options: `{"layout": Layout(...)}` gives this episode's layout; it draws nothing from the stream.
+
+        Returns:
+            Observations and infos by agent.
+
+        Raises:
+            CubeError: The layout is of another side or another number of agents.
+            PlacementError: The scenario does not fit its grid.
+        """
+        layout = self._layout_option(options or {}) or self.layout
+        if seed is not None or self._generator is None:
+            self._generator, _ = np_random(seed)
+        if layout is None:
+            assert self.scenario is not None
+            layout = place(self.scenario, self._generator)
+        self._state = CubeState.from_layout(layout, observed=True)
+        self._report = None
+        self._invalidate()
+        self.agents = self.possible_agents[:]
+        return self._observations(), self._current_frame().infos(self._names)
+
+    def step(
+        self, actions: Mapping[str, int]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Advance by one joint action.
+
+        Args:
+            actions: One action for every agent, by name.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos by agent, also at the last step.
+
+        Raises:
+            ActionError: Not one action in 0..4 for every agent; nothing has moved.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        report = self._advance(read_actions(actions, self._names))
+        names = self._names
+        return (
+            self._observations(),
+            dict.fromkeys(names, report.reward),
+            dict.fromkeys(names, report.terminated),
+            dict.fromkeys(names, report.truncated),
+            self._current_frame().infos(names),
+        )
+
+    def step_array(self, actions: npt.ArrayLike) -> StepReport:
+        """Advance by one joint action without building the dictionaries of `step`.
+
+        Args:
+            actions: Shape (n,), integers 0..4, by agent index.
+
+        Raises:
+            ActionError: The actions are not that; nothing has moved.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        return self._advance(check_actions(actions, len(self._names)))
+
+    def state(self) -> Observation:
+        """The multi-channel observation as an array of the caller's own; also after the end of the episode."""
+        return self._require_state().channels.copy()
+
+    def snapshot(self) -> Snapshot:
+        """An immutable picture of the state."""
+        return self._require_state().snapshot()
+
+    @property
+    def cube_state(self) -> CubeState:
+        """The live arrays: read them, or `copy()` them to roll forward; writing to them breaks the episode."""
+        return self._require_state()
+
+    @property
+    def report(self) -> StepReport | None:
+        """What the last step did; None before the first step of an episode."""
+        return self._report
+
+    def symbolic_observation(self, index: int, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
+        """The symbolic observation of one agent.
+
+        Args:
+            index: The agent's index.
+            history: Its recent symbolic actions, which the symbolic layer keeps.
+        """
+        self._require_state()
+        return self._current_frame().symbolic(index, history)
+
+    def render(self) -> str | npt.NDArray[np.uint8]:
+        """The board as text or as an image, by `render_mode`; text of a live board is what `Layout.parse` reads.
+
+        Raises:
+            CubeError: The environment was made without a render mode.
+        """
+        state = self._require_state()
+        if self.render_mode == "ansi":
+            return render_ansi(self.side, state.snapshot())
+        if self.render_mode == "rgb_array":
+            return render_rgb(self.side, state.snapshot())
+        raise CubeError('this environment has no render mode: make it with CubeEnv(..., render_mode="rgb_array")')
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def save(self) -> SavedEnv:
+        """This moment of the environment, independent of what follows; also of its stream of layouts."""
+        state = self._require_state()
+        assert self._generator is not None
+        return SavedEnv(state.copy(), self._report, bool(self.agents), self._generator.bit_generator.state)
+
+    def load(self, saved: SavedEnv) -> None:
+        """Return to a saved moment of this environment or of one made with the same arguments.
+
+        Raises:
+            CubeError: The moment is of another side or another number of agents.
+        """
+        self._check_size(saved.state.side, len(saved.state.agents), "the saved state")
+        if self._state is not None and self._state.fits(saved.state):
+            self._state.restore(saved.state)
+        else:
+            self._state = saved.state.copy(observed=True)
+        self._invalidate()
+        if self._generator is None:
+            self._generator = np.random.default_rng(0)
+        self._generator.bit_generator.state = saved.generator
+        self._report = saved.report
+        self.agents = self.possible_agents[:] if saved.running else []
+
+    def _advance(self, actions: ActionArray) -> StepReport:
+        state = self._require_state()
+        wrong = state.advance(actions)
+        if wrong >= 0:
+            raise wrong_action(agent_name(wrong), int(actions[wrong]))
+        self._invalidate()
+        report = StepReport(
+            state,
+            actions,
+            step_cost=self.step_cost,
+            deliver_reward=self.deliver_reward,
+            max_steps=self.max_steps,
+        )
+        self._report = report
+        if report.terminated or report.truncated:
+            self.agents = []
+        return report
+
+    def _observations(self) -> dict[str, Observation]:
+        channels = self._require_state().channels
+        if self.copy_obs:
+            return {name: channels.copy() for name in self._names}
+        shared = channels.view()
+        shared.flags.writeable = False
+        return dict.fromkeys(self._names, shared)
+
+    def _invalidate(self) -> None:
+        if self._frame is not None:
+            self._frame.current = False
+            self._frame = None
+
+    def _current_frame(self) -> Frame:
+        if self._frame is None:
+            self._frame = Frame(self._require_state(), self.max_steps, self._report)
+        return self._frame
+
+    def _require_state(self) -> CubeState:
+        if self._state is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        return self._state
+
+    def _require_running(self) -> None:
+        if not self.agents:
+            step = self._require_state().step
+            raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
+
+    def _layout_option(self, options: Mapping[str, Any]) -> Layout | None:
+        for key in options:
+            # PettingZoo's own test passes a foreign option, so only what looks like a misspelling is refused.
+            if key != "layout" and get_close_matches(key, ["layout"]):
+                raise CubeError(f'unknown option {key!r} of reset: did you mean "layout"?')
+        layout = options.get("layout")
+        if layout is None:
+            return None
+        if not isinstance(layout, Layout):
+            raise CubeError(f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)')
+        self._check_size(layout.side, len(layout.agents), 'options["layout"]')
+        return layout
+
+    def _check_size(self, side: int, agents: int, what: str) -> None:
+        if (side, agents) != (self.side, len(self.possible_agents)):
+            raise CubeError(
+                f"{what} has side {side} and {agents} agents, this environment side {self.side} and "
+                f"{len(self.possible_agents)} agents: make another with CubeEnv(layout=...)"
+            )
+
+
+def _observation_space(side: int, agents: int) -> Box:
+    """Bounds that cover every layout of this size: no block is heavier than the side, or numbered above its cells."""
+    high = np.empty((side, side, CHANNELS), dtype=np.float32)
+    high[...] = (1, side, 1, agents, side * side)
+    return Box(np.zeros_like(high), high, dtype=np.float32)

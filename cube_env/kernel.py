@@ -1,0 +1,355 @@
+"""The dynamics of one world as Numba kernels over its arrays.
+
+One call is one step. The kernels take the arrays of a single world, so that a batch of worlds is a loop over a
+leading dimension inside one compiled call. Nothing here allocates, and nothing visits all K x K cells in a step:
+occupancy and observation channels change cell by cell with what moves.
+
+An agent takes part in at most one push attempt per step, so n rows hold them all. It acts in one direction d only.
+Within that direction's pass the cell ahead of it never changes from free to occupied or from one entity to another:
+what enters it in direction d can only come from the agent's own cell. So the first block that its line meets is the
+same block throughout, and a block is tried once per direction.
+"""
+
+from __future__ import annotations
+
+from cube_env.arrays import (
+    AGENT_ATTEMPT,
+    AGENT_FAILURE,
+    AGENT_MASK,
+    AGENT_MOVED,
+    AGENT_NUMBER,
+    ALIVE,
+    BLOCK_CHAIN,
+    BLOCK_CHAIN_OF,
+    BLOCK_DELIVERED,
+    BLOCK_DISPLACED,
+    BLOCK_NUMBER,
+    BLOCK_STATUS,
+    BLOCK_STILL,
+    BLOCK_WEIGHT,
+    COL,
+    COUNT_ATTEMPTS,
+    COUNT_DELIVERED_WEIGHT,
+    COUNT_FAILED_MOVES,
+    COUNT_LIVE,
+    COUNT_STEP,
+    ROW,
+    WEIGHT,
+    ActionArray,
+    ChannelArray,
+    CounterArray,
+    IntArray,
+    World,
+)
+from cube_env.constants import Action, MoveFailure, PushOutcome
+from cube_env.jit import compiled
+
+_STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
+_MOVED, _DELIVERED = int(PushOutcome.moved), int(PushOutcome.delivered)
+_PUSH_WALL, _PUSH_AGENT = int(PushOutcome.wall), int(PushOutcome.agent)
+_PUSH_BLOCK, _PUSH_FORCE = int(PushOutcome.block), int(PushOutcome.force)
+_MOVE_WALL, _MOVE_BLOCK = int(MoveFailure.wall), int(MoveFailure.block)
+_MOVE_AGENT, _MOVE_RACE = int(MoveFailure.agent), int(MoveFailure.race)
+
+
+@compiled
+def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude faster than a tuple of them)
+    actions: ActionArray,
+    agents: IntArray,
+    blocks: IntArray,
+    grid: IntArray,
+    channels: ChannelArray,
+    counters: CounterArray,
+    attempts: IntArray,
+    agent_report: IntArray,
+    block_report: IntArray,
+) -> int:
+    """Advance one world by one joint action. Source: the CUBE page, one step.
+
+    Args:
+        actions: Shape (n,), values 0..4.
+        agents: These and the following are the fields of `World`, in its order; all are written.
+        blocks: See `World`.
+        grid: See `World`.
+        channels: See `World`.
+        counters: See `World`.
+        attempts: See `World`; `counters[COUNT_ATTEMPTS]` rows are valid.
+        agent_report: See `World`.
+        block_report: See `World`.
+
+    Returns:
+        -1; or, with nothing changed, the first agent whose action is out of range.
+    """
+    wanted = 0
+    for i in range(agents.shape[0]):
+        if actions[i] < _STAY or actions[i] > _RIGHT:
+            return i
+        wanted |= 1 << actions[i]
+    world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
+    counters[COUNT_STEP] += 1
+    counters[COUNT_DELIVERED_WEIGHT] = 0
+    counters[COUNT_ATTEMPTS] = 0
+    counters[COUNT_FAILED_MOVES] = 0
+    agent_report[:, AGENT_ATTEMPT] = -1
+    agent_report[:, AGENT_FAILURE] = -1
+    agent_report[:, AGENT_MOVED] = 0
+    block_report[:, BLOCK_STATUS] = BLOCK_STILL
+    block_report[:, BLOCK_CHAIN_OF] = -1
+    for direction in range(_UP, _RIGHT + 1):
+        if wanted & (1 << direction):
+            for block in range(blocks.shape[0]):
+                if blocks[block, ALIVE] and block_report[block, BLOCK_STATUS] == BLOCK_STILL:
+                    _push(world, actions, block, direction)
+    _walk(world, actions)
+    return -1
+
+
+@compiled
+def _push(world: World, actions: ActionArray, block: int, direction: int) -> None:
+    """Try to push one block in one direction, and record the attempt if any agent pushes."""
+    attempt = world.counters[COUNT_ATTEMPTS]
+    force = _line_up(world, actions, block, direction, attempt)
+    if force == 0:
+        return
+    world.counters[COUNT_ATTEMPTS] += 1
+    length, required, outcome = _close_chain(world, block, direction, attempt)
+    if outcome == _MOVED and force < required:
+        outcome = _PUSH_FORCE
+    if outcome == _MOVED:
+        delivered = _move_chain(world, length, direction)
+        _move_lines(world, block, direction, attempt)
+        if delivered:
+            outcome = _DELIVERED
+            _remove_delivered(world, length)
+    record = world.attempts[attempt]
+    record[0], record[1], record[2], record[3], record[4] = block, direction, force, required, outcome
+
+
+@compiled
+def _displacement(direction: int) -> tuple[int, int]:
+    if direction == _UP:
+        return -1, 0
+    if direction == _DOWN:
+        return 1, 0
+    if direction == _LEFT:
+        return 0, -1
+    return 0, 1
+
+
+@compiled
+def _opposite(direction: int) -> int:
+    if direction == _UP:
+        return _DOWN
+    if direction == _DOWN:
+        return _UP
+    if direction == _LEFT:
+        return _RIGHT
+    return _LEFT
+
+
+@compiled
+def _edge(row: int, col: int, weight: int, direction: int) -> tuple[int, int, int, int]:
+    """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
+    if direction == _UP:
+        return row - 1, col, 0, 1
+    if direction == _DOWN:
+        return row + weight, col, 0, 1
+    if direction == _LEFT:
+        return row, col - 1, 1, 0
+    return row, col + weight, 1, 0
+
+
+@compiled
+def _line_up(world: World, actions: ActionArray, block: int, direction: int, attempt: int) -> int:
+    """Force on a block: its gap-free lines of agents that act in the direction, each marked with the attempt."""
+    grid, report = world.grid, world.agent_report
+    side, weight = grid.shape[0], world.blocks[block, WEIGHT]
+    row_step, col_step = _displacement(direction)
+    row, col, along_row, along_col = _edge(
+        world.blocks[block, ROW], world.blocks[block, COL], weight, _opposite(direction)
+    )
+    force = 0
+    for _ in range(weight):
+        r, c = row, col
+        while 0 <= r < side and 0 <= c < side:
+            agent = grid[r, c] - 1
+            if agent < 0 or actions[agent] != direction or report[agent, AGENT_MOVED]:
+                break
+            report[agent, AGENT_ATTEMPT] = attempt
+            force += 1
+            r -= row_step
+            c -= col_step
+        row += along_row
+        col += along_col
+    return force
+
+
+@compiled
+def _close_chain(world: World, block: int, direction: int, attempt: int) -> tuple[int, int, int]:
+    """Transitive closure of the blocks in front of `block`.
+
+    Returns:
+        Blocks in the chain (their ids fill the chain column of `block_report`), the sum of their weights, and
+        the first of `wall, agent, block` that stands in the way, or `moved`.
+    """
+    grid, blocks, report = world.grid, world.blocks, world.block_report
+    side = grid.shape[0]
+    wall = agent = displaced = False
+    report[0, BLOCK_CHAIN] = block
+    report[block, BLOCK_CHAIN_OF] = attempt
+    length, required, done = 1, 0, 0
+    while done < length:
+        member = report[done, BLOCK_CHAIN]
+        done += 1
+        weight = blocks[member, WEIGHT]
+        required += weight
+        row, col, along_row, along_col = _edge(blocks[member, ROW], blocks[member, COL], weight, direction)
+        if not (0 <= row < side and 0 <= col < side):
+            wall = True
+            continue
+        for _ in range(weight):
+            entity = grid[row, col]
+            if entity > 0:
+                agent = True
+            elif entity < 0:
+                ahead = -entity - 1
+                if report[ahead, BLOCK_STATUS] != BLOCK_STILL:
+                    displaced = True
+                elif report[ahead, BLOCK_CHAIN_OF] != attempt:
+                    report[ahead, BLOCK_CHAIN_OF] = attempt
+                    report[length, BLOCK_CHAIN] = ahead
+                    length += 1
+            row += along_row
+            col += along_col
+    outcome = _MOVED
+    if wall:
+        outcome = _PUSH_WALL
+    elif agent:
+        outcome = _PUSH_AGENT
+    elif displaced:
+        outcome = _PUSH_BLOCK
+    return length, required, outcome
+
+
+@compiled
+def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> None:
+    """Set one cell to a block (`entity` = -(b + 1)), or free it (`entity` = 0 and `weight` = 0)."""
+    world.grid[row, col] = entity
+    if world.channels.shape[0]:
+        world.channels[row, col, BLOCK_WEIGHT] = weight
+        world.channels[row, col, BLOCK_NUMBER] = -entity
+
+
+@compiled
+def _move_chain(world: World, length: int, direction: int) -> bool:
+    """Move every block of the chain one cell; true when one of them reached the goal column."""
+    blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
+    row_step, col_step = _displacement(direction)
+    # All trailing edges are freed before any leading edge is filled: one block's leading edge is another's trailing.
+    for k in range(length):
+        b = report[k, BLOCK_CHAIN]
+        weight = blocks[b, WEIGHT]
+        row, col, along_row, along_col = _edge(blocks[b, ROW], blocks[b, COL], weight, _opposite(direction))
+        for j in range(weight):
+            _put_block(world, row + row_step + j * along_row, col + col_step + j * along_col, 0, 0)
+    reached = False
+    for k in range(length):
+        b = report[k, BLOCK_CHAIN]
+        weight = blocks[b, WEIGHT]
+        row, col, along_row, along_col = _edge(blocks[b, ROW], blocks[b, COL], weight, direction)
+        for j in range(weight):
+            _put_block(world, row + j * along_row, col + j * along_col, -(b + 1), weight)
+        blocks[b, ROW] += row_step
+        blocks[b, COL] += col_step
+        report[b, BLOCK_STATUS] = BLOCK_DISPLACED
+        reached |= blocks[b, COL] + weight == side
+    return reached
+
+
+@compiled
+def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
+    """Move the agents of the attempt one cell, each line from its head; the block has already moved."""
+    grid, report = world.grid, world.agent_report
+    side, weight = grid.shape[0], world.blocks[block, WEIGHT]
+    row_step, col_step = _displacement(direction)
+    row, col, along_row, along_col = _edge(
+        world.blocks[block, ROW] - row_step, world.blocks[block, COL] - col_step, weight, _opposite(direction)
+    )
+    for _ in range(weight):
+        r, c = row, col
+        while 0 <= r < side and 0 <= c < side:
+            agent = grid[r, c] - 1
+            if agent < 0 or report[agent, AGENT_ATTEMPT] != attempt:
+                break
+            _move_agent(world, agent, r + row_step, c + col_step)
+            r -= row_step
+            c -= col_step
+        row += along_row
+        col += along_col
+
+
+@compiled
+def _remove_delivered(world: World, length: int) -> None:
+    """Take the blocks of the chain that reached the goal column off the board."""
+    blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
+    for k in range(length):
+        b = report[k, BLOCK_CHAIN]
+        weight = blocks[b, WEIGHT]
+        if blocks[b, COL] + weight < side:
+            continue
+        for row in range(blocks[b, ROW], blocks[b, ROW] + weight):
+            for col in range(blocks[b, COL], blocks[b, COL] + weight):
+                _put_block(world, row, col, 0, 0)
+        blocks[b, ALIVE] = 0
+        report[b, BLOCK_STATUS] = BLOCK_DELIVERED
+        world.counters[COUNT_LIVE] -= 1
+        world.counters[COUNT_DELIVERED_WEIGHT] += weight
+
+
+@compiled
+def _move_agent(world: World, agent: int, row: int, col: int) -> None:
+    from_row, from_col = world.agents[agent, ROW], world.agents[agent, COL]
+    world.grid[from_row, from_col] = 0
+    world.grid[row, col] = agent + 1
+    world.agents[agent, ROW] = row
+    world.agents[agent, COL] = col
+    world.agent_report[agent, AGENT_MOVED] = 1
+    channels = world.channels
+    if channels.shape[0]:
+        channels[from_row, from_col, AGENT_MASK] = 0.0
+        channels[from_row, from_col, AGENT_NUMBER] = 0.0
+        channels[row, col, AGENT_MASK] = 1.0
+        channels[row, col, AGENT_NUMBER] = agent + 1
+
+
+@compiled
+def _walk(world: World, actions: ActionArray) -> None:
+    """Individual moves of the agents that no push has moved, against the occupancy after all pushes.
+
+    A free target is claimed in the grid by a number above every agent's, so the first claim wins a race, and
+    nobody leaves a cell before all have chosen.
+    """
+    agents, grid, report = world.agents, world.grid, world.agent_report
+    n, side = agents.shape[0], grid.shape[0]
+    for i in range(n):
+        if actions[i] == _STAY or report[i, AGENT_MOVED]:
+            continue
+        row_step, col_step = _displacement(actions[i])
+        row, col = agents[i, ROW] + row_step, agents[i, COL] + col_step
+        failure = -1
+        if not (0 <= row < side and 0 <= col < side):
+            failure = _MOVE_WALL
+        elif grid[row, col] < 0:
+            failure = _MOVE_BLOCK
+        elif grid[row, col] > n:
+            failure = _MOVE_RACE
+        elif grid[row, col] > 0:
+            failure = _MOVE_AGENT
+        else:
+            grid[row, col] = n + 1
+        report[i, AGENT_FAILURE] = failure
+        world.counters[COUNT_FAILED_MOVES] += failure >= 0
+    for i in range(n):
+        if actions[i] != _STAY and not report[i, AGENT_MOVED] and report[i, AGENT_FAILURE] < 0:
+            row_step, col_step = _displacement(actions[i])
+            _move_agent(world, i, agents[i, ROW] + row_step, agents[i, COL] + col_step)

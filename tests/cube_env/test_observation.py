@@ -1,0 +1,157 @@
+import dataclasses
+import pickle
+
+import numpy as np
+import orjson
+import pytest
+
+from cube_env import CubeEnv, CubeError, Face, FaceCells, HistoryEntry
+from tests.cube_env.boards import play
+
+BOARD = """
+..0....|
+.1AAB..|
+..AA.C.|
+.......|
+.....D.|
+......2|
+E......|
+.......|
+"""
+
+
+def symbolic(index=0, history=()):
+    return play(BOARD).symbolic_observation(index, history)
+
+
+def test_symbolic_observation_tells_the_agent_and_the_board():
+    seen = symbolic(1)
+    assert (seen.side, seen.goal_col, seen.step, seen.max_steps) == (8, 7, 0, 500)
+    assert (seen.agent, seen.cell) == ("agent_1", (1, 1))
+    assert seen.agents == ((0, 2), (1, 1), (5, 6))
+    assert [(b.id, b.weight, b.row, b.col) for b in seen.blocks] == [
+        (0, 2, 1, 2),
+        (1, 1, 1, 4),
+        (2, 1, 2, 5),
+        (3, 1, 4, 5),
+        (4, 1, 6, 0),
+    ]
+
+
+def test_distance_is_what_a_block_must_move_to_touch_the_goal_column():
+    assert [block.distance for block in symbolic().blocks] == [4, 3, 2, 2, 7]
+    env = play("..0A|")
+    assert env.symbolic_observation(0).blocks[0].distance == 1
+    assert env.step_array([4]).delivered == (0,)
+
+
+def test_blocks_ahead_share_a_row_and_lie_towards_the_goal_nearest_first():
+    assert [block.ahead for block in symbolic().blocks] == [(1, 2), (), (), (), ()]
+    assert play("0C.A.B|").symbolic_observation(0).blocks[2].ahead == (0, 1)
+
+
+def test_staging_cells_are_inside_the_grid_and_outside_other_blocks():
+    faces = symbolic().blocks[0].faces
+    assert faces.left == FaceCells(free=((2, 1),), taken=((1, 1),))
+    assert faces.right == FaceCells(free=((2, 4),), taken=())
+    assert faces.up == FaceCells(free=((0, 3),), taken=((0, 2),))
+    assert faces.down == FaceCells(free=((3, 2), (3, 3)), taken=())
+    assert symbolic().blocks[4].faces.left == FaceCells((), ())
+    assert faces[Face.left] is faces["left"] is faces.left
+
+
+def test_delivered_blocks_are_not_shown():
+    env = play("..0A|\n.B..|", "R")
+    assert [block.id for block in env.symbolic_observation(0).blocks] == [1]
+
+
+def test_agents_share_what_is_the_same_for_all():
+    env = play(BOARD)
+    one, other = env.symbolic_observation(0), env.symbolic_observation(2)
+    assert one.blocks is other.blocks
+    assert one.agents is other.agents
+    assert dataclasses.replace(one, agent=other.agent, cell=other.cell) == other
+
+
+def test_an_agent_that_is_not_there_is_refused():
+    for index in (-1, 3):
+        with pytest.raises(CubeError, match=f"no agent has index {index}: they are 0 to 2"):
+            symbolic(index)
+
+
+def test_observations_are_immutable_values():
+    seen = symbolic()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        seen.step = 3
+    assert seen == symbolic()
+    assert hash(seen) == hash(symbolic())
+    assert pickle.loads(pickle.dumps(seen)) == seen
+
+
+def test_observations_serialise():
+    entry = HistoryEntry("push_block", {"block": 0, "steps": 3}, (4, 4), "failed", "block_gone")
+    data = orjson.loads(orjson.dumps(symbolic(1, (entry,))))
+    assert data["cell"] == [1, 1]
+    assert data["blocks"][0]["faces"]["left"] == {"free": [[2, 1]], "taken": [[1, 1]]}
+    assert data["history"][0]["args"] == {"block": 0, "steps": 3}
+    env = CubeEnv(n=20)
+    env.reset(seed=0)
+    env.step_array(np.full(20, 4))
+    orjson.dumps([env.snapshot(), *env.report.pushes, *env.report.failed_moves])
+
+
+def test_text_says_it_all():
+    entries = (
+        HistoryEntry("push_block", {"block": 0, "steps": 3}, (4, 4, 4), "success"),
+        HistoryEntry("move_to_block", {"block": 0, "face": "left"}, (), "failed", "unreachable"),
+    )
+    assert symbolic(1, entries).text().splitlines() == [
+        "Step 0 of 500. Grid 8 x 8, positions are (row, col). Blocks are delivered in column 7.",
+        "You are agent_1 at (1, 1).",
+        "Agents: agent_0 (0, 2), agent_1 (1, 1), agent_2 (5, 6).",
+        "Blocks:",
+        "- block 0: weight 2, top-left (1, 2), rows 1 to 2, columns 2 to 3; distance to goal 4; "
+        "ahead in its rows: block 1, block 2",
+        "  left face: free (2, 1); taken (1, 1)",
+        "  right face: free (2, 4); taken none",
+        "  up face: free (0, 3); taken (0, 2)",
+        "  down face: free (3, 2..3); taken none",
+        "- block 1: weight 1, top-left (1, 4), rows 1 to 1, columns 4 to 4; distance to goal 3; "
+        "ahead in its rows: none",
+        "  left face: free none; taken none",
+        "  right face: free (1, 5); taken none",
+        "  up face: free (0, 4); taken none",
+        "  down face: free (2, 4); taken none",
+        "- block 2: weight 1, top-left (2, 5), rows 2 to 2, columns 5 to 5; distance to goal 2; "
+        "ahead in its rows: none",
+        "  left face: free (2, 4); taken none",
+        "  right face: free (2, 6); taken none",
+        "  up face: free (1, 5); taken none",
+        "  down face: free (3, 5); taken none",
+        "- block 3: weight 1, top-left (4, 5), rows 4 to 4, columns 5 to 5; distance to goal 2; "
+        "ahead in its rows: none",
+        "  left face: free (4, 4); taken none",
+        "  right face: free (4, 6); taken none",
+        "  up face: free (3, 5); taken none",
+        "  down face: free (5, 5); taken none",
+        "- block 4: weight 1, top-left (6, 0), rows 6 to 6, columns 0 to 0; distance to goal 7; "
+        "ahead in its rows: none",
+        "  left face: free none; taken none",
+        "  right face: free (6, 1); taken none",
+        "  up face: free (5, 0); taken none",
+        "  down face: free (7, 0); taken none",
+        "Your recent actions:",
+        "- push_block(block=0, steps=3): success, 3 steps",
+        "- move_to_block(block=0, face=left): failed (unreachable), 0 steps",
+    ]
+
+
+def test_text_joins_neighbouring_cells_and_breaks_at_gaps():
+    env = play("..AAA...|\n0.AAA...|\n..AAA...|\n..1.....|")
+    faces = env.symbolic_observation(0).text()
+    assert "  left face: free (0..2, 1); taken none" in faces
+    assert "  down face: free (3, 3..4); taken (3, 2)" in faces
+
+
+def test_text_of_a_finished_board():
+    assert "Blocks: none left." in play("..0A|", "R").symbolic_observation(0).text()
