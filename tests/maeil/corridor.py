@@ -87,6 +87,12 @@ class Corridor:
         outcomes = tuple({"what": "arrival", "agent": i} for i, move in enumerate(joint) if move and done)
         return Transition(outcomes, sum(joint) / len(joint), done, self.t >= self.max_steps)
 
+    def constraints(self, joint: Sequence[int]) -> tuple[()]:
+        return ()
+
+    def distance(self, agent: int, other: int) -> float:
+        return abs(agent - other)
+
     def progress(self) -> Progress:
         there = sum(cell == self.length for cell in self.cells)
         return Progress(there, len(self.cells), float(sum(self.cells)))

@@ -177,9 +177,9 @@ class Turns:
         self.first = first
 
     def turns(self, floor):
-        if floor.thinking:
+        if not floor.quiet:
             return []
-        if not floor.turns and floor.t in self.first:
+        if not floor.taken and floor.t in self.first:
             return self.first[floor.t]
         return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
 
@@ -225,7 +225,7 @@ def test_a_topology_that_gives_an_agent_in_wait_a_turn_or_leaves_one_undecided_i
 
     class GivesTurnsToTheReady(Turns):
         def turns(self, floor):
-            return super().turns(floor) if not floor.turns else [Turn(0, SPEAK, (1,))]
+            return super().turns(floor) if not floor.taken else [Turn(0, SPEAK, (1,))]
 
     with pytest.raises(IllegalTransition, match="agent_0 is in W and gets a turn"):
         play([Scripted(walk(3)), Scripted(walk(3))], topology=GivesTurnsToTheReady(both.first))

@@ -1,0 +1,34 @@
+# `make run` and `make test` do all their own set-up: only Python >= 3.11, pip and make are needed.
+
+PYTHON ?= python3
+PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
+
+.PHONY: run test clean
+
+run: .venv/run.stamp
+	@.venv/bin/python -m experiments.baseline --out runs
+
+test: .venv/test.stamp
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/pytest
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/run.stamp: pyproject.toml constraints.txt | .venv
+	@echo "installing into .venv ..."
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+.venv/test.stamp: pyproject.toml constraints.txt | .venv
+	@echo "installing into .venv, with what the tests need ..."
+	@$(PIP) install -c constraints.txt -e '.[test,dev]'
+	@touch $@ .venv/run.stamp
+
+.venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name it: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv

@@ -1,0 +1,157 @@
+"""From `KEY=VALUE` arguments to one plain configuration, by Hydra's Compose API.
+
+Hydra keeps a global state, so composing happens under a lock, in the parent process only; workers get the plain result.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import hydra
+import yaml
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException, MissingConfigException
+from omegaconf import OmegaConf
+from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
+
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS
+from experiments.errors import UserError, choices_hint, nearest
+from experiments.overrides import parse, single_values
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+_LOCK = threading.Lock()
+_REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
+
+
+def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
+    """Compose and resolve the configuration of one cell. It is not validated yet (see `experiments.schema`).
+
+    Args:
+        arguments: `KEY=VALUE` in Hydra's override grammar, one value a key.
+        config_dir: folder with more options of the groups, beside the project's own.
+
+    Raises:
+        UserError: an argument cannot be read, or names a group, an option or a key that does not exist.
+    """
+    overrides = parse(arguments)
+    single_values(overrides)
+    with _LOCK, _hydra():
+        search_path = _search_path(config_dir)
+        try:
+            _check_groups(overrides)
+            return _composed([*search_path, *arguments])
+        except _REFUSALS as error:
+            raise _explain(error, overrides, search_path) from error
+
+
+@contextmanager
+def _hydra() -> Iterator[None]:
+    # Hydra 1.4 has one set of defaults and deprecates the argument that 1.3 warns for when it is left out.
+    legacy = hydra.__version__.startswith("1.3.")
+    arguments: dict[str, Any] = {"version_base": None} if legacy else {}
+    with initialize_config_dir(str(CONFIGS), **arguments):
+        yield
+
+
+def _search_path(config_dir: Path | None) -> list[str]:
+    if config_dir is None:
+        return []
+    if not config_dir.is_dir():
+        raise UserError(f"--config-dir {config_dir}: no such folder")
+    # Hydra's grammar: a backslash counts only before a quote, also the closing one.
+    location = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + ("\\'" if m[2] else ""), str(config_dir.resolve()))
+    return [f"hydra.searchpath=['file://{location}']"]
+
+
+def _composed(arguments: Iterable[str]) -> dict[str, Any]:
+    configuration = hydra.compose("config", overrides=list(arguments))
+    plain = OmegaConf.to_container(configuration, resolve=True, throw_on_missing=True)
+    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
+
+
+def _explain(error: Exception, overrides: Sequence[Override], search_path: list[str]) -> UserError:
+    """Say in our words what Hydra refused."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, option = error.missing_cfg_file.partition("/")
+        hint = choices_hint(option, f"Options of {group}", error.options or ())
+        return UserError(f"{group}: there is no option {option!r}", hint)
+    if isinstance(error, InterpolationResolutionError | MissingMandatoryValue):
+        reason = str(error).splitlines()[0]
+        return UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}")
+    for override in overrides:
+        if override.is_delete() and str(error).startswith("Could not delete"):
+            return UserError(f"~{override.key_or_group}: there is no such key with a value that could be left out")
+    return _unknown_key(overrides, search_path) or UserError(_raw(error))
+
+
+def _groups() -> list[str]:
+    loader = GlobalHydra.instance().config_loader()
+    return [group for group in loader.list_groups("") if group != "hydra"]
+
+
+def _check_groups(overrides: Sequence[Override]) -> None:
+    """Refuse what Hydra would take for a group and misread: a map, a list, null, a second choice."""
+    groups = _groups()
+    for override in overrides:
+        group = override.key_or_group
+        if group not in groups or override.is_delete():
+            continue
+        if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
+            raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
+        if not isinstance(override.value(), str) or "/" in str(override.value()):
+            options = GlobalHydra.instance().config_loader().get_group_options(group)
+            hint = choices_hint("", f"Options of {group}", options)
+            raise UserError(f"{group}: {override.value()!r} is not the name of an option", hint)
+
+
+def _unknown_key(overrides: Sequence[Override], search_path: list[str]) -> UserError | None:
+    """Find the first key that the configuration does not have, by composing it without the values."""
+    groups = _groups()
+    choices = [o.input_line for o in overrides if o.key_or_group in groups and o.input_line]
+    try:
+        keys = list(_dotted(_composed([*search_path, *choices])))
+    except _REFUSALS:
+        return None
+    for override in overrides:
+        key = override.key_or_group
+        if key not in keys and key not in groups and not override.is_add() and not override.is_force_add():
+            return UserError(f"{key}: there is no such key", _key_hint(key, keys))
+    return None
+
+
+def _key_hint(key: str, keys: Sequence[str]) -> str:
+    """Give the nearest keys, and those that stand beside the wrong one."""
+    parent = key.rpartition(".")[0]
+    while parent and parent not in keys:
+        parent = parent.rpartition(".")[0]
+    prefix = f"{parent}." if parent else ""
+    siblings = [k for k in keys if k.startswith(prefix) and "." not in k[len(prefix) :]]
+    if not siblings:
+        return f"{parent} is a single value."
+    label = f"Keys of {parent}" if parent else "Keys"
+    names = [k[len(prefix) :] for k in siblings]
+    near = nearest(key.removeprefix(prefix), names) if parent else nearest(key, keys)
+    return f"{near} {label}: {', '.join(names)}.".lstrip()
+
+
+def _dotted(configuration: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in configuration.items():
+        yield f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{prefix}{key}.")
+
+
+def _raw(error: Exception) -> str:
+    """Give Hydra's own first line, and the reason that it keeps in the cause."""
+    parts = [str(error).splitlines()[0]]
+    if error.__cause__ is not None:
+        parts.append(str(error.__cause__).splitlines()[0])
+    return "configuration: " + ": ".join(parts)

@@ -1,0 +1,38 @@
+"""The mistakes of a user, told in one message without a traceback. Everything else is a bug and keeps its traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UserError(Exception):
+    """Something that the user can put right.
+
+    Args:
+        message: what is wrong, beginning with the key, option or path that it is about.
+        hint: what to do about it.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}\n{hint}" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """Give the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
+
+    A dotted choice is also near when its last part is: `blocks` is near `env.blocks`.
+    """
+    names = list(dict.fromkeys(choices))
+    found = [name for name in names if "." in name and name.rpartition(".")[2] == word]
+    found = found or get_close_matches(word, names, n=2)
+    return f"Did you mean {' or '.join(repr(name) for name in found)}?" if found else ""
+
+
+def choices_hint(word: str, label: str, choices: Iterable[str]) -> str:
+    """Give a hint with the nearest choices and all of them: `Did you mean 'cube'? Options of env: cube.`."""
+    names = list(dict.fromkeys(choices))
+    listing = f"{label}: {', '.join(names)}." if names else ""
+    return " ".join(part for part in (nearest(word, names), listing) if part)

@@ -1,0 +1,145 @@
+"""The schema of a configuration: what a composed one must hold, and the rules between its parts.
+
+No field has a default: the values stand in `configs/` alone. A group that chooses a component is checked by the
+component's own schema, found by its `name`. Values are checked as JSON, strictly: `true` is no number, `"8"` is no 8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
+
+from experiments.complaints import complaints
+from experiments.errors import UserError, choices_hint
+from experiments.registry import REGISTRIES, Registry
+from maeil.clock import ClockUnit
+from maeil.component import ComponentConfig
+
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Clock(_Part):
+    """The cognitive clock."""
+
+    unit: ClockUnit
+    """What a thought costs."""
+    delivery: Annotated[float, Field(ge=0)]
+    """Cognitive time from the end of a thought to the arrival of its messages."""
+    max_thoughts_per_step: Positive
+    """Thoughts of one agent in one environment step, at most."""
+
+
+class Memory(_Part):
+    """What an agent still sees of the past."""
+
+    messages: Natural
+    """Number of earlier messages."""
+
+
+class Knobs(_Part):
+    """The knobs that all groups share."""
+
+    n: Positive
+    """Embodied agents in the team."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """Names the board; every other random stream is derived from it."""
+    max_steps: Positive
+    """Environment steps after which the episode is cut off."""
+    max_repairs: Natural
+    """Times an agent is asked again after an invalid plan."""
+    memory: Memory
+    """What an agent still sees of the past."""
+    clock: Clock
+    """The cognitive clock."""
+
+
+class Configuration(Knobs):
+    """A whole configuration: the knobs, and the components with their own values."""
+
+    env: SerializeAsAny[ComponentConfig]
+    """The world."""
+    agents: SerializeAsAny[ComponentConfig]
+    """The minds of the team."""
+    topology: SerializeAsAny[ComponentConfig]
+    """Who may speak to whom, and in which order."""
+
+    def plain(self) -> dict[str, Any]:
+        """Give the configuration as JSON-ready data, the same for equal configurations however they were written."""
+        return self.model_dump(mode="json")
+
+
+def validate(raw: Mapping[str, Any]) -> Configuration:
+    """Check a composed configuration.
+
+    Raises:
+        UserError: what is wrong, one line for each key.
+    """
+    _check_data(raw, "")
+    groups = {registry.group: registry for registry in REGISTRIES}
+    rest = {key: value for key, value in raw.items() if key not in groups}
+    knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
+    parts = {group: _component(registry, raw) for group, registry in groups.items()}
+    _check_common_knobs(knobs, parts)
+    return Configuration(
+        **{name: getattr(knobs, name) for name in Knobs.model_fields},
+        env=parts["env"],
+        agents=parts["agents"],
+        topology=parts["topology"],
+    )
+
+
+def _check_data(value: Any, key: str) -> None:
+    """Make sure that the values are data that JSON can hold."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            _check_data(part, f"{key}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            _check_data(part, f"{key}.{index}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{key}: {value} is not a finite number")
+    elif not isinstance(value, str | int | float | None):
+        raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+
+
+def _component(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
+    group = registry.group
+    values = raw.get(group)
+    if not isinstance(values, Mapping) or not isinstance(values.get("name"), str):
+        where = f"{group}.name" if isinstance(values, Mapping) else group
+        hint = choices_hint("", f"The {registry.plural}", registry.names())
+        raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
+    schema = registry.get(values["name"]).config
+    return _checked(schema, values, f"{group}.", known=list(schema.model_fields))
+
+
+def _checked(schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str]) -> Model:
+    try:
+        return schema.model_validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        raise UserError(complaints(error, values, prefix, known)) from error
+
+
+def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
+    """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
+    for group, part in parts.items():
+        for name in ("n", "seed", "max_steps"):
+            common = getattr(knobs, name)
+            own = getattr(part, name, common)
+            if own != common:
+                raise UserError(
+                    f"{group}.{name}: {own!r} differs from {name}={common!r}",
+                    f"Set {name} alone; it flows into {group}.",
+                )

@@ -1,0 +1,50 @@
+"""Every configuration that ships: described, commented, and valid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, knobs, options
+from experiments.cell import Cell
+from experiments.schema import Knobs
+
+OPTIONS = options()
+PLAIN = {"name", "unit"}  # keys that the file's description explains
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: f"{option.group}={option.name}")
+def test_an_option_is_described_commented_and_valid(option) -> None:
+    assert option.description
+    assert [knob.key for knob in option.knobs if not knob.description and knob.key not in PLAIN] == []
+    cell = Cell.compose([f"{option.group}={option.name}"])
+    assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology"}
+
+
+def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
+    text = (CONFIGS / "config.yaml").read_text(encoding="utf-8")
+    chosen = [line.split(":")[0].removeprefix("  - ") for line in text.splitlines() if line.startswith("  - ")]
+    assert chosen == ["_self_", *BUILTIN_GROUPS]
+    assert {option.group for option in OPTIONS} == set(BUILTIN_GROUPS)
+
+
+def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
+    found = {knob.key: knob.description for knob in knobs()}
+    assert set(found) == {"n", "seed", "max_steps", "max_repairs", "memory.messages"}
+    assert all(found.values())
+
+
+def test_the_catalogue_reads_the_values_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "llm").mkdir()
+    (tmp_path / "llm" / "one.yaml").write_text(
+        "# @package _global_\n# The first.\na: null  # one\nb:\n  c: '#1'  # two\n  d:\n    e: [1, 2]\nf: x\n"
+    )
+    (option,) = [option for option in options(tmp_path) if option.source]
+    assert (option.group, option.name, option.description) == ("llm", "one", "The first.")
+    assert [(knob.key, knob.value, knob.description) for knob in option.knobs] == [
+        ("a", "null", "one"),
+        ("b.c", "'#1'", "two"),
+        ("b.d.e", "[1, 2]", ""),
+        ("f", "x", ""),
+    ]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments import checks
+from experiments.checks import check
+from experiments.packages import Needed
+
+
+def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:
+    return {finding.subject: finding for finding in check(arguments, out, None)}
+
+
+def test_a_sound_installation_passes_and_nothing_is_written(tmp_path: Path) -> None:
+    found = _findings(out=tmp_path / "a" / "runs")
+    assert [finding for finding in found.values() if finding.needed and not finding.fine] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_missing_extra_is_named_with_its_install_line(tmp_path: Path, monkeypatch) -> None:
+    needed = (
+        Needed("numpy", ">=99", "", "2.4.6", False),
+        Needed("ray", ">=2.55", "ray", None, False),
+        Needed("duckdb", ">=2.0", "analysis", "2.0.1", True),
+    )
+    monkeypatch.setattr(checks, "requirements", lambda: needed)
+    found = _findings(out=tmp_path)
+    assert found["[ray]"].detail == "without ray: pip install 'quorum-harness[ray]'"
+    assert not found["[ray]"].needed
+    assert found["[analysis]"].fine
+    assert not found["numpy"].fine
+    assert found["numpy"].needed
+    assert "pip install 'numpy>=99'" in found["numpy"].detail
+
+
+def test_what_cannot_run_is_told_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found = _findings("nn=8", out=tmp_path / "file" / "runs")
+    assert "results cannot be written there" in found["--out"].detail
+    assert "Did you mean 'n'?" in found["configuration"].detail
+    assert not found["configuration"].fine
+    assert not _findings("env.blocks={1: 300}", out=tmp_path)["configuration"].fine

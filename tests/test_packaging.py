@@ -1,0 +1,41 @@
+"""What an installation rests on."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _constraints() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", pin) for pin in pins), "names and versions only"
+    return {canonicalize_name(name): version for name, version in (pin.split("==") for pin in pins)}
+
+
+def test_every_dependency_is_pinned_to_a_version_that_will_do() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    pins = _constraints()
+    for line in [*project["dependencies"], *extras["test"], *extras["dev"]]:
+        requirement = Requirement(line)
+        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), line
+
+
+def test_no_index_address_is_committed() -> None:
+    for name in ("Makefile", ".ci/run", "constraints.txt", "pyproject.toml"):
+        text = (ROOT / name).read_text()
+        assert not re.search(r"index-url|--find-links|https?://", text), name
+
+
+def test_the_wheel_has_every_room() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert rooms | {"cli.py", "configs"} <= set(included)
