@@ -13,13 +13,16 @@ from maeil.scheduler import run_episode
 from maeil.seeds import Seeds
 from maeil.settings import LoopSettings
 from maeil.stages import Stage
+from maeil.tasks import Attempt, CapabilityChange, TaskState
 from maeil.topology import Floor, Topology
 from maeil.world import Controller, Ended, Progress, Transition, World
 
 __all__ = [
     "Act",
     "ActionStatus",
+    "Attempt",
     "Call",
+    "CapabilityChange",
     "ClockUnit",
     "Component",
     "ComponentConfig",
@@ -37,6 +40,7 @@ __all__ = [
     "Stage",
     "SymbolicAction",
     "Task",
+    "TaskState",
     "Thought",
     "Topology",
     "Transition",

@@ -28,8 +28,9 @@ class Component:
 
     Attributes:
         config: schema of its group's values.
-        build: makes it. Worlds: `build(config) -> World`. Minds: `build(config, world, seeds) -> Sequence[Mind]`, one a
-            agent in index order. Topologies: `build(config) -> Topology`.
+        build: makes it. Worlds: `build(config) -> World`. Topologies: `build(config, agents) -> Topology`, given the
+            number of agents. Minds: `build(config, world, seeds, coordinated) -> Sequence[Mind]`, one for each agent in
+            index order and, when the topology is coordinated, one more for the coordinator.
     """
 
     config: type[ComponentConfig]

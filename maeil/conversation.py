@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from maeil.clock import EventQueue
+from maeil.constraints import ConstraintTracker
 from maeil.errors import IllegalTransition, StalledConversation
+from maeil.limits import Limits
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Mind, Resume, Thought, Turn, View
 from maeil.plans import Plan
@@ -16,9 +18,8 @@ from maeil.review import review
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.team import Participant, Team
-from maeil.topology import Topology
+from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
-from maeil.trace.recorder import Recorder
 from maeil.world import World
 
 
@@ -61,17 +62,24 @@ class Conversation:
     """
 
     def __init__(
-        self, world: World, team: Team, topology: Topology, settings: LoopSettings, recorder: Recorder
+        self,
+        world: World,
+        team: Team,
+        topology: Topology,
+        settings: LoopSettings,
+        constraints: ConstraintTracker,
     ) -> None:
         self._world = world
         self._team = team
         self._topology = topology
         self._settings = settings
-        self._recorder = recorder
+        self._constraints = constraints
+        self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[_Thinking] = []
         self._awaited: set[int] = set()
-        self._turns: list[Turn] = []
+        self._taken: list[TurnTaken] = []
+        self._opened_by: list[int] = []
         self._messages = 0
 
     # The floor, as a topology reads it.
@@ -92,41 +100,50 @@ class Conversation:
         return len(self._team.participants)
 
     @property
+    def opened_by(self) -> Sequence[int]:
+        """Agents that needed a decision when the conversation began, ascending."""
+        return self._opened_by
+
+    @property
     def undecided(self) -> list[int]:
         """Agents in R or I that are not thinking just now, ascending."""
         return [
-            agent.index
-            for agent in self._team.agents
-            if agent.stage in (Stage.REASON, Stage.INTERRUPTED) and agent.index not in self._awaited
+            agent.index for agent in self._team.agents if may_send(agent.stage) and agent.index not in self._awaited
         ]
 
     @property
-    def turns(self) -> Sequence[Turn]:
+    def taken(self) -> Sequence[TurnTaken]:
         """Turns that have ended in this conversation, in order."""
-        return self._turns
+        return self._taken
 
     @property
-    def thinking(self) -> bool:
-        """Whether a turn is under way."""
-        return bool(self._awaited)
+    def quiet(self) -> bool:
+        """Whether nobody is thinking and no message is on its way."""
+        return not self._awaited and not self._queue
 
-    def stage(self, agent: int) -> Stage:
-        """Stage of an agent."""
-        return self._team.agents[agent].stage
+    def may_speak(self, participant: int) -> bool:
+        """Whether a participant could be given a turn."""
+        found = self._team.participants[participant]
+        if participant in self._awaited:
+            return False
+        return may_send(found.stage) if found.embodied else found.thoughts < self._settings.max_thoughts_per_step
 
-    def unread(self, agent: int) -> int:
+    def unread(self, participant: int) -> int:
         """Number of messages in the mailbox of a participant."""
-        return len(self._team.participants[agent].mailbox)
+        return len(self._team.participants[participant].mailbox)
 
-    def sent(self, agent: int) -> int:
+    def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
-        return self._team.participants[agent].sent
+        return self._team.participants[participant].sent
+
+    def distance(self, agent: int, other: int) -> float | None:
+        """Distance between two agents in the world's own measure."""
+        return self._world.distance(agent, other)
 
     # What the scheduler calls.
 
     def begin_step(self) -> None:
-        """Forget the turns and counts of the last environment step; wake those whose mail was left unread."""
-        self._turns.clear()
+        """Forget the counts of the last environment step; wake those whose mail was left unread."""
         for participant in self._team.participants:
             participant.thoughts = participant.sent = 0
         for agent in self._team.agents:
@@ -138,8 +155,12 @@ class Conversation:
 
         Raises:
             StalledConversation: the topology leaves an agent without a turn and without a decision.
+            LimitReached: a wall-clock limit is over.
             Exception: whatever a mind raises.
         """
+        self._limits.check_episode()
+        self._taken.clear()
+        self._opened_by = self.undecided
         while True:
             self._open_turns()
             await self._collect()
@@ -181,21 +202,22 @@ class Conversation:
             turn=attempt.turn,
             t=self._team.now.t,
             t_hat=self._team.now.t_hat,
-            observation=self._world.observe(participant.index) if participant.embodied else None,
+            observation=(self._world.observe(participant.index) if participant.embodied else self._world.overview()),
             unread=unread,
             memory=tuple(participant.memory),
             plan=participant.plan_view(),
             outcomes=tuple(participant.outcomes),
+            constraints=self._constraints.states if attempt.turn.feedback else (),
             problems=attempt.problems,
         )
         participant.memory.extend(unread)
-        self._in_flight.append((attempt, asyncio.ensure_future(_timed(participant.mind, view))))
+        self._in_flight.append((attempt, asyncio.ensure_future(self._timed(participant.mind, view))))
 
     async def _collect(self) -> None:
         """Wait until every thought that has started has returned; only then is its end on the clock known."""
         if not self._in_flight:
             return
-        self._recorder.flush()
+        self._team.flush()
         in_flight, self._in_flight = self._in_flight, []
         tasks = [task for _, task in in_flight]
         _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -236,9 +258,9 @@ class Conversation:
         if reasons and attempt.number < self._settings.max_repairs and not spent:
             return _Attempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
-        self._turns.append(attempt.turn)
+        self._taken.append(TurnTaken(attempt.turn, 0 if reasons else len(thought.messages)))
         if not reasons:
-            self._send(author, thought.messages)
+            self._send(author, thought.messages, feedback=attempt.turn.feedback)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
             self._fall_back(author, "invalid_plan")
@@ -263,25 +285,28 @@ class Conversation:
 
     def _force_ready(self, turn: Turn, participant: Participant) -> None:
         """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
-        self._turns.append(turn)
+        self._taken.append(TurnTaken(turn, 0))
         self._team.record(ForcedReady(participant.index))
         if participant.embodied:
             mailbox, participant.mailbox = participant.mailbox, []
             self._fall_back(participant, "forced_ready")
             participant.mailbox = mailbox
 
-    def _send(self, sender: Participant, drafts: tuple[Draft, ...]) -> None:
+    def _send(self, sender: Participant, drafts: tuple[Draft, ...], *, feedback: bool) -> None:
         now = self._team.now
+        states = self._constraints.states if feedback else ()
         for draft in drafts:
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self._settings.delivery
             message = Message(
-                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival
+                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, states
             )
             self._messages += 1
             sender.sent += 1
             sender.memory.append(message)
-            self._team.record(MessageSent(message.id, sender.index, recipients, message.kind, message.content, arrival))
+            self._team.record(
+                MessageSent(message.id, sender.index, recipients, message.kind, message.content, arrival, feedback)
+            )
             for recipient in recipients:
                 self._queue.push(arrival, recipient, _Arrival(message, recipient))
 
@@ -291,8 +316,8 @@ class Conversation:
         if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
             self._team.change_stage(recipient, Trigger.MESSAGE)
 
-
-async def _timed(mind: Mind, view: View) -> tuple[Thought, float]:
-    begin = time.perf_counter()
-    thought = await mind.think(view)
-    return thought, time.perf_counter() - begin
+    async def _timed(self, mind: Mind, view: View) -> tuple[Thought, float]:
+        begin = time.perf_counter()
+        async with self._limits.thought(view.name):
+            thought = await mind.think(view)
+        return thought, time.perf_counter() - begin

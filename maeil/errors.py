@@ -3,6 +3,7 @@
 MaeilError
 |- IllegalTransition    a stage change that the table does not have (a bug)
 |- InvalidThought       a mind answered something that its turn or the state does not allow
+|- LimitReached         a wall-clock limit is over; the episode ends `limit`
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
    |- NewerTrace        written by a newer version of the schema
@@ -26,6 +27,10 @@ class InvalidThought(MaeilError):
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
+
+
+class LimitReached(MaeilError):
+    """A wall-clock limit is over: the episode ends with the outcome `limit`."""
 
 
 class StalledConversation(MaeilError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from maeil.tasks import TaskState
+
 
 class Kind(StrEnum):
     """What a message does."""
@@ -45,6 +47,7 @@ class Message:
         t: environment step in which it was sent.
         sent_at: cognitive time of the send.
         delivered_at: cognitive time at which it lies in the mailboxes.
+        constraints: the states of all tasks, where the topology attaches them.
     """
 
     id: int
@@ -55,3 +58,4 @@ class Message:
     t: int
     sent_at: float
     delivered_at: float
+    constraints: tuple[TaskState, ...] = ()

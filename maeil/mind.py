@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.messages import Draft, Message
 from maeil.plans import Plan, PlanStatus, Task
+from maeil.tasks import TaskState
 
 
 class Act(StrEnum):
@@ -27,13 +28,17 @@ class Turn:
         agent: index of the participant whose turn it is.
         acts: what it may do.
         recipients: whom it may write to in this turn, ascending.
+        limit: how many messages it may send in this turn; None for any number.
         role: its part in the topology ("leader", "follower"), empty where all are equal.
+        feedback: whether it sees the state of the cooperation constraints, and its messages carry it.
     """
 
     agent: int
     acts: frozenset[Act]
     recipients: tuple[int, ...] = ()
+    limit: int | None = None
     role: str = ""
+    feedback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,12 @@ class View:
         turn: what the topology allows now.
         t: environment step.
         t_hat: cognitive time at which the thought begins.
-        observation: the world as this agent sees it; None for a coordinator, which has no body.
+        observation: the world as this agent sees it; the whole of it for a coordinator, which has no body.
         unread: messages that have arrived since the last thought, in order of arrival.
         memory: earlier messages, sent and read, oldest first, at most `memory.messages` of them.
         plan: the current plan with its progress, or None.
         outcomes: the last plans that ended, oldest first.
+        constraints: the states of all tasks under the last joint action, in a turn with feedback.
         problems: why this agent's previous answer was refused; empty at a first try.
     """
 
@@ -90,11 +96,12 @@ class View:
     turn: Turn
     t: int
     t_hat: float
-    observation: Observation | None
+    observation: Observation
     unread: tuple[Message, ...] = ()
     memory: tuple[Message, ...] = ()
     plan: PlanView | None = None
     outcomes: tuple[PlanView, ...] = ()
+    constraints: tuple[TaskState, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -137,7 +144,7 @@ class Mind(Protocol):
     """Decides for one participant.
 
     An embodied agent's mind commits plans. A coordinator is a mind without a body: it lives on the cognitive clock
-    alone, sees no observation, commits no plan, and is ready when it has nothing to say.
+    alone, sees the whole world, commits no plan, and is ready when it has nothing to say.
     """
 
     async def think(self, view: View) -> Thought:

@@ -48,6 +48,8 @@ def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
     reasons = []
+    if turn.limit is not None and len(thought.messages) > turn.limit:
+        reasons.append(f"{len(thought.messages)} messages are more than the {turn.limit} that this turn allows")
     for draft in thought.messages:
         if not draft.recipients:
             reasons.append("a message has no recipient")

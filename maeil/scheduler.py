@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from maeil.constraints import ConstraintTracker
 from maeil.conversation import Conversation
+from maeil.errors import LimitReached
 from maeil.grounding import Grounding
 from maeil.mind import Mind
 from maeil.plans import PlanStatus
@@ -12,7 +14,15 @@ from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
 from maeil.team import Team
 from maeil.topology import Topology
-from maeil.trace.events import SCHEMA, EpisodeEnd, EpisodeStart, ScoreChange, StepOutcome, StepTaken
+from maeil.trace.events import (
+    SCHEMA,
+    CapabilityChange,
+    EpisodeEnd,
+    EpisodeStart,
+    ScoreChange,
+    StepOutcome,
+    StepTaken,
+)
 from maeil.trace.recorder import Recorder
 from maeil.world import Progress, World
 
@@ -39,7 +49,7 @@ async def run_episode(
         coordinators: names and minds of participants without a body.
 
     Returns:
-        How the episode ended, also the last event of the trace.
+        How the episode ended, also the last event of the trace. A wall-clock limit ends it as `limit`.
 
     Raises:
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
@@ -58,9 +68,12 @@ async def run_episode(
             board=board,
         )
     )
-    episode = _Episode(world, team, Conversation(world, team, topology, settings, recorder), recorder)
+    constraints = ConstraintTracker(world, team)
+    episode = _Episode(world, team, Conversation(world, team, topology, settings, constraints), constraints)
     try:
         await episode.run()
+    except LimitReached as limit:
+        return episode.end("limit", str(limit))
     except BaseException as error:
         episode.end("error", f"{type(error).__name__}: {error}")
         raise
@@ -70,12 +83,12 @@ async def run_episode(
 class _Episode:
     """The state of the loop between its calls."""
 
-    def __init__(self, world: World, team: Team, conversation: Conversation, recorder: Recorder) -> None:
+    def __init__(self, world: World, team: Team, conversation: Conversation, constraints: ConstraintTracker) -> None:
         self._world = world
         self._team = team
         self._conversation = conversation
+        self._constraints = constraints
         self._grounding = Grounding(world, team)
-        self._recorder = recorder
         self._progress: Progress | None = None
         self._done = self._finished = False
 
@@ -84,26 +97,30 @@ class _Episode:
         self._record_progress()
         while not self._done:
             await self._conversation.run()
-            for agent in self._team.agents:
-                if agent.stage is Stage.WAIT:
-                    self._team.change_stage(agent, Trigger.ALL_READY)
-            thinkers = self._grounding.settle()
-            if not thinkers:
+            waiting = [agent for agent in self._team.agents if agent.stage is Stage.WAIT]
+            for agent in waiting:
+                self._team.change_stage(agent, Trigger.ALL_READY)
+            # Without a new or resumed plan everything has been settled after the last step.
+            if not (waiting and self._grounding.settle()):
                 self._step()
 
     def _step(self) -> None:
         joint = self._grounding.act()
+        self._constraints.before_step(joint)
         transition = self._world.step(joint)
         self._team.record(StepTaken(joint, transition.reward))
-        if transition.outcomes:
-            self._team.record(StepOutcome(transition.outcomes))
+        if transition.outcomes or transition.attempts:
+            attempts = self._constraints.attribute(transition.attempts)
+            self._team.record(StepOutcome(transition.outcomes, attempts))
+        for change in transition.capabilities:
+            self._team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self._team.now.t += 1
         self._done = transition.terminated or transition.truncated
         self._finished = transition.terminated
         self._record_progress()
         self._grounding.settle()
         self._conversation.begin_step()
-        self._recorder.flush()
+        self._team.flush()
 
     def _record_progress(self) -> None:
         progress = self._world.progress()
@@ -118,5 +135,5 @@ class _Episode:
                 self._team.end_plan(agent, PlanStatus.CANCELLED, "episode_end")
         end = EpisodeEnd(outcome, self._team.now.t, self._finished, reason)
         self._team.record(end)
-        self._recorder.flush()
+        self._team.flush()
         return end

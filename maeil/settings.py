@@ -18,6 +18,8 @@ class LoopSettings:
         max_repairs: how often a refused thought is asked for again.
         memory_messages: earlier messages that a mind sees.
         memory_plans: ended plans that a mind sees.
+        thought_seconds: wall-clock limit of a thought; None for none.
+        episode_seconds: wall-clock limit of the episode; None for none.
     """
 
     clock_unit: ClockUnit = ClockUnit.TOKENS
@@ -26,3 +28,5 @@ class LoopSettings:
     max_repairs: int = 2
     memory_messages: int = 10
     memory_plans: int = 3
+    thought_seconds: float | None = None
+    episode_seconds: float | None = None

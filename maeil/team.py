@@ -97,6 +97,10 @@ class Team:
         """Record an event that happens now."""
         self._recorder.record(event, self.now.t, self.now.t_hat)
 
+    def flush(self) -> None:
+        """See to it that all that was recorded survives the death of the process."""
+        self._recorder.flush()
+
     def change_stage(self, agent: Participant, trigger: Trigger) -> None:
         """Move an agent to the stage that follows.
 

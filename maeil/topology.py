@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from maeil.mind import Turn
-from maeil.stages import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTaken:
+    """A turn that is over.
+
+    Attributes:
+        turn: the turn.
+        messages: how many messages were sent in it.
+    """
+
+    turn: Turn
+    messages: int
 
 
 class Floor(Protocol):
     """The state of a conversation, as a topology may read it.
 
-    A conversation is all that is thought and said in one environment step.
+    A conversation is all that is thought and said from the moment when an agent needs a decision until all agents are
+    ready. Agents have the indices `0 .. agents-1`; coordinators, who have no body, the indices behind them.
     """
 
     @property
@@ -22,7 +36,7 @@ class Floor(Protocol):
 
     @property
     def agents(self) -> int:
-        """Number of embodied agents: indices `0 .. agents-1`. Coordinators have the indices behind them."""
+        """Number of embodied agents."""
         ...
 
     @property
@@ -31,30 +45,42 @@ class Floor(Protocol):
         ...
 
     @property
+    def opened_by(self) -> Sequence[int]:
+        """Agents that needed a decision when the conversation began, ascending."""
+        ...
+
+    @property
     def undecided(self) -> Sequence[int]:
         """Agents in R or I that are not thinking just now, ascending: they need a turn before the world can go on."""
         ...
 
     @property
-    def turns(self) -> Sequence[Turn]:
+    def taken(self) -> Sequence[TurnTaken]:
         """Turns that have ended in this conversation, in order."""
         ...
 
     @property
-    def thinking(self) -> bool:
-        """Whether a turn is under way."""
+    def quiet(self) -> bool:
+        """Whether nobody is thinking and no message is on its way."""
         ...
 
-    def stage(self, agent: int) -> Stage:
-        """Stage of an agent."""
+    def may_speak(self, participant: int) -> bool:
+        """Whether a participant can be given a turn: an agent in R or I, or a coordinator with thoughts left.
+
+        Nobody who is thinking can.
+        """
         ...
 
-    def unread(self, agent: int) -> int:
+    def unread(self, participant: int) -> int:
         """Number of messages in the mailbox of a participant."""
         ...
 
-    def sent(self, agent: int) -> int:
+    def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
+        ...
+
+    def distance(self, agent: int, other: int) -> float | None:
+        """Distance between two agents in the world's own measure; None where it has none."""
         ...
 
 

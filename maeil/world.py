@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
 from maeil.plans import Plan
+from maeil.tasks import Attempt, CapabilityChange, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,16 @@ class Transition:
         reward: the mean of the agents' rewards in this step.
         terminated: the task is finished.
         truncated: the world's step limit is reached.
+        attempts: attempts at tasks.
+        capabilities: changes of what agents are able to do.
     """
 
     outcomes: tuple[Mapping[str, Any], ...]
     reward: float
     terminated: bool
     truncated: bool
+    attempts: tuple[Attempt, ...] = ()
+    capabilities: tuple[CapabilityChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,10 @@ class World(Protocol):
         """Give the symbolic observation of an agent."""
         ...
 
+    def overview(self) -> Observation:
+        """Give the whole world, for a participant without a body."""
+        ...
+
     def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Tell why a plan cannot be carried out in the present state: one reason each, empty when it can."""
         ...
@@ -105,6 +114,19 @@ class World(Protocol):
         """Advance by one step with one primitive for each agent."""
         ...
 
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        """Give the states of the active tasks that are not what they were when this was last called.
+
+        Called before every step with the joint action that is about to be taken, so that agents count where they act
+        from. The first call after a reset gives every active task. A task that is over is given a last time, with a
+        threshold of 0.
+        """
+        ...
+
+    def distance(self, agent: int, other: int) -> float | None:
+        """Give the distance between two agents in the world's own measure; None where it has none."""
+        ...
+
     def progress(self) -> Progress:
         """Tell how far the team has come."""
         ...
@@ -112,3 +134,15 @@ class World(Protocol):
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
         ...
+
+
+__all__ = [
+    "Attempt",
+    "CapabilityChange",
+    "Controller",
+    "Ended",
+    "Progress",
+    "TaskState",
+    "Transition",
+    "World",
+]

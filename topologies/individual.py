@@ -27,4 +27,4 @@ class Individual:
         return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
 
 
-component = Component(IndividualConfig, lambda _: Individual())
+component = Component(IndividualConfig, lambda _config, _agents: Individual())

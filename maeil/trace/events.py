@@ -63,7 +63,7 @@ class StageChange:
 
 @dataclass(frozen=True, slots=True)
 class MessageSent:
-    """A message leaves its sender."""
+    """A message leaves its sender; with `feedback` it carries the states of all tasks as the trace has them so far."""
 
     kind: ClassVar[str] = "message_sent"
     message: int
@@ -72,6 +72,7 @@ class MessageSent:
     what: str
     content: str
     delivered_at: float
+    feedback: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,41 @@ class StepTaken:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What the step from `t` to `t + 1` did, in the world's own words."""
+    """What the step from `t` to `t + 1` did, in the world's own words, and how the attempts at tasks came off.
+
+    An attempt: `task`, `agents`, `succeeded`, and, when it failed, the `missing` constraints.
+    """
 
     kind: ClassVar[str] = "outcome"
     outcomes: Sequence[Mapping[str, Any]]
+    attempts: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintChange:
+    """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
+
+    `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`.
+    """
+
+    kind: ClassVar[str] = "constraint"
+    task: Mapping[str, str]
+    threshold: int
+    spatial: int
+    temporal: int
+    participation: int
+    joint: int
+    dependency: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityChange:
+    """An agent has gained or lost a capability in the step from `t` to `t + 1`."""
+
+    kind: ClassVar[str] = "capability"
+    agent: int
+    capability: str
+    gained: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +207,8 @@ Event = (
     | ActionChange
     | StepTaken
     | StepOutcome
+    | ConstraintChange
+    | CapabilityChange
     | ScoreChange
     | ForcedReady
     | EpisodeEnd

@@ -66,6 +66,9 @@ class Corridor:
     def observe(self, agent: int) -> CorridorView:
         return CorridorView(self.cells[agent])
 
+    def overview(self) -> CorridorView:
+        return CorridorView(sum(self.cells))
+
     def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return tuple("too far" for action in plan.actions if isinstance(action, Walk) and action.steps > self.length)
 

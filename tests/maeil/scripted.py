@@ -40,6 +40,7 @@ def play(
     topology: Topology | None = None,
     settings: LoopSettings | None = None,
     seed: int = 7,
+    coordinators: Sequence[tuple[str, Mind]] = (),
     path: Path | None = None,
     listener: Listener | None = None,
 ) -> list[Stamped]:
@@ -55,6 +56,7 @@ def play(
                 seed=seed,
                 settings=settings or LoopSettings(),
                 recorder=recorder,
+                coordinators=coordinators,
             )
         )
     return events

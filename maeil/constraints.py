@@ -1,0 +1,90 @@
+"""Follows the cooperation constraints of every task, from what a world reports (EmCoop, cooperative constraints)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any
+
+from maeil.plans import Task
+from maeil.tasks import Attempt, TaskState
+from maeil.team import Team
+from maeil.trace.events import ConstraintChange
+from maeil.world import World
+
+
+class Constraint(StrEnum):
+    """What a task needs of the agents and of the world."""
+
+    SPATIAL = "spatial"
+    TEMPORAL = "temporal"
+    PARTICIPATION = "participation"
+    DEPENDENCY = "dependency"
+    JOINT = "joint"
+
+
+def missing(state: TaskState) -> tuple[Constraint, ...]:
+    """Give the constraints that a task's state violates.
+
+    `JOINT` stands alone: enough agents satisfy each of the others, but not enough the same ones.
+    """
+    counts = {
+        Constraint.SPATIAL: state.spatial,
+        Constraint.TEMPORAL: state.temporal,
+        Constraint.PARTICIPATION: state.participation,
+    }
+    found = [constraint for constraint, count in counts.items() if count < state.threshold]
+    if not state.dependency:
+        found.append(Constraint.DEPENDENCY)
+    return tuple(found) or ((Constraint.JOINT,) if state.joint < state.threshold else ())
+
+
+class ConstraintTracker:
+    """Records the changes of all tasks and tells what a failed attempt was missing.
+
+    Args:
+        world: reports the states of its tasks.
+        team: what records the changes.
+    """
+
+    def __init__(self, world: World, team: Team) -> None:
+        self._world = world
+        self._team = team
+        self._states: dict[Task, TaskState] = {}
+
+    @property
+    def states(self) -> tuple[TaskState, ...]:
+        """The active tasks as they were when they were last asked for."""
+        return tuple(self._states.values())
+
+    def before_step(self, joint: Sequence[int]) -> None:
+        """Take in the states under the joint action that is about to be taken."""
+        for state in self._world.constraints(joint):
+            if state.threshold:
+                self._states[state.task] = state
+            else:
+                self._states.pop(state.task, None)
+            self._team.record(
+                ConstraintChange(
+                    asdict(state.task),
+                    state.threshold,
+                    state.spatial,
+                    state.temporal,
+                    state.participation,
+                    state.joint,
+                    state.dependency,
+                )
+            )
+
+    def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
+        """Give the attempts of the step as records; a failed one says which constraints were missing."""
+        return [
+            {
+                "task": asdict(attempt.task),
+                "agents": attempt.agents,
+                "succeeded": attempt.succeeded,
+                "missing": () if attempt.succeeded else missing(self._states[attempt.task]),
+            }
+            for attempt in attempts
+        ]

@@ -1,0 +1,59 @@
+"""What a world reports of its cooperative tasks: their constraints, attempts at them, and who is capable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maeil.plans import Task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """The cooperation constraints of one task (EmCoop, section on cooperative constraints).
+
+    Attributes:
+        task: the task.
+        threshold: p, how many agents it takes.
+        spatial: number of agents that are in place.
+        temporal: number of agents whose action of this step works on it.
+        participation: number of agents that are able to take part.
+        joint: number of agents that satisfy all three at once.
+        dependency: whether everything else that it needs holds.
+    """
+
+    task: Task
+    threshold: int
+    spatial: int
+    temporal: int
+    participation: int
+    joint: int
+    dependency: bool
+
+    @property
+    def cooperative(self) -> bool:
+        """The joint condition C_coop: dependency, and enough agents that satisfy all three at once."""
+        return self.dependency and self.joint >= self.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at a task in one step.
+
+    Attributes:
+        task: the task.
+        agents: who took part, ascending.
+        succeeded: whether it came off.
+    """
+
+    task: Task
+    agents: tuple[int, ...]
+    succeeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityChange:
+    """An agent has gained or lost what it needs to take part in tasks (a tool, say)."""
+
+    agent: int
+    capability: str
+    gained: bool

@@ -1,0 +1,78 @@
+"""Minds that misbehave: a labelled outcome or a question asked again, and always a whole trace."""
+
+import asyncio
+import time
+
+import pytest
+
+from maeil import LoopSettings, Plan, Thought
+from maeil.trace import read_trace
+from tests.maeil.corridor import Corridor, Walk
+from tests.maeil.scripted import Scripted, lines, play, walk
+
+
+class Hangs:
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    async def think(self, view):
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+
+
+def test_a_mind_that_hangs_ends_the_episode_as_limit_and_is_cancelled(tmp_path):
+    hanging = Hangs()
+    begin = time.perf_counter()
+    path = tmp_path / "trace.jsonl"
+    play([Scripted(walk(1)), hanging], settings=LoopSettings(thought_seconds=0.1), path=path)
+    assert time.perf_counter() - begin < 10
+    assert hanging.cancelled
+    end = read_trace(path).end
+    assert (end.outcome, end.finished) == ("limit", False)
+    assert "agent_1 thought longer than 0.1 s" in end.reason
+
+
+def test_an_episode_that_takes_too_long_ends_as_limit():
+    events = play(
+        [Scripted(walk(1), delays=[0.02] * 1000)],
+        Corridor(1, length=10**9, max_steps=10**9),
+        settings=LoopSettings(episode_seconds=0.2),
+    )
+    end = events[-1].event
+    assert end.outcome == "limit"
+    assert "episode_seconds: 0.2 s are over" in end.reason
+    assert end.steps > 2
+
+
+def test_a_limit_that_is_not_reached_changes_nothing():
+    bounded = play([Scripted(walk(3))], settings=LoopSettings(thought_seconds=60, episode_seconds=60))
+    free = play([Scripted(walk(3))])
+    assert [(e.seq, e.t, e.t_hat, e.event.kind) for e in bounded] == [(e.seq, e.t, e.t_hat, e.event.kind) for e in free]
+
+
+def test_a_mind_with_a_timeout_of_its_own_is_a_bug_and_not_our_limit():
+    def own_timeout(view):
+        raise TimeoutError("mine")
+
+    with pytest.raises(TimeoutError, match="mine"):
+        play([Scripted(own_timeout)], settings=LoopSettings(thought_seconds=60))
+
+
+def test_when_one_mind_raises_the_others_are_cancelled(tmp_path):
+    def fail(view):
+        raise RuntimeError("broken")
+
+    hanging = Hangs()
+    path = tmp_path / "trace.jsonl"
+    with pytest.raises(RuntimeError, match="broken"):
+        play([hanging, Scripted(fail)], path=path)
+    assert hanging.cancelled
+    assert read_trace(path).end.reason == "RuntimeError: broken"
+
+
+def test_a_plan_that_is_refused_as_often_as_allowed_is_flagged():
+    events = play([Scripted(Thought(Plan((Walk(steps=9),))))], Corridor(1, max_steps=1))
+    assert "t=0 t^=3: P0.1 committed [invalid_plan]" in lines(events, "plan")

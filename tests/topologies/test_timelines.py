@@ -1,0 +1,362 @@
+"""Each topology on three agents, every stage change, message and instant written out by hand."""
+
+import pytest
+
+from maeil import Call, LoopSettings, Plan, Resume, Thought
+from maeil.messages import Draft, Kind
+from tests.maeil.corridor import Corridor, Walk
+from tests.maeil.scripted import Scripted, lines, play
+from topologies.centralized import Centralized, CentralizedConfig
+from topologies.chain import Chain
+from topologies.debate import Debate, DebateConfig
+from topologies.decentralized import Decentralized, DecentralizedConfig
+from topologies.graph import Graph, GraphConfig
+from topologies.individual import Individual
+
+KINDS = ("stage", "message_sent", "message_read", "step")
+
+
+def cost(tokens: int) -> tuple[Call, ...]:
+    return (Call(tokens, {}),)
+
+
+def say(tokens: int, text: str, *recipients: int, kind: Kind = Kind.INFORM) -> Thought:
+    return Thought(messages=(Draft(recipients, text, kind),), calls=cost(tokens))
+
+
+def nothing(tokens: int) -> Thought:
+    return Thought(calls=cost(tokens))
+
+
+def go(tokens: int, steps: int, *messages: Draft, fails_at: int | None = None) -> Thought:
+    return Thought(Plan((Walk(steps=steps, fails_at=fails_at),)), messages, cost(tokens))
+
+
+def resume(tokens: int, *messages: Draft) -> Thought:
+    return Thought(Resume.RESUME, messages, cost(tokens))
+
+
+def told(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def test_individual():
+    minds = [Scripted(go(2, 1, fails_at=1), go(3, 1)), Scripted(go(5, 2)), Scripted(go(4, 2))]
+    events = play(minds, Corridor(3, length=2), topology=Individual())
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=2: agent 0 R->W plan_committed
+        t=0 t^=4: agent 2 R->W plan_committed
+        t=0 t^=5: agent 1 R->W plan_committed
+        t=0 t^=5: agent 0 W->X all_ready
+        t=0 t^=5: agent 1 W->X all_ready
+        t=0 t^=5: agent 2 W->X all_ready
+        t=0 t^=5: step [1, 1, 1]
+        t=1 t^=5: agent 0 X->R plan_ended
+        t=1 t^=8: agent 0 R->W plan_committed
+        t=1 t^=8: agent 0 W->X all_ready
+        t=1 t^=8: step [1, 1, 1]
+        t=2 t^=8: agent 0 X->R plan_ended
+        t=2 t^=8: agent 1 X->R plan_ended
+        t=2 t^=8: agent 2 X->R plan_ended
+    """)
+
+
+def test_debate():
+    minds = [
+        Scripted(say(2, "a", 1, 2), go(4, 2, fails_at=1), say(1, "d", 1, 2), go(3, 1)),
+        Scripted(say(3, "b", 0, 2), go(5, 2), resume(1)),
+        Scripted(say(1, "c", 0, 1), go(6, 2), go(2, 1)),
+    ]
+    events = play(minds, Corridor(3, length=2), topology=Debate(DebateConfig(name="debate", rounds=1)))
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=2: agent 0 says 'a' to [1, 2]
+        t=0 t^=2: agent 1 reads 0
+        t=0 t^=5: agent 1 says 'b' to [0, 2]
+        t=0 t^=5: agent 2 reads 0
+        t=0 t^=5: agent 2 reads 1
+        t=0 t^=6: agent 2 says 'c' to [0, 1]
+        t=0 t^=6: agent 0 reads 1
+        t=0 t^=6: agent 0 reads 2
+        t=0 t^=6: agent 1 reads 2
+        t=0 t^=10: agent 0 R->W plan_committed
+        t=0 t^=11: agent 1 R->W plan_committed
+        t=0 t^=12: agent 2 R->W plan_committed
+        t=0 t^=12: agent 0 W->X all_ready
+        t=0 t^=12: agent 1 W->X all_ready
+        t=0 t^=12: agent 2 W->X all_ready
+        t=0 t^=12: step [1, 1, 1]
+        t=1 t^=12: agent 0 X->R plan_ended
+        t=1 t^=13: agent 0 says 'd' to [1, 2]
+        t=1 t^=13: agent 1 X->I message
+        t=1 t^=13: agent 2 X->I message
+        t=1 t^=13: agent 1 reads 3
+        t=1 t^=13: agent 2 reads 3
+        t=1 t^=14: agent 1 I->W resumed
+        t=1 t^=15: agent 2 I->W replaced
+        t=1 t^=16: agent 0 R->W plan_committed
+        t=1 t^=16: agent 0 W->X all_ready
+        t=1 t^=16: agent 1 W->X all_ready
+        t=1 t^=16: agent 2 W->X all_ready
+        t=1 t^=16: step [1, 1, 1]
+        t=2 t^=16: agent 0 X->R plan_ended
+        t=2 t^=16: agent 1 X->R plan_ended
+        t=2 t^=16: agent 2 X->R plan_ended
+    """)
+
+
+def test_debate_in_two_rounds_speaks_in_index_order_twice_before_anybody_plans():
+    minds = [
+        Scripted(say(1, f"{i}a", *others), say(1, f"{i}b", *others), go(1, 1))
+        for i, others in enumerate([(1, 2), (0, 2), (0, 1)])
+    ]
+    events = play(minds, Corridor(3, length=1), topology=Debate(DebateConfig(name="debate", rounds=2)))
+    assert [line.split(": ")[1].split(" to ")[0] for line in lines(events, "message_sent")] == [
+        f"agent {agent} says '{agent}{text}'" for text in "ab" for agent in range(3)
+    ]
+    assert [len(mind.views) for mind in minds] == [3, 3, 3]
+    assert lines(events, "step") == ["t=0 t^=7: step [1, 1, 1]"]
+
+
+def test_chain():
+    minds = [
+        Scripted(go(2, 2, Draft((1, 2), "a"))),
+        Scripted(go(3, 1, Draft((2,), "b"), fails_at=1), go(1, 1, Draft((2,), "c"))),
+        Scripted(go(1, 2), resume(2)),
+    ]
+    events = play(minds, Corridor(3, length=2), topology=Chain())
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=2: agent 0 says 'a' to [1, 2]
+        t=0 t^=2: agent 0 R->W plan_committed
+        t=0 t^=2: agent 1 reads 0
+        t=0 t^=5: agent 1 says 'b' to [2]
+        t=0 t^=5: agent 1 R->W plan_committed
+        t=0 t^=5: agent 2 reads 0
+        t=0 t^=5: agent 2 reads 1
+        t=0 t^=6: agent 2 R->W plan_committed
+        t=0 t^=6: agent 0 W->X all_ready
+        t=0 t^=6: agent 1 W->X all_ready
+        t=0 t^=6: agent 2 W->X all_ready
+        t=0 t^=6: step [1, 1, 1]
+        t=1 t^=6: agent 1 X->R plan_ended
+        t=1 t^=7: agent 1 says 'c' to [2]
+        t=1 t^=7: agent 1 R->W plan_committed
+        t=1 t^=7: agent 2 X->I message
+        t=1 t^=7: agent 2 reads 2
+        t=1 t^=9: agent 2 I->W resumed
+        t=1 t^=9: agent 1 W->X all_ready
+        t=1 t^=9: agent 2 W->X all_ready
+        t=1 t^=9: step [1, 1, 1]
+        t=2 t^=9: agent 0 X->R plan_ended
+        t=2 t^=9: agent 1 X->R plan_ended
+        t=2 t^=9: agent 2 X->R plan_ended
+    """)
+
+
+def centralized(leader=0, rounds=1, feedback="none") -> Centralized:
+    return Centralized(CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback=feedback))
+
+
+def test_centralized():
+    minds = [
+        Scripted(
+            say(5, "go", 1, 2, kind=Kind.DIRECTIVE),
+            say(2, "go all the same", 2),
+            go(1, 2),
+            say(2, "wait", 1),
+            nothing(1),
+            go(1, 1),
+        ),
+        Scripted(
+            say(1, "yes", 0, kind=Kind.ACK),
+            go(2, 1, fails_at=1),
+            say(1, "help", 0, kind=Kind.REQUEST),
+            nothing(1),
+            go(1, 1),
+        ),
+        Scripted(say(3, "no: too far", 0, kind=Kind.ACK), go(2, 2)),
+    ]
+    events = play(minds, Corridor(3, length=2), topology=centralized())
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=5: agent 0 says 'go' to [1, 2]
+        t=0 t^=5: agent 1 reads 0
+        t=0 t^=5: agent 2 reads 0
+        t=0 t^=6: agent 1 says 'yes' to [0]
+        t=0 t^=8: agent 2 says 'no: too far' to [0]
+        t=0 t^=8: agent 0 reads 1
+        t=0 t^=8: agent 0 reads 2
+        t=0 t^=10: agent 0 says 'go all the same' to [2]
+        t=0 t^=10: agent 2 reads 3
+        t=0 t^=11: agent 0 R->W plan_committed
+        t=0 t^=12: agent 1 R->W plan_committed
+        t=0 t^=12: agent 2 R->W plan_committed
+        t=0 t^=12: agent 0 W->X all_ready
+        t=0 t^=12: agent 1 W->X all_ready
+        t=0 t^=12: agent 2 W->X all_ready
+        t=0 t^=12: step [1, 1, 1]
+        t=1 t^=12: agent 1 X->R plan_ended
+        t=1 t^=13: agent 1 says 'help' to [0]
+        t=1 t^=13: agent 0 X->I message
+        t=1 t^=13: agent 0 reads 4
+        t=1 t^=15: agent 0 says 'wait' to [1]
+        t=1 t^=15: agent 1 reads 5
+        t=1 t^=18: agent 0 I->W replaced
+        t=1 t^=18: agent 1 R->W plan_committed
+        t=1 t^=18: agent 0 W->X all_ready
+        t=1 t^=18: agent 1 W->X all_ready
+        t=1 t^=18: step [1, 1, 1]
+        t=2 t^=18: agent 0 X->R plan_ended
+        t=2 t^=18: agent 1 X->R plan_ended
+        t=2 t^=18: agent 2 X->R plan_ended
+    """)
+
+
+def test_a_leader_that_has_nothing_to_say_ends_the_talk():
+    leader = Scripted(nothing(1), go(1, 1))
+    followers = [Scripted(go(1, 1)), Scripted(go(1, 1))]
+    events = play([leader, *followers], Corridor(3, length=1), topology=centralized())
+    assert not lines(events, "message_sent")
+    assert lines(events, "step") == ["t=0 t^=2: step [1, 1, 1]"]
+
+
+def test_a_coordinator_leads_without_a_body():
+    coordinator = Scripted(say(4, "all go", 0, 1), nothing(1))
+    minds = [Scripted(say(1, "yes", 2, kind=Kind.ACK), go(1, 1)) for _ in range(2)]
+    events = play(
+        minds, Corridor(2, length=1), topology=centralized("coordinator"), coordinators=[("coordinator", coordinator)]
+    )
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=4: agent 2 says 'all go' to [0, 1]
+        t=0 t^=4: agent 0 reads 0
+        t=0 t^=4: agent 1 reads 0
+        t=0 t^=5: agent 0 says 'yes' to [2]
+        t=0 t^=5: agent 1 says 'yes' to [2]
+        t=0 t^=5: agent 2 reads 1
+        t=0 t^=5: agent 2 reads 2
+        t=0 t^=7: agent 0 R->W plan_committed
+        t=0 t^=7: agent 1 R->W plan_committed
+        t=0 t^=7: agent 0 W->X all_ready
+        t=0 t^=7: agent 1 W->X all_ready
+        t=0 t^=7: step [1, 1]
+        t=1 t^=7: agent 0 X->R plan_ended
+        t=1 t^=7: agent 1 X->R plan_ended
+    """)
+    assert coordinator.views[0].observation.cell == 0
+    assert coordinator.views[0].turn.role == "leader"
+
+
+def test_decentralized():
+    minds = [
+        Scripted(go(3, 1, Draft((1,), "a"), Draft((1, 2), "b")), resume(1)),
+        Scripted(go(5, 1), go(2, 1, Draft((0,), "c"))),
+        Scripted(go(1, 1), resume(1)),
+    ]
+    topology = Decentralized(DecentralizedConfig(name="decentralized", budget=2))
+    events = play(minds, Corridor(3, length=1), topology=topology)
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=1: agent 2 R->W plan_committed
+        t=0 t^=3: agent 0 says 'a' to [1]
+        t=0 t^=3: agent 0 says 'b' to [1, 2]
+        t=0 t^=3: agent 0 R->W plan_committed
+        t=0 t^=3: agent 2 W->I message
+        t=0 t^=3: agent 2 reads 1
+        t=0 t^=4: agent 2 I->W resumed
+        t=0 t^=5: agent 1 R->W plan_committed
+        t=0 t^=5: agent 1 W->I message
+        t=0 t^=5: agent 1 reads 0
+        t=0 t^=5: agent 1 reads 1
+        t=0 t^=7: agent 1 says 'c' to [0]
+        t=0 t^=7: agent 1 I->W replaced
+        t=0 t^=7: agent 0 W->I message
+        t=0 t^=7: agent 0 reads 2
+        t=0 t^=8: agent 0 I->W resumed
+        t=0 t^=8: agent 0 W->X all_ready
+        t=0 t^=8: agent 1 W->X all_ready
+        t=0 t^=8: agent 2 W->X all_ready
+        t=0 t^=8: step [1, 1, 1]
+        t=1 t^=8: agent 0 X->R plan_ended
+        t=1 t^=8: agent 1 X->R plan_ended
+        t=1 t^=8: agent 2 X->R plan_ended
+    """)
+    assert [sorted(view.turn.acts) for view in minds[0].views] == [["plan", "speak"], ["plan"]]
+
+
+def test_more_messages_than_the_budget_are_refused():
+    greedy = Scripted(go(1, 1, *(Draft((1,), str(i)) for i in range(3))), go(1, 1))
+    topology = Decentralized(DecentralizedConfig(name="decentralized", budget=2))
+    play([greedy, Scripted(go(1, 1))], Corridor(2, length=1), topology=topology)
+    assert greedy.views[1].problems == ("3 messages are more than the 2 that this turn allows",)
+
+
+GRAPH = {
+    "name": "graph", "shape": "ring", "rounds": 1, "edges": [], "branching": 2, "neighbours": 2, "rewiring": 0.0,
+    "rewiring_seed": 0, "radius": 1,
+}  # fmt: skip
+
+
+def test_graph():
+    # a path 0 - 1 - 2: all speak at once, to their neighbours alone
+    topology = Graph(GraphConfig(**{**GRAPH, "shape": "edges", "edges": [(0, 1), (1, 2)]}))
+    minds = [
+        Scripted(say(1, "a", 1), go(1, 1)),
+        Scripted(say(2, "b", 0, 2), go(1, 1)),
+        Scripted(say(3, "c", 1), go(1, 1)),
+    ]
+    events = play(minds, Corridor(3, length=1), topology=topology)
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=1: agent 0 says 'a' to [1]
+        t=0 t^=2: agent 1 says 'b' to [0, 2]
+        t=0 t^=3: agent 2 says 'c' to [1]
+        t=0 t^=3: agent 0 reads 1
+        t=0 t^=3: agent 1 reads 0
+        t=0 t^=3: agent 1 reads 2
+        t=0 t^=3: agent 2 reads 1
+        t=0 t^=4: agent 0 R->W plan_committed
+        t=0 t^=4: agent 1 R->W plan_committed
+        t=0 t^=4: agent 2 R->W plan_committed
+        t=0 t^=4: agent 0 W->X all_ready
+        t=0 t^=4: agent 1 W->X all_ready
+        t=0 t^=4: agent 2 W->X all_ready
+        t=0 t^=4: step [1, 1, 1]
+        t=1 t^=4: agent 0 X->R plan_ended
+        t=1 t^=4: agent 1 X->R plan_ended
+        t=1 t^=4: agent 2 X->R plan_ended
+    """)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n", "neighbours"),
+    [
+        ("ring", 4, [(1, 3), (0, 2), (1, 3), (0, 2)]),
+        ("ring", 2, [(1,), (0,)]),
+        ("star", 4, [(1, 2, 3), (0,), (0,), (0,)]),
+        ("tree", 6, [(1, 2), (0, 3, 4), (0, 5), (1,), (1,), (2,)]),
+        ("small_world", 4, [(1, 3), (0, 2), (1, 3), (0, 2)]),
+        ("near", 3, [(1,), (0, 2), (1,)]),
+    ],
+)
+def test_who_may_write_to_whom(shape, n, neighbours):
+    minds = [Scripted(nothing(1), go(1, 1)) for _ in range(n)]
+    play(minds, Corridor(n, length=1), topology=Graph(GraphConfig(**{**GRAPH, "shape": shape})))
+    assert [mind.views[0].turn.recipients for mind in minds] == neighbours
+
+
+def test_an_agent_without_neighbours_just_plans():
+    topology = Graph(GraphConfig(**{**GRAPH, "shape": "edges", "edges": [(0, 1)]}))
+    minds = [Scripted(nothing(1), go(1, 1)), Scripted(nothing(1), go(1, 1)), Scripted(go(1, 1))]
+    events = play(minds, Corridor(3, length=1), topology=topology)
+    assert events[-1].event.finished
+
+
+def test_messages_on_their_way_are_waited_for():
+    minds = [Scripted(say(2, "a", 1), go(1, 1)), Scripted(say(1, "b", 0), go(1, 1))]
+    settings = LoopSettings(delivery=10)
+    events = play(
+        minds, Corridor(2, length=1), topology=Debate(DebateConfig(name="debate", rounds=1)), settings=settings
+    )
+    assert lines(events, "message_sent", "message_read", "step") == told("""
+        t=0 t^=2: agent 0 says 'a' to [1]
+        t=0 t^=12: agent 1 reads 0
+        t=0 t^=13: agent 1 says 'b' to [0]
+        t=0 t^=23: agent 0 reads 1
+        t=0 t^=24: step [1, 1]
+    """)

@@ -1,0 +1,37 @@
+"""One after the other: read, speak to all later ones, plan (COOP2's broadcast chain, its variant of debate)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from maeil.component import Component, ComponentConfig
+from maeil.mind import Act, Turn
+from maeil.topology import Floor
+
+
+class ChainConfig(ComponentConfig):
+    """`chain` has no parameters."""
+
+    name: Literal["chain"]
+
+
+class Chain:
+    """The undecided agent with the smallest index has the turn; what it says goes to all with a larger one.
+
+    Messages only go up, so nobody is woken who had its turn before, and the conversation ends with the last agent.
+    """
+
+    name = "chain"
+    coordinated = False
+
+    def turns(self, floor: Floor) -> Sequence[Turn]:
+        """Give the first undecided agent a turn to speak and plan."""
+        if not floor.quiet or not floor.undecided:
+            return []
+        agent = floor.undecided[0]
+        later = tuple(range(agent + 1, floor.agents))
+        return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}) if later else frozenset({Act.PLAN}), later)]
+
+
+component = Component(ChainConfig, lambda _config, _agents: Chain())

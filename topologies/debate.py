@@ -1,0 +1,50 @@
+"""Everybody hears everybody, in index order, before anybody plans (EmCoop, `debate`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from maeil.component import Component, ComponentConfig
+from maeil.mind import Act, Turn
+from maeil.topology import Floor
+from topologies.edges import everyone_but
+
+
+class DebateConfig(ComponentConfig):
+    """Parameters of `debate`."""
+
+    name: Literal["debate"]
+    rounds: PositiveInt
+    """How often each speaks before all plan."""
+
+
+class Debate:
+    """Those who need a plan broadcast in index order, `rounds` times; then they and all whom they woke decide at once.
+
+    Each has read all earlier speeches when it speaks. Those whom a broadcast has interrupted listen and decide; they do
+    not speak, so a conversation has at most `rounds` speeches for each agent that needs a plan.
+    """
+
+    name = "debate"
+    coordinated = False
+
+    def __init__(self, config: DebateConfig) -> None:
+        self._rounds = config.rounds
+
+    def turns(self, floor: Floor) -> Sequence[Turn]:
+        """Give the next speaker its turn, or everybody a turn to plan."""
+        if not floor.quiet:
+            return []
+        spoken = Counter(taken.turn.agent for taken in floor.taken if Act.SPEAK in taken.turn.acts)
+        for speeches in range(self._rounds):
+            for agent in floor.opened_by:
+                if spoken[agent] <= speeches and floor.may_speak(agent) and floor.agents > 1:
+                    return [Turn(agent, frozenset({Act.SPEAK}), everyone_but(agent, floor))]
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
+
+
+component = Component(DebateConfig, lambda config, _agents: Debate(config))

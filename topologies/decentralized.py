@@ -1,0 +1,45 @@
+"""Free talk: anybody may write to anybody, within a budget for each environment step (EmCoop, `decentralized`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import NonNegativeInt
+
+from maeil.component import Component, ComponentConfig
+from maeil.mind import Act, Turn
+from maeil.topology import Floor
+from topologies.edges import everyone_but
+
+
+class DecentralizedConfig(ComponentConfig):
+    """Parameters of `decentralized`."""
+
+    name: Literal["decentralized"]
+    budget: NonNegativeInt
+    """Messages that an agent may send in one environment step; a broadcast is one."""
+
+
+class Decentralized:
+    """Whoever has a decision to make may speak with it, as long as its budget lasts; nobody waits for anybody."""
+
+    name = "decentralized"
+    coordinated = False
+
+    def __init__(self, config: DecentralizedConfig) -> None:
+        self._budget = config.budget
+
+    def turns(self, floor: Floor) -> Sequence[Turn]:
+        """Give every undecided agent a turn at once."""
+        return [self._turn(agent, floor) for agent in floor.undecided]
+
+    def _turn(self, agent: int, floor: Floor) -> Turn:
+        left = self._budget - floor.sent(agent)
+        others = everyone_but(agent, floor)
+        if left <= 0 or not others:
+            return Turn(agent, frozenset({Act.PLAN}))
+        return Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), others, limit=left)
+
+
+component = Component(DecentralizedConfig, lambda config, _agents: Decentralized(config))

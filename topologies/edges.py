@@ -1,0 +1,10 @@
+"""Whom a participant can write to, for the topologies in which everybody may write to everybody."""
+
+from __future__ import annotations
+
+from maeil.topology import Floor
+
+
+def everyone_but(agent: int, floor: Floor) -> tuple[int, ...]:
+    """All agents but one, ascending."""
+    return tuple(other for other in range(floor.agents) if other != agent)
