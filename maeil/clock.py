@@ -50,10 +50,11 @@ class EventQueue(Generic[P]):
         heapq.heappush(self._heap, (time, agent, self._pushed, event))
         self._pushed += 1
 
-    def pop(self) -> tuple[float, P]:
-        """Take the next event and its time."""
-        time, _, _, event = heapq.heappop(self._heap)
-        return time, event
+    def pop(self, instant: float) -> P | None:
+        """Take the next event if it happens at this instant."""
+        if self._heap and self._heap[0][0] == instant:
+            return heapq.heappop(self._heap)[3]
+        return None
 
     @property
     def next_time(self) -> float:

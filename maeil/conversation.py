@@ -238,8 +238,7 @@ class Conversation:
         """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
         self._team.now.t_hat = instant = self._queue.next_time
         again: list[_Attempt] = []
-        while self._queue and self._queue.next_time == instant:
-            _, event = self._queue.pop()
+        while (event := self._queue.pop(instant)) is not None:
             if isinstance(event, _Arrival):
                 self._deliver(event)
             elif (attempt := self._take_effect(event)) is not None:

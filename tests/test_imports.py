@@ -11,7 +11,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 WORLDS = ("cube_env", "crafter_env", "llamac_env")
 ROOMS = (*WORLDS, "maeil", "topologies", "agents", "experiments", "cli")
-CONTRACTS = {"actions", "component", "errors", "messages", "mind", "plans", "seeds", "stages", "tasks", "topology", "world"}
+CONTRACTS = {
+    "actions",
+    "component",
+    "errors",
+    "messages",
+    "mind",
+    "plans",
+    "seeds",
+    "stages",
+    "tasks",
+    "topology",
+    "world",
+}
 
 
 def imports(source: str) -> Iterator[tuple[int, str]]:

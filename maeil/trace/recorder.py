@@ -10,7 +10,9 @@ from typing import Self
 
 import orjson
 
-from maeil.trace.events import Event, Stamped
+from maeil.trace.events import EVENTS, Event, Stamped
+
+_KIND = {event: kind.encode() for kind, event in EVENTS.items()}
 
 Listener = Callable[[Stamped], None]
 
@@ -34,17 +36,16 @@ class Recorder:
 
     def record(self, event: Event, t: int, t_hat: float) -> None:
         """Write an event that happened at environment step `t` and cognitive time `t_hat`."""
-        wall = round(time.perf_counter() - self._begin, 6)
+        wall = time.perf_counter() - self._begin
         if self._file is not None:
-            stamp = b'{"seq":%d,"t":%d,"t_hat":%s,"event":"%s",' % (
-                self._seq,
-                t,
-                orjson.dumps(t_hat),
-                event.kind.encode(),
+            instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
+            fields = orjson.dumps(event)[1:-1]
+            self._file.write(
+                b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
+                % (self._seq, t, instant, _KIND[type(event)], fields, wall)
             )
-            self._file.write(stamp + orjson.dumps(event)[1:-1] + b',"wall":%s}\n' % orjson.dumps(wall))
         if self._listeners:
-            stamped = Stamped(self._seq, t, t_hat, wall, event)
+            stamped = Stamped(self._seq, t, t_hat, round(wall, 6), event)
             for listener in self._listeners:
                 listener(stamped)
         self._seq += 1

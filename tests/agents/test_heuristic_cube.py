@@ -102,7 +102,7 @@ def test_only_a_stuck_team_is_formed_anew():
 
 def test_an_unknown_world_is_a_clear_error():
     with pytest.raises(ValueError, match="no rule for the world 'corridor'; it has one for: cube"):
-        build(HeuristicConfig(name="heuristic"), Corridor(), Seeds(0))
+        build(HeuristicConfig(name="heuristic"), Corridor(), Seeds(0), coordinated=False)
 
 
 def test_an_episode_replays_from_its_trace(tmp_path):

@@ -14,9 +14,10 @@ def test_events_come_by_time_then_agent_then_order_of_arrival(pushed):
         queue.push(time, agent, (time, agent, number))
     popped = []
     while queue:
-        time = queue.next_time
-        popped.append(queue.pop()[1])
-        assert popped[-1][0] == time
+        instant = queue.next_time
+        assert queue.pop(instant - 1) is None
+        popped.append(queue.pop(instant))
+        assert popped[-1][0] == instant
     assert popped == sorted((time, agent, number) for number, (time, agent) in enumerate(pushed))
 
 

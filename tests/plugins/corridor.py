@@ -98,6 +98,9 @@ class Corridor:
     def observe(self, agent: int) -> _Sight:
         return _Sight(self.cells[agent], self.config.length)
 
+    def overview(self) -> _Sight:
+        return _Sight(sum(self.cells), self.config.length)
+
     def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return ()
 
@@ -151,7 +154,7 @@ class Walker:
         return Thought(Plan((Walk(cells=1),), Task("walk", "end")))
 
 
-def build_walkers(config: WalkerConfig, world: Corridor, seeds: Seeds) -> Sequence[Walker]:
+def build_walkers(config: WalkerConfig, world: Corridor, seeds: Seeds, coordinated: bool) -> Sequence[Walker]:
     """Make a walker for each agent."""
     return [Walker(config) for _ in world.agents]
 
