@@ -17,12 +17,14 @@ class HeuristicConfig(ComponentConfig):
     name: Literal["heuristic"]
 
 
-def build(config: HeuristicConfig, world: World, seeds: Seeds) -> Sequence[Mind]:  # noqa: ARG001 (no parameter, no draw)
-    """Make the minds of a team, one for each agent.
+def build(config: HeuristicConfig, world: World, seeds: Seeds, coordinated: bool) -> Sequence[Mind]:  # noqa: ARG001
+    """Make the minds of a team, one for each agent; it has no parameter and draws nothing.
 
     Raises:
-        ValueError: there is no greedy rule for this world.
+        ValueError: there is no greedy rule for this world, or the topology wants a coordinator.
     """
+    if coordinated:
+        raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
     if world.name == "cube":
         from agents.heuristic.cube import GreedyTeam  # noqa: PLC0415 (only the world in use is loaded)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cube_env import Face, MoveToBlock, PushBlock, Rendezvous, SymbolicBlock, SymbolicObservation
+from agents.cube import delivery, way
+from cube_env import SymbolicObservation
 from maeil.mind import Thought, View
-from maeil.plans import Plan, PlanStatus, Task
+from maeil.plans import Plan, PlanStatus
 
 
 class GreedyTeam:
@@ -40,14 +41,8 @@ class GreedyTeam:
         if agent not in self._block_of:
             self._assign(observation)
         block = next(block for block in observation.blocks if block.id == self._block_of[agent])
-        return Plan(
-            (
-                MoveToBlock(block=block.id, face=Face.left),
-                Rendezvous(block=block.id, face=Face.left, count=block.weight),
-                PushBlock(block=block.id, steps=block.distance),
-            ),
-            Task("deliver", f"block_{block.id}"),
-            f"of the blocks with a clear way, block {block.id} is the nearest to the goal that has room for me",
+        return delivery(
+            block, f"of the blocks with a clear way, block {block.id} is the nearest to the goal that has room for me"
         )
 
     def _release(self, agent: int, observation: SymbolicObservation, *, stuck: bool) -> None:
@@ -62,19 +57,19 @@ class GreedyTeam:
         """Send the free agents to the blocks that have a clear way: the nearest agents to each.
 
         Teams that are short of agents come first, so at most one team waits for more; then the blocks nearest to the
-        goal. Those left over go to the block nearest to them: at its left face, or behind those who push there, they are
-        in nobody's way, and push too.
+        goal. Those left over go to the block nearest to them: at its left face, or behind those who push there, they
+        are in nobody's way, and push too.
         """
         free = [agent for agent in range(len(observation.agents)) if agent not in self._block_of]
         clear = [block for block in observation.blocks if not block.ahead]
         sizes = Counter(self._block_of.values())
         for block in sorted(clear, key=lambda block: (not sizes[block.id], block.distance, block.id)):
-            free.sort(key=lambda agent: (_way(observation.agents[agent], block), agent))
+            free.sort(key=lambda agent: (way(observation.agents[agent], block), agent))
             room = max(block.weight - sizes[block.id], 0)
             self._block_of.update(dict.fromkeys(free[:room], block.id))
             free = free[room:]
         for agent in free:
-            nearest = min(clear, key=lambda block: (_way(observation.agents[agent], block), block.id))
+            nearest = min(clear, key=lambda block: (way(observation.agents[agent], block), block.id))
             self._block_of[agent] = nearest.id
 
 
@@ -89,10 +84,3 @@ class GreedyMind:
         assert isinstance(view.observation, SymbolicObservation)
         stuck = bool(view.outcomes) and view.outcomes[-1].status is PlanStatus.TIMED_OUT
         return Thought(self._team.plan(view.agent, view.observation, stuck=stuck))
-
-
-def _way(cell: tuple[int, int], block: SymbolicBlock) -> int:
-    """Manhattan distance from a cell to the nearest cell of a block's left face."""
-    row, col = cell
-    nearest = min(max(row, block.row), block.row + block.weight - 1)
-    return abs(row - nearest) + abs(col - (block.col - 1))

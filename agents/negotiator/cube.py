@@ -41,7 +41,7 @@ class Negotiator:
         self._order: int | None = None
         self._failures: Counter[int] = Counter()
         self._refused: dict[int, int] = {}
-        self._wished_at = -1
+        self._failed_at = -1
 
     async def think(self, view: View) -> Thought:
         """Take in the messages, then speak and decide as the turn allows."""
@@ -75,30 +75,30 @@ class Negotiator:
             self._order = None
         if view.plan is None and view.outcomes and view.outcomes[-1].status is not PlanStatus.SUCCEEDED:
             task = view.outcomes[-1].task
-            if task is not None and self._wished_at != view.t:
+            if task is not None and self._failed_at != view.t:
+                self._failed_at = view.t
                 self._failures[int(task.target.removeprefix("block_"))] += 1
                 self._wishes.pop(view.agent, None)
                 self._order = None
-
-    def _wish(self, view: View, observation: SymbolicObservation) -> None:
-        """Wish for a block, once in a step, if there is no wish that still stands."""
-        if view.agent in self._wishes or self._wished_at == view.t:
-            return
-        self._wished_at = view.t
-        cell = observation.cell
-        assert cell is not None
-        best = min(_clear(observation), key=lambda block: (self._failures[block.id], way(cell, block), block.id))
-        self._wishes[view.agent] = self._noisy(best.id, observation)
 
     def _noisy(self, block: int, observation: SymbolicObservation) -> int:
         clear = _clear(observation)
         return clear[self._rng.integers(len(clear))].id if self._rng.random() < self._noise else block
 
     def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
-        """Give the block that the teams put this agent at."""
-        self._wish(view, observation)
+        """Give the block to work on: where the teams of all known wishes put this agent, alone its own wish.
+
+        The first choice in a step is subject to noise; what is heard afterwards can still put it right.
+        """
+        fresh = view.agent not in self._wishes
+        if fresh:
+            self._wishes[view.agent] = min(
+                _clear(observation), key=lambda block: (self._failures[block.id], _steps(observation, block), block.id)
+            ).id
         wishes = {**_seen(observation), **self._wishes}
-        place = form_teams(wishes, _jobs(observation))[view.agent]
+        place = form_teams(wishes, _jobs(observation))[view.agent] if len(wishes) > 1 else wishes[view.agent]
+        if fresh:
+            self._wishes[view.agent] = place = self._noisy(place, observation)
         return next(block for block in observation.blocks if block.id == place)
 
     def _claim(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:

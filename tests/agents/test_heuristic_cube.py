@@ -28,6 +28,8 @@ def cube(n: int, max_steps: int = 500) -> CubeWorld:
             max_steps=max_steps,
             step_cost=0.01,
             deliver_reward=1.0,
+            reward="default",
+            vocabulary="cube",
         )
     )
 
