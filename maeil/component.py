@@ -8,6 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from maeil.seeds import Seeds
+from maeil.topology import Topology
+from maeil.world import World
+
 
 class ComponentConfig(BaseModel):
     """Base of every component's configuration.
@@ -23,14 +27,31 @@ class ComponentConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class TeamContext:
+    """What a team of minds is built for.
+
+    Attributes:
+        world: the world that it acts in.
+        topology: how it may talk; with a coordinator when `topology.coordinated`.
+        seeds: the place of its random streams.
+        models: gives each participant, by name, the language model that it thinks with; minds that use none ignore it.
+    """
+
+    world: World
+    topology: Topology
+    seeds: Seeds
+    models: Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """A component that can be chosen in a configuration.
 
     Attributes:
         config: schema of its group's values.
         build: makes it. Worlds: `build(config) -> World`. Topologies: `build(config, agents) -> Topology`, given the
-            number of agents. Minds: `build(config, world, seeds, coordinated) -> Sequence[Mind]`, one for each agent in
-            index order and, when the topology is coordinated, one more for the coordinator.
+            number of agents. Minds: `build(config, context) -> Sequence[Mind]`, given a `TeamContext`: one for each
+            agent in index order and, when the topology is coordinated, one more for the coordinator.
     """
 
     config: type[ComponentConfig]

@@ -250,11 +250,12 @@ class Conversation:
         """Carry out a thought; or refuse it, and give the next attempt at its turn while there is one left."""
         attempt, thought = returned.attempt, returned.thought
         author = self._team.participants[attempt.turn.agent]
-        reasons = review(thought, attempt.turn, author, self._world)
+        failure = thought.failure if isinstance(thought, Thought) else ""
+        reasons = (failure,) if failure else review(thought, attempt.turn, author, self._world)
         calls = [call.record for call in thought.calls] if isinstance(thought, Thought) else []
         self._team.record(ThoughtEnd(author.index, returned.cost, calls, reasons, round(returned.seconds, 6)))
         spent = author.thoughts >= self._settings.max_thoughts_per_step
-        if reasons and attempt.number < self._settings.max_repairs and not spent:
+        if reasons and not failure and attempt.number < self._settings.max_repairs and not spent:
             return _Attempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
         self._taken.append(TurnTaken(attempt.turn, 0 if reasons else len(thought.messages)))
@@ -262,7 +263,7 @@ class Conversation:
             self._send(author, thought.messages, feedback=attempt.turn.feedback)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
-            self._fall_back(author, "invalid_plan")
+            self._fall_back(author, "parse_failure" if failure else "invalid_plan")
         return None
 
     def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:

@@ -3,7 +3,8 @@
 MaeilError
 |- IllegalTransition    a stage change that the table does not have (a bug)
 |- InvalidThought       a mind answered something that its turn or the state does not allow
-|- LimitReached         a wall-clock limit is over; the episode ends `limit`
+|- EpisodeStop          ends the episode with a labelled outcome, and is no bug
+   |- LimitReached      a wall-clock limit is over: `limit`
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
    |- NewerTrace        written by a newer version of the schema
@@ -29,8 +30,20 @@ class InvalidThought(MaeilError):
         self.reasons = reasons
 
 
-class LimitReached(MaeilError):
-    """A wall-clock limit is over: the episode ends with the outcome `limit`."""
+class EpisodeStop(MaeilError):
+    """Ends the episode where it stands; a mind raises it too when it cannot go on (a budget is used up, say).
+
+    Attributes:
+        outcome: what the episode's last event says: `limit`, `budget` or `error`.
+    """
+
+    outcome = "error"
+
+
+class LimitReached(EpisodeStop):
+    """A wall-clock limit is over."""
+
+    outcome = "limit"
 
 
 class StalledConversation(MaeilError):

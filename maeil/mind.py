@@ -132,11 +132,14 @@ class Thought:
         decision: a plan to commit, `Resume.RESUME`, or None for neither.
         messages: what it wants to send.
         calls: the language-model calls it made on the way.
+        failure: why there is no answer, for a mind that has tried in vain to get one: it is not asked again, and its
+            agent keeps its plan, or idles for a step.
     """
 
     decision: Plan | Resume | None = None
     messages: tuple[Draft, ...] = ()
     calls: tuple[Call, ...] = ()
+    failure: str = ""
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from maeil.constraints import ConstraintTracker
 from maeil.conversation import Conversation
-from maeil.errors import LimitReached
+from maeil.errors import EpisodeStop
 from maeil.grounding import Grounding
 from maeil.mind import Mind
 from maeil.plans import PlanStatus
@@ -49,7 +49,7 @@ async def run_episode(
         coordinators: names and minds of participants without a body.
 
     Returns:
-        How the episode ended, also the last event of the trace. A wall-clock limit ends it as `limit`.
+        How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
 
     Raises:
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
@@ -72,8 +72,8 @@ async def run_episode(
     episode = _Episode(world, team, Conversation(world, team, topology, settings, constraints), constraints)
     try:
         await episode.run()
-    except LimitReached as limit:
-        return episode.end("limit", str(limit))
+    except EpisodeStop as stop:
+        return episode.end(stop.outcome, f"{type(stop).__name__}: {stop}")
     except BaseException as error:
         episode.end("error", f"{type(error).__name__}: {error}")
         raise

@@ -9,8 +9,8 @@ from agents.heuristic import HeuristicConfig, build
 from agents.heuristic.cube import GreedyTeam
 from cube_env import CubeEnv, Layout
 from cube_env.world import CubeConfig, CubeWorld
-from maeil.seeds import Seeds
 from maeil.trace import read_trace, replay
+from tests.maeil.context import context
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
@@ -104,7 +104,7 @@ def test_only_a_stuck_team_is_formed_anew():
 
 def test_an_unknown_world_is_a_clear_error():
     with pytest.raises(ValueError, match="no rule for the world 'corridor'; it has one for: cube"):
-        build(HeuristicConfig(name="heuristic"), Corridor(), Seeds(0), coordinated=False)
+        build(HeuristicConfig(name="heuristic"), context(Corridor()))
 
 
 def test_an_episode_replays_from_its_trace(tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import statistics
 
 import numpy as np
 import pytest
@@ -12,11 +13,17 @@ from agents.negotiator import NegotiatorConfig, build, words
 from agents.negotiator.cube import Negotiator
 from agents.negotiator.teams import Job, form_teams
 from cube_env import CubeEnv, Layout
-from maeil import Act, Resume, Seeds, Turn, View
+from experiments.cell import Cell
+from experiments.episode import build as parts_of
+from maeil import Act, Resume, Turn, View
 from maeil.messages import Kind, Message
+from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
+from maeil.trace import Trace
+from tests.maeil.context import context
 from tests.maeil.corridor import Corridor
+from tests.maeil.scripted import play
 
 SPEAK, ACK, PLAN = frozenset({Act.SPEAK}), frozenset({Act.ACKNOWLEDGE}), frozenset({Act.PLAN})
 
@@ -188,7 +195,7 @@ def test_noise_draws_at_random_from_the_clear_blocks_as_often_as_it_says():
 def test_each_mind_has_a_stream_of_its_own_and_other_worlds_are_refused():
     config = NegotiatorConfig(name="negotiator", noise=0.5, patience=20)
     with pytest.raises(ValueError, match="no rules for the world 'corridor'; it has rules for: cube"):
-        build(config, Corridor(), Seeds(0), coordinated=False)
+        build(config, context(Corridor()))
 
 
 def test_an_outsider_leads_as_well():
@@ -200,3 +207,37 @@ def test_an_outsider_leads_as_well():
     )
     [orders] = asyncio.run(leader.think(outside)).messages
     assert sorted(words.read_order(orders.content)) == [0, 1, 2]
+
+
+def episode(topology: str, n: int, seed: int):
+    config = Cell.compose([f"n={n}", "agents=negotiator", "agents.noise=0.3", f"topology={topology}", f"seed={seed}"])
+    parts = parts_of(config)
+    return play(parts.minds, parts.world, topology=parts.topology, seed=seed, coordinators=parts.coordinators)
+
+
+TOPOLOGIES = ("individual", "debate", "chain", "centralized", "decentralized", "graph")
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_a_team_of_four_delivers_everything_under_every_topology_and_every_time_in_the_same_way(topology):
+    events = episode(topology, 4, 1)
+    assert events[-1].event.finished
+    again = episode(topology, 4, 1)
+    assert [(e.t, e.t_hat, e.event.kind) for e in again] == [(e.t, e.t_hat, e.event.kind) for e in events]
+
+
+def test_topologies_differ_measurably():
+    found = {
+        topology: [compute_metrics(Trace(tuple(episode(topology, 8, seed)))) for seed in range(8)]
+        for topology in ("individual", "debate", "centralized", "decentralized")
+    }
+
+    def mean(topology, metric):
+        return statistics.mean(metrics[metric] for metrics in found[topology])
+
+    assert mean("individual", "communication.messages") == 0
+    assert mean("debate", "outcome.steps") < mean("individual", "outcome.steps")
+    assert mean("decentralized", "decision.overhead") > 1.2 * mean("debate", "decision.overhead")
+    assert mean("debate", "decision.overhead") > 1.2 * mean("centralized", "decision.overhead")
+    assert mean("centralized", "plans.stability") > mean("debate", "plans.stability")
+    assert mean("debate", "plans.stability") > mean("decentralized", "plans.stability")

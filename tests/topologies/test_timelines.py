@@ -4,6 +4,8 @@ import pytest
 
 from maeil import Call, LoopSettings, Plan, Resume, Thought
 from maeil.messages import Draft, Kind
+from maeil.metrics import compute_metrics
+from maeil.trace import Trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play
 from topologies.centralized import Centralized, CentralizedConfig
@@ -40,6 +42,20 @@ def told(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
+def measure(events, **expected):
+    """Hold metrics, by the last part of their names, against numbers worked out by hand."""
+    metrics = compute_metrics(Trace(tuple(events)))
+    found = {name: metrics[f"{group}.{name}"] for group, names in GROUPS.items() for name in names}
+    assert found == pytest.approx(expected)
+
+
+GROUPS = {
+    "communication": ["messages", "messages_mean", "messages_std"],
+    "decision": ["overhead", "latency_mean"],
+    "plans": ["number", "failed", "interrupted", "replaced", "resumed", "stability"],
+}
+
+
 def test_individual():
     minds = [Scripted(go(2, 1, fails_at=1), go(3, 1)), Scripted(go(5, 2)), Scripted(go(4, 2))]
     events = play(minds, Corridor(3, length=2), topology=Individual())
@@ -59,6 +75,11 @@ def test_individual():
         t=2 t^=8: agent 1 X->R plan_ended
         t=2 t^=8: agent 2 X->R plan_ended
     """)
+    # entries: 3 first R, 3 W; R and W of agent 0; 3 last R; decisions last 5 and 3
+    measure(
+        events, messages=0, messages_mean=0, messages_std=0, overhead=11 / 2, latency_mean=4, number=4, failed=1,
+        interrupted=0, replaced=0, resumed=0, stability=1,
+    )  # fmt: skip
 
 
 def test_debate():
@@ -102,6 +123,11 @@ def test_debate():
         t=2 t^=16: agent 1 X->R plan_ended
         t=2 t^=16: agent 2 X->R plan_ended
     """)
+    # entries: 3 first R, 3 W; R of agent 0, I of 1 and 2, 3 W; 3 last R; decisions last 12 and 4
+    measure(
+        events, messages=4, messages_mean=4 / 3, messages_std=(2 / 9) ** 0.5, overhead=15 / 2, latency_mean=8, number=5,
+        failed=1, interrupted=1, replaced=0, resumed=1, stability=1 - 1 / 5,
+    )  # fmt: skip
 
 
 def test_debate_in_two_rounds_speaks_in_index_order_twice_before_anybody_plans():
@@ -150,6 +176,11 @@ def test_chain():
         t=2 t^=9: agent 1 X->R plan_ended
         t=2 t^=9: agent 2 X->R plan_ended
     """)
+    # entries: 3 first R, 3 W; R of agent 1, I of 2, W of both; 3 last R; decisions last 6 and 3
+    measure(
+        events, messages=3, messages_mean=1, messages_std=(2 / 3) ** 0.5, overhead=13 / 2, latency_mean=4.5, number=4,
+        failed=1, interrupted=0, replaced=0, resumed=1, stability=1,
+    )  # fmt: skip
 
 
 def centralized(leader=0, rounds=1, feedback="none") -> Centralized:
@@ -208,6 +239,11 @@ def test_centralized():
         t=2 t^=18: agent 1 X->R plan_ended
         t=2 t^=18: agent 2 X->R plan_ended
     """)
+    # entries: 3 first R, 3 W; R of agent 1, I of 0, W of both; 3 last R; decisions last 12 and 6
+    measure(
+        events, messages=6, messages_mean=2, messages_std=(2 / 3) ** 0.5, overhead=13 / 2, latency_mean=9, number=5,
+        failed=1, interrupted=1, replaced=0, resumed=0, stability=1 - 1 / 5,
+    )  # fmt: skip
 
 
 def test_a_leader_that_has_nothing_to_say_ends_the_talk():
@@ -278,6 +314,11 @@ def test_decentralized():
         t=1 t^=8: agent 2 X->R plan_ended
     """)
     assert [sorted(view.turn.acts) for view in minds[0].views] == [["plan", "speak"], ["plan"]]
+    # entries: 3 first R; 6 W and 3 I on the way; 3 last R; one decision of 8
+    measure(
+        events, messages=3, messages_mean=1, messages_std=(2 / 3) ** 0.5, overhead=15, latency_mean=8, number=4,
+        failed=0, interrupted=0, replaced=1, resumed=2, stability=1 - 1 / 4,
+    )  # fmt: skip
 
 
 def test_more_messages_than_the_budget_are_refused():
@@ -321,6 +362,11 @@ def test_graph():
         t=1 t^=4: agent 1 X->R plan_ended
         t=1 t^=4: agent 2 X->R plan_ended
     """)
+    # entries: 3 first R, 3 W, 3 last R; one decision of 4
+    measure(
+        events, messages=3, messages_mean=1, messages_std=0, overhead=9, latency_mean=4, number=3, failed=0,
+        interrupted=0, replaced=0, resumed=0, stability=1,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
