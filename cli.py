@@ -59,6 +59,7 @@ def _quorum(
       quorum list env
       quorum show n=8 topology=individual
       quorum check
+      quorum metrics runs/*
     """
 
 
@@ -129,6 +130,47 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
         _print_json(summary.as_json(result))
     elif not quiet:
         summary.print_summary(result, Console())
+
+
+@app.command()
+def metrics(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.", show_default=False)
+    ],
+    *,
+    as_json: Json = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Replace metrics.json beside each trace.", show_default=False)
+    ] = False,
+) -> None:
+    """Compute the metrics of old traces again.
+
+    A trace that a killed run left is evaluated as far as it goes. When a trace cannot be read, the others are
+    evaluated all the same; the exit code is then 2.
+
+    \b
+    Examples:
+      quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d
+      quorum metrics runs/* --write
+      quorum metrics old/trace.jsonl.gz --json
+    """
+    from experiments.errors import UserError
+    from experiments.recompute import recompute_all, write_metrics
+
+    done, wrong = recompute_all(runs)
+    if as_json:
+        _print_json([run.plain() for run in done])
+    elif done:
+        from rich.console import Console
+
+        from experiments.summary import print_metrics
+
+        print_metrics(done, Console())
+    if write:
+        for run in done:
+            write_metrics(run)
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))
 
 
 @app.command("list")
@@ -223,6 +265,40 @@ def check(
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    world: Annotated[str, typer.Argument(help="The world to measure.")],
+    *,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A trial that shows that all of it runs.", show_default=False)
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder for results; runs/bench-WORLD-TIME.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the speed of a world: a table, JSON and figures.
+
+    It takes some minutes. Nothing else should run on the machine.
+
+    \b
+    Examples:
+      quorum bench cube
+      quorum bench cube --quick
+      quorum bench cube --json --out my_bench > bench.json
+    """
+    from importlib import import_module
+
+    from experiments.bench import BENCHES
+    from experiments.errors import UserError, choices_hint
+
+    if world not in BENCHES:
+        raise UserError(f"bench: there is no benchmark of {world!r}", choices_hint(world, "Benchmarks", BENCHES))
+    import_module(f"experiments.bench.{world}").main(out, quick=quick, as_json=as_json, quiet=quiet)
 
 
 def _print_json(data: object) -> None:

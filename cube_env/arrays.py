@@ -14,6 +14,8 @@ IntArray = npt.NDArray[np.int32]
 CounterArray = npt.NDArray[np.int64]
 ActionArray = npt.NDArray[np.int64]
 ChannelArray = npt.NDArray[np.float32]
+RewardArray = npt.NDArray[np.float64]
+FlagArray = npt.NDArray[np.bool_]
 
 CHANNELS = 5
 AGENT_MASK, BLOCK_WEIGHT, GOAL_MASK, AGENT_NUMBER, BLOCK_NUMBER = range(CHANNELS)
@@ -28,8 +30,8 @@ ATTEMPT_COLUMNS = 5
 AGENT_COLUMNS = 3
 AGENT_ATTEMPT, AGENT_FAILURE, AGENT_MOVED = range(AGENT_COLUMNS)
 
-BLOCK_COLUMNS = 3
-BLOCK_STATUS, BLOCK_CHAIN, BLOCK_CHAIN_OF = range(BLOCK_COLUMNS)
+BLOCK_COLUMNS = 4
+BLOCK_STATUS, BLOCK_CHAIN, BLOCK_CHAIN_OF, BLOCK_FACED = range(BLOCK_COLUMNS)
 
 BLOCK_STILL, BLOCK_DISPLACED, BLOCK_DELIVERED = range(3)
 
@@ -52,5 +54,6 @@ class World(NamedTuple):
     agent_report: IntArray
     """(n, 3): attempt or -1, `MoveFailure` or -1, and 1 if it moved, of each agent in the last step."""
     block_report: IntArray
-    """(B, 3): still, displaced or delivered, of each block in the last step; then two columns of scratch: the ids
-    of the chain in hand, and the attempt whose chain each block has joined."""
+    """(B, 4): still, displaced or delivered, of each block in the last step; then three columns of scratch: the ids
+    of the chain in hand, the attempt whose chain each block has joined, and the last direction in which an agent on
+    one of its face cells acts into it."""

@@ -30,6 +30,20 @@ class Face(StrEnum):
     down = "down"
 
 
+class Direction(StrEnum):
+    """A direction of walking; `action` is the primitive."""
+
+    up = "up"
+    down = "down"
+    left = "left"
+    right = "right"
+
+    @property
+    def action(self) -> Action:
+        """The primitive that walks there."""
+        return Action[self.name.upper()]
+
+
 class PushOutcome(IntEnum):
     """What became of a push attempt: it moved or delivered the chain, or why it failed.
 
@@ -69,3 +83,14 @@ PUSH_DIRECTION: dict[Face, Action] = {
     Face.down: Action.UP,
 }
 """The direction in which a block moves when it is pushed from a face."""
+
+STEP_TOWARDS: dict[Face, Cell] = {face: DISPLACEMENT[PUSH_DIRECTION[face]] for face in Face}
+"""Rows and columns of one step towards a block from each of its faces."""
+
+OPPOSITE_FACE: dict[Face, Face] = {
+    Face.left: Face.right,
+    Face.right: Face.left,
+    Face.up: Face.down,
+    Face.down: Face.up,
+}
+"""The face on the other side: a block pushed from a face moves towards the opposite one."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from cube_env.state import CubeState, Snapshot
 
 Observation = npt.NDArray[np.float32]
 RenderMode = Literal["ansi", "rgb_array"]
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,10 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.state_space = _observation_space(self.side, agents)
         self.observation_spaces = dict.fromkeys(self.possible_agents, self.state_space)
         self.action_spaces = {name: Discrete(len(Action)) for name in self.possible_agents}
+        self._shared: Observation | None = None
+        self._shared_by_name = _SameForAll[Observation](self._names)
+        self._terminations = _SameForAll[bool](self._names)
+        self._truncations = _SameForAll[bool](self._names)
         self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
         self._report: StepReport | None = None
@@ -183,8 +188,8 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         return (
             self._observations(),
             dict.fromkeys(names, report.reward),
-            dict.fromkeys(names, report.terminated),
-            dict.fromkeys(names, report.truncated),
+            self._terminations.for_all(report.terminated),
+            self._truncations.for_all(report.truncated),
             self._current_frame().infos(names),
         )
 
@@ -219,18 +224,20 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """What the last step did; None before the first step of an episode."""
         return self._report
 
-    def symbolic_observation(self, index: int, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
+    def symbolic_observation(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
         """The symbolic observation of one agent.
 
         Args:
-            index: The agent's index.
+            index: The agent's index; None for one who sees the board from outside.
             history: Its recent symbolic actions, which the symbolic layer keeps.
         """
         self._require_state()
         return self._current_frame().symbolic(index, history)
 
     def render(self) -> str | npt.NDArray[np.uint8]:
-        """The board as text or as an image, by `render_mode`; text of a live board is what `Layout.parse` reads.
+        """The board as text or as an image with the pushes of the last step, by `render_mode`.
+
+        `Layout.parse` reads the text of a board on which no block is delivered yet.
 
         Raises:
             CubeError: The environment was made without a render mode.
@@ -239,7 +246,8 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if self.render_mode == "ansi":
             return render_ansi(self.side, state.snapshot())
         if self.render_mode == "rgb_array":
-            return render_rgb(self.side, state.snapshot())
+            pushes = self._report.pushes if self._report is not None else ()
+            return render_rgb(self.side, state.snapshot(), pushes=pushes)
         raise CubeError('this environment has no render mode: make it with CubeEnv(..., render_mode="rgb_array")')
 
     def close(self) -> None:
@@ -291,9 +299,10 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         channels = self._require_state().channels
         if self.copy_obs:
             return {name: channels.copy() for name in self._names}
-        shared = channels.view()
-        shared.flags.writeable = False
-        return dict.fromkeys(self._names, shared)
+        if self._shared is None or self._shared.base is not channels:
+            self._shared = channels.view()
+            self._shared.flags.writeable = False
+        return self._shared_by_name.for_all(self._shared)
 
     def _invalidate(self) -> None:
         if self._frame is not None:
@@ -334,6 +343,28 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
                 f"{what} has side {side} and {agents} agents, this environment side {self.side} and "
                 f"{len(self.possible_agents)} agents: make another with CubeEnv(layout=...)"
             )
+
+
+class _SameForAll(Generic[_Value]):
+    """Dictionaries that give every agent one object; a copy of the last one is several times faster than a new one.
+
+    Args:
+        names: Names of the agents.
+    """
+
+    __slots__ = ("_last", "_names", "_value")
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self._names = names
+        self._value: _Value | None = None
+        self._last: dict[str, _Value] = {}
+
+    def for_all(self, value: _Value) -> dict[str, _Value]:
+        """A dictionary of the caller's own."""
+        if self._value is not value:
+            self._value = value
+            self._last = dict.fromkeys(self._names, value)
+        return self._last.copy()
 
 
 def _observation_space(side: int, agents: int) -> Box:

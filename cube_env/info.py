@@ -32,21 +32,22 @@ class Frame:
         self._agents: tuple[Cell, ...] = ()
         self._blocks: tuple[SymbolicBlock, ...] = ()
 
-    def symbolic(self, index: int, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
-        """The symbolic observation of the agent with this index.
+    def symbolic(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
+        """The symbolic observation of the agent with this index, or from outside when it is None.
 
         Raises:
             StaleObservationError: The environment has moved on since.
         """
+        name = agent_name(index) if index is not None else ""
         if not self.current:
             raise StaleObservationError(
-                f"the symbolic observation of {agent_name(index)} was first read after the environment had moved on: "
+                f"the symbolic observation of {name or 'the board'} was first read after the environment had moved on: "
                 'read info["symbolic"] before the next step, reset or load'
             )
         if not self._agents:
             self._agents = self.state.agent_cells()
             self._blocks = symbolic_blocks(self.state)
-        if not 0 <= index < len(self._agents):
+        if index is not None and not 0 <= index < len(self._agents):
             raise CubeError(f"no agent has index {index}: they are 0 to {len(self._agents) - 1}")
         side = self.state.side
         return SymbolicObservation(
@@ -54,8 +55,8 @@ class Frame:
             side - 1,
             self.state.step,
             self.max_steps,
-            agent_name(index),
-            self._agents[index],
+            name,
+            self._agents[index] if index is not None else None,
             self._agents,
             self._blocks,
             history,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.options import DefaultOptions
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+
+_BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+"""Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
 
 
 def compiled(function: _Function) -> _Function:
@@ -17,3 +21,16 @@ def compiled(function: _Function) -> _Function:
     each other stand in one file.
     """
     return cast(_Function, numba.njit(cache=True)(function))
+
+
+def compiled_borrowing(function: _Function) -> _Function:
+    """`compiled`, for a kernel that only borrows the arrays it is given: it allocates none and returns none.
+
+    One that did would not compile. Without reference counts a batch of worlds is stepped about twice as fast.
+    """
+    return cast(_Function, numba.njit(cache=True, **_BORROWING)(function))
+
+
+def compiled_parallel(function: _Function) -> _Function:
+    """`compiled`, with `numba.prange` loops shared out among threads; compiled when it is first called."""
+    return cast(_Function, numba.njit(cache=True, parallel=True)(function))

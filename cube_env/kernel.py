@@ -1,7 +1,7 @@
 """The dynamics of one world as Numba kernels over its arrays.
 
-One call is one step. The kernels take the arrays of a single world, so that a batch of worlds is a loop over a
-leading dimension inside one compiled call. Nothing here allocates, and nothing visits all K x K cells in a step:
+One call is one step. The kernels take the arrays of a single world, so that a batch of worlds (`step_worlds`) is a loop
+over a leading dimension inside one compiled call. Nothing here allocates, and nothing visits all K x K cells in a step:
 occupancy and observation channels change cell by cell with what moves.
 
 An agent takes part in at most one push attempt per step, so n rows hold them all. It acts in one direction d only.
@@ -11,6 +11,8 @@ same block throughout, and a block is tried once per direction.
 """
 
 from __future__ import annotations
+
+from numba import prange
 
 from cube_env.arrays import (
     AGENT_ATTEMPT,
@@ -23,6 +25,7 @@ from cube_env.arrays import (
     BLOCK_CHAIN_OF,
     BLOCK_DELIVERED,
     BLOCK_DISPLACED,
+    BLOCK_FACED,
     BLOCK_NUMBER,
     BLOCK_STATUS,
     BLOCK_STILL,
@@ -38,11 +41,13 @@ from cube_env.arrays import (
     ActionArray,
     ChannelArray,
     CounterArray,
+    FlagArray,
     IntArray,
+    RewardArray,
     World,
 )
 from cube_env.constants import Action, MoveFailure, PushOutcome
-from cube_env.jit import compiled
+from cube_env.jit import compiled_borrowing, compiled_parallel
 
 _STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
 _MOVED, _DELIVERED = int(PushOutcome.moved), int(PushOutcome.delivered)
@@ -52,7 +57,7 @@ _MOVE_WALL, _MOVE_BLOCK = int(MoveFailure.wall), int(MoveFailure.block)
 _MOVE_AGENT, _MOVE_RACE = int(MoveFailure.agent), int(MoveFailure.race)
 
 
-@compiled
+@compiled_borrowing
 def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude faster than a tuple of them)
     actions: ActionArray,
     agents: IntArray,
@@ -85,26 +90,184 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         if actions[i] < _STAY or actions[i] > _RIGHT:
             return i
         wanted |= 1 << actions[i]
-    world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
     counters[COUNT_STEP] += 1
     counters[COUNT_DELIVERED_WEIGHT] = 0
     counters[COUNT_ATTEMPTS] = 0
     counters[COUNT_FAILED_MOVES] = 0
-    agent_report[:, AGENT_ATTEMPT] = -1
-    agent_report[:, AGENT_FAILURE] = -1
-    agent_report[:, AGENT_MOVED] = 0
-    block_report[:, BLOCK_STATUS] = BLOCK_STILL
-    block_report[:, BLOCK_CHAIN_OF] = -1
+    for i in range(agents.shape[0]):
+        agent_report[i, AGENT_ATTEMPT] = agent_report[i, AGENT_FAILURE] = -1
+        agent_report[i, AGENT_MOVED] = 0
+    for b in range(blocks.shape[0]):
+        block_report[b, BLOCK_STATUS] = BLOCK_STILL
+        block_report[b, BLOCK_CHAIN_OF] = -1
+        block_report[b, BLOCK_FACED] = _STAY
     for direction in range(_UP, _RIGHT + 1):
-        if wanted & (1 << direction):
+        if wanted & (1 << direction) and _find_faced(actions, agents, grid, agent_report, block_report, direction):
+            world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
             for block in range(blocks.shape[0]):
-                if blocks[block, ALIVE] and block_report[block, BLOCK_STATUS] == BLOCK_STILL:
+                faced = block_report[block, BLOCK_FACED] == direction
+                if faced and block_report[block, BLOCK_STATUS] == BLOCK_STILL:
                     _push(world, actions, block, direction)
-    _walk(world, actions)
+    _walk(actions, agents, grid, channels, counters, agent_report)
     return -1
 
 
-@compiled
+@compiled_borrowing
+def step_worlds(  # noqa: PLR0917 (see `step_world`)
+    actions: ActionArray,
+    begins: FlagArray,
+    rewards: RewardArray,
+    terminations: FlagArray,
+    truncations: FlagArray,
+    step_cost: float,
+    deliver_reward: float,
+    max_steps: int,
+    agents: IntArray,
+    blocks: IntArray,
+    grid: IntArray,
+    channels: ChannelArray,
+    counters: CounterArray,
+    attempts: IntArray,
+    agent_report: IntArray,
+    block_report: IntArray,
+) -> int:
+    """Advance W worlds of one size, each by its own joint action.
+
+    Args:
+        actions: Shape (W, n), values 0..4.
+        begins: Shape (W,): the worlds that are about to begin an episode; they are left as they are, and their
+            actions are not read.
+        rewards: Shape (W,): reward of every agent of each world, written; 0 where one begins.
+        terminations: Shape (W,): whether no block is left, written.
+        truncations: Shape (W,): whether the step count has reached `max_steps`, written.
+        step_cost: What a step costs every agent.
+        deliver_reward: Reward for each unit of delivered weight, shared by the agents.
+        max_steps: Steps after which an episode is truncated.
+        agents: These and the following are the fields of `World`, in its order, each with a leading dimension W.
+        blocks: See `World`.
+        grid: See `World`.
+        channels: See `World`.
+        counters: See `World`.
+        attempts: See `World`.
+        agent_report: See `World`.
+        block_report: See `World`.
+
+    Returns:
+        -1; or, with nothing changed, the flat index into `actions` of the first that is out of range.
+    """
+    wrong = _first_wrong(actions, begins)
+    if wrong >= 0:
+        return wrong
+    for w in range(actions.shape[0]):
+        _step_one(
+            w, actions, begins, rewards, terminations, truncations, step_cost, deliver_reward, max_steps,
+            agents, blocks, grid, channels, counters, attempts, agent_report, block_report,
+        )  # fmt: skip
+    return -1
+
+
+@compiled_parallel
+def step_worlds_parallel(  # noqa: PLR0917 (see `step_world`)
+    actions: ActionArray,
+    begins: FlagArray,
+    rewards: RewardArray,
+    terminations: FlagArray,
+    truncations: FlagArray,
+    step_cost: float,
+    deliver_reward: float,
+    max_steps: int,
+    agents: IntArray,
+    blocks: IntArray,
+    grid: IntArray,
+    channels: ChannelArray,
+    counters: CounterArray,
+    attempts: IntArray,
+    agent_report: IntArray,
+    block_report: IntArray,
+) -> int:
+    """Do what `step_worlds` does, with the worlds shared out among Numba's threads."""
+    wrong = _first_wrong(actions, begins)
+    if wrong >= 0:
+        return wrong
+    for w in prange(actions.shape[0]):
+        _step_one(
+            w, actions, begins, rewards, terminations, truncations, step_cost, deliver_reward, max_steps,
+            agents, blocks, grid, channels, counters, attempts, agent_report, block_report,
+        )  # fmt: skip
+    return -1
+
+
+@compiled_borrowing
+def _first_wrong(actions: ActionArray, begins: FlagArray) -> int:
+    worlds, n = actions.shape
+    for w in range(worlds):
+        if not begins[w]:
+            for i in range(n):
+                if actions[w, i] < _STAY or actions[w, i] > _RIGHT:
+                    return int(w * n + i)
+    return -1
+
+
+@compiled_borrowing
+def _step_one(  # noqa: PLR0917 (see `step_world`)
+    w: int,
+    actions: ActionArray,
+    begins: FlagArray,
+    rewards: RewardArray,
+    terminations: FlagArray,
+    truncations: FlagArray,
+    step_cost: float,
+    deliver_reward: float,
+    max_steps: int,
+    agents: IntArray,
+    blocks: IntArray,
+    grid: IntArray,
+    channels: ChannelArray,
+    counters: CounterArray,
+    attempts: IntArray,
+    agent_report: IntArray,
+    block_report: IntArray,
+) -> None:
+    """Advance one world of a batch, unless it is about to begin."""
+    if begins[w]:
+        rewards[w] = 0.0
+        terminations[w] = truncations[w] = False
+        return
+    step_world(
+        actions[w], agents[w], blocks[w], grid[w], channels[w], counters[w], attempts[w], agent_report[w],
+        block_report[w],
+    )  # fmt: skip
+    rewards[w] = deliver_reward * counters[w, COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
+    terminations[w] = counters[w, COUNT_LIVE] == 0
+    truncations[w] = counters[w, COUNT_STEP] >= max_steps
+
+
+@compiled_borrowing
+def _find_faced(  # noqa: PLR0917 (see `step_world`)
+    actions: ActionArray,
+    agents: IntArray,
+    grid: IntArray,
+    agent_report: IntArray,
+    block_report: IntArray,
+    direction: int,
+) -> bool:
+    """Mark the blocks with an agent on a face cell that acts into them; tell whether there is one.
+
+    What is marked when the pass of a direction begins holds throughout it, by the argument at the top of this file.
+    """
+    side = grid.shape[0]
+    row_step, col_step = _displacement(direction)
+    found = False
+    for i in range(agents.shape[0]):
+        if actions[i] == direction and not agent_report[i, AGENT_MOVED]:
+            row, col = agents[i, ROW] + row_step, agents[i, COL] + col_step
+            if 0 <= row < side and 0 <= col < side and grid[row, col] < 0:
+                block_report[-grid[row, col] - 1, BLOCK_FACED] = direction
+                found = True
+    return found
+
+
+@compiled_borrowing
 def _push(world: World, actions: ActionArray, block: int, direction: int) -> None:
     """Try to push one block in one direction, and record the attempt if any agent pushes."""
     attempt = world.counters[COUNT_ATTEMPTS]
@@ -125,7 +288,7 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
     record[0], record[1], record[2], record[3], record[4] = block, direction, force, required, outcome
 
 
-@compiled
+@compiled_borrowing
 def _displacement(direction: int) -> tuple[int, int]:
     if direction == _UP:
         return -1, 0
@@ -136,7 +299,7 @@ def _displacement(direction: int) -> tuple[int, int]:
     return 0, 1
 
 
-@compiled
+@compiled_borrowing
 def _opposite(direction: int) -> int:
     if direction == _UP:
         return _DOWN
@@ -147,7 +310,7 @@ def _opposite(direction: int) -> int:
     return _LEFT
 
 
-@compiled
+@compiled_borrowing
 def _edge(row: int, col: int, weight: int, direction: int) -> tuple[int, int, int, int]:
     """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
     if direction == _UP:
@@ -159,7 +322,7 @@ def _edge(row: int, col: int, weight: int, direction: int) -> tuple[int, int, in
     return row, col + weight, 1, 0
 
 
-@compiled
+@compiled_borrowing
 def _line_up(world: World, actions: ActionArray, block: int, direction: int, attempt: int) -> int:
     """Force on a block: its gap-free lines of agents that act in the direction, each marked with the attempt."""
     grid, report = world.grid, world.agent_report
@@ -184,7 +347,7 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
     return force
 
 
-@compiled
+@compiled_borrowing
 def _close_chain(world: World, block: int, direction: int, attempt: int) -> tuple[int, int, int]:
     """Transitive closure of the blocks in front of `block`.
 
@@ -231,7 +394,7 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
     return length, required, outcome
 
 
-@compiled
+@compiled_borrowing
 def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> None:
     """Set one cell to a block (`entity` = -(b + 1)), or free it (`entity` = 0 and `weight` = 0)."""
     world.grid[row, col] = entity
@@ -240,7 +403,7 @@ def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> No
         world.channels[row, col, BLOCK_NUMBER] = -entity
 
 
-@compiled
+@compiled_borrowing
 def _move_chain(world: World, length: int, direction: int) -> bool:
     """Move every block of the chain one cell; true when one of them reached the goal column."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
@@ -266,7 +429,7 @@ def _move_chain(world: World, length: int, direction: int) -> bool:
     return reached
 
 
-@compiled
+@compiled_borrowing
 def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
     """Move the agents of the attempt one cell, each line from its head; the block has already moved."""
     grid, report = world.grid, world.agent_report
@@ -281,14 +444,14 @@ def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
             agent = grid[r, c] - 1
             if agent < 0 or report[agent, AGENT_ATTEMPT] != attempt:
                 break
-            _move_agent(world, agent, r + row_step, c + col_step)
+            _move_agent(world.agents, grid, world.channels, report, agent, r + row_step, c + col_step)
             r -= row_step
             c -= col_step
         row += along_row
         col += along_col
 
 
-@compiled
+@compiled_borrowing
 def _remove_delivered(world: World, length: int) -> None:
     """Take the blocks of the chain that reached the goal column off the board."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
@@ -306,15 +469,16 @@ def _remove_delivered(world: World, length: int) -> None:
         world.counters[COUNT_DELIVERED_WEIGHT] += weight
 
 
-@compiled
-def _move_agent(world: World, agent: int, row: int, col: int) -> None:
-    from_row, from_col = world.agents[agent, ROW], world.agents[agent, COL]
-    world.grid[from_row, from_col] = 0
-    world.grid[row, col] = agent + 1
-    world.agents[agent, ROW] = row
-    world.agents[agent, COL] = col
-    world.agent_report[agent, AGENT_MOVED] = 1
-    channels = world.channels
+@compiled_borrowing
+def _move_agent(  # noqa: PLR0917 (see `step_world`)
+    agents: IntArray, grid: IntArray, channels: ChannelArray, report: IntArray, agent: int, row: int, col: int
+) -> None:
+    from_row, from_col = agents[agent, ROW], agents[agent, COL]
+    grid[from_row, from_col] = 0
+    grid[row, col] = agent + 1
+    agents[agent, ROW] = row
+    agents[agent, COL] = col
+    report[agent, AGENT_MOVED] = 1
     if channels.shape[0]:
         channels[from_row, from_col, AGENT_MASK] = 0.0
         channels[from_row, from_col, AGENT_NUMBER] = 0.0
@@ -322,14 +486,20 @@ def _move_agent(world: World, agent: int, row: int, col: int) -> None:
         channels[row, col, AGENT_NUMBER] = agent + 1
 
 
-@compiled
-def _walk(world: World, actions: ActionArray) -> None:
+@compiled_borrowing
+def _walk(  # noqa: PLR0917 (see `step_world`)
+    actions: ActionArray,
+    agents: IntArray,
+    grid: IntArray,
+    channels: ChannelArray,
+    counters: CounterArray,
+    report: IntArray,
+) -> None:
     """Individual moves of the agents that no push has moved, against the occupancy after all pushes.
 
     A free target is claimed in the grid by a number above every agent's, so the first claim wins a race, and
     nobody leaves a cell before all have chosen.
     """
-    agents, grid, report = world.agents, world.grid, world.agent_report
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):
         if actions[i] == _STAY or report[i, AGENT_MOVED]:
@@ -348,8 +518,8 @@ def _walk(world: World, actions: ActionArray) -> None:
         else:
             grid[row, col] = n + 1
         report[i, AGENT_FAILURE] = failure
-        world.counters[COUNT_FAILED_MOVES] += failure >= 0
+        counters[COUNT_FAILED_MOVES] += failure >= 0
     for i in range(n):
         if actions[i] != _STAY and not report[i, AGENT_MOVED] and report[i, AGENT_FAILURE] < 0:
             row_step, col_step = _displacement(actions[i])
-            _move_agent(world, i, agents[i, ROW] + row_step, agents[i, COL] + col_step)
+            _move_agent(agents, grid, channels, report, i, agents[i, ROW] + row_step, agents[i, COL] + col_step)

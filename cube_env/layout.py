@@ -16,6 +16,7 @@ AGENT_CHARACTERS = digits + ascii_lowercase
 BLOCK_CHARACTERS = ascii_uppercase
 EMPTY, GOAL = ".", "|"
 UNNAMED_AGENT, UNNAMED_BLOCK = "@", "#"
+COMMENT = "# "
 
 PlacedBlock = tuple[int, Cell]
 """A block of a layout: its weight and its top-left cell."""
@@ -30,7 +31,8 @@ class Layout:
 
     `str(layout)` draws it and `Layout.parse` reads that drawing back: `.` empty, `|` empty goal cell, a block is
     filled with the letter of its id (`A`, `B`, ...), an agent is the digit of its index (`0`-`9`, then `a`-`z`).
-    The drawing has a name for 36 agents and 26 blocks; larger layouts are built from numbers.
+    The drawing has a name for 36 agents and 26 blocks; larger layouts are built from numbers. Comment lines, which
+    begin with `# `, may stand above it.
 
     Example:
         `Layout(side=6, agents=[(2, 0)], blocks=[(2, (2, 1))])`
@@ -62,21 +64,23 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read a drawn board; blank lines around it and indentation do not matter.
+        """Read a drawn board; comment lines above it, blank lines around it and indentation do not matter.
 
         Raises:
             LayoutError: The text is not a square board; the message gives line and column, counted from 1.
         """
-        lines = [line.strip() for line in text.strip().splitlines()]
-        cells = _cells_by_character(lines)
-        agents = _contiguous(cells, AGENT_CHARACTERS, "agent")
-        blocks = _contiguous(cells, BLOCK_CHARACTERS, "block")
+        drawing = _Drawing.of(text)
+        cells = _cells_by_character(drawing)
+        agents = _contiguous(cells, AGENT_CHARACTERS, "agent", drawing)
+        blocks = _contiguous(cells, BLOCK_CHARACTERS, "block", drawing)
         for i, found in enumerate(agents):
             if len(found) > 1:
                 raise LayoutError(
-                    f"agent {i} stands on {len(found)} cells, {found[0]} and {found[1]}: an agent occupies one cell"
+                    f"{drawing.place(found[1])}: agent {i} stands on {len(found)} cells, {found[0]} and {found[1]}: "
+                    "an agent occupies one cell"
                 )
-        return cls(len(lines), [found[0] for found in agents], [_square(b, found) for b, found in enumerate(blocks)])
+        squares = [_square(b, found, drawing) for b, found in enumerate(blocks)]
+        return cls(len(drawing.lines), [found[0] for found in agents], squares)
 
 
 def draw(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, int, Cell]]) -> str:
@@ -152,18 +156,50 @@ def _validate(layout: Layout) -> None:
         standing[row, col] = i
 
 
-def _cells_by_character(lines: Sequence[str]) -> dict[str, list[Cell]]:
-    side = len(lines)
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """The lines of a drawn board, and where they stand in the text."""
+
+    lines: tuple[str, ...]
+    first_line: int
+    """Number of the first in the text, from 1."""
+    indents: tuple[int, ...]
+    """Blanks before each."""
+
+    @classmethod
+    def of(cls, text: str) -> _Drawing:
+        lines = text.rstrip().splitlines()
+        above = 0
+        while above < len(lines) and (not lines[above].strip() or _is_comment(lines[above])):
+            above += 1
+        drawn = lines[above:]
+        indents = tuple(len(line) - len(line.lstrip()) for line in drawn)
+        return cls(tuple(line.strip() for line in drawn), above + 1, indents)
+
+    def place(self, cell: Cell) -> str:
+        """A cell's line and column in the text."""
+        row, col = cell
+        return f"line {self.first_line + row}, column {self.indents[row] + col + 1}"
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is a comment: no line of a board has a blank in it."""
+    return line.strip() == COMMENT.strip() or line.lstrip().startswith(COMMENT)
+
+
+def _cells_by_character(drawing: _Drawing) -> dict[str, list[Cell]]:
+    side = len(drawing.lines)
     if side == 0:
         raise LayoutError("an empty text is not a board")
     cells: dict[str, list[Cell]] = {}
-    for row, line in enumerate(lines):
+    for row, line in enumerate(drawing.lines):
         if len(line) != side:
             raise LayoutError(
-                f"line {row + 1} has {len(line)} characters and the board {side} lines: a board is a square"
+                f"line {drawing.first_line + row} has {len(line)} characters and the board {side} lines: "
+                "a board is a square"
             )
         for col, character in enumerate(line):
-            place = f"line {row + 1}, column {col + 1}: {character!r}"
+            place = f"{drawing.place((row, col))}: {character!r}"
             if character == (EMPTY if col == side - 1 else GOAL):
                 meant = GOAL if col == side - 1 else EMPTY
                 raise LayoutError(f"{place}: an empty cell of this column is {meant!r}; the last column is the goal")
@@ -173,18 +209,18 @@ def _cells_by_character(lines: Sequence[str]) -> dict[str, list[Cell]]:
     return cells
 
 
-def _contiguous(cells: dict[str, list[Cell]], characters: str, kind: str) -> list[list[Cell]]:
+def _contiguous(cells: dict[str, list[Cell]], characters: str, kind: str, drawing: _Drawing) -> list[list[Cell]]:
     present = [i for i, character in enumerate(characters) if character in cells]
     for expected, found in enumerate(present):
         if expected != found:
             raise LayoutError(
-                f"{kind} {characters[found]} is drawn and {kind} {characters[expected]} is not: "
-                f"{kind}s are numbered without a gap from {characters[0]}"
+                f"{drawing.place(cells[characters[found]][0])}: {kind} {characters[found]} is drawn and "
+                f"{kind} {characters[expected]} is not: {kind}s are numbered without a gap from {characters[0]}"
             )
     return [cells[characters[i]] for i in present]
 
 
-def _square(block: int, cells: list[Cell]) -> PlacedBlock:
+def _square(block: int, cells: list[Cell], drawing: _Drawing) -> PlacedBlock:
     top, left = cells[0]
     weight = 1
     while (top, left + weight) in cells:
@@ -193,6 +229,7 @@ def _square(block: int, cells: list[Cell]) -> PlacedBlock:
     if cells != square:
         odd = sorted(set(cells) ^ set(square))[0]
         raise LayoutError(
+            f"{drawing.place((top, left))}: "
             f"{block_name(block)} covers {len(cells)} cells from ({top}, {left}) that are not one square: "
             f"its top line is {weight} wide, and cell {odd} is {'extra' if odd in cells else 'missing'}"
         )

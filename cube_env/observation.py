@@ -75,9 +75,9 @@ class SymbolicObservation:
     step: int
     max_steps: int
     agent: str
-    """Name of the observing agent."""
-    cell: Cell
-    """Where it stands."""
+    """Name of the observing agent; empty for one who sees the board from outside."""
+    cell: Cell | None
+    """Where it stands; None for one who sees the board from outside."""
     agents: tuple[Cell, ...]
     """Cell of each agent, by index."""
     blocks: tuple[SymbolicBlock, ...]
@@ -91,7 +91,7 @@ class SymbolicObservation:
         lines = [
             f"Step {self.step} of {self.max_steps}. Grid {self.side} x {self.side}, positions are (row, col). "
             f"Blocks are delivered in column {self.goal_col}.",
-            f"You are {self.agent} at ({self.cell[0]}, {self.cell[1]}).",
+            f"You are {self.agent} at ({self.cell[0]}, {self.cell[1]})." if self.cell else "You have no body.",
             f"Agents: {others}.",
             "Blocks:" if self.blocks else "Blocks: none left.",
         ]

@@ -11,7 +11,8 @@ from cube_env.arrays import IntArray
 from cube_env.constants import Action
 from cube_env.jit import compiled
 
-UNREACHED = -1
+UNREACHED, WALL, SEEKER = -1, -2, -3
+"""What a field holds where no distance is: the search has not come there, cannot, or looks for the agent there."""
 
 FREE_CELLS, LINE_ENDS, TAKEN_CELLS = range(3)
 
@@ -43,6 +44,21 @@ def place_in_line(grid: IntArray, agents: IntArray, agent: int, block: int, row_
     if 0 <= row < side and 0 <= col < side and grid[row, col] == -(block + 1):
         return place
     return -1
+
+
+@compiled
+def places_in_line(grid: IntArray, agents: IntArray, aims: IntArray, places: IntArray) -> None:
+    """Find the places of all agents in the lines at the faces that they aim at, as `place_in_line` does.
+
+    Args:
+        grid: (K, K) grid codes.
+        agents: (n, 2) cells.
+        aims: (n, 3) block, and row and column step towards it; block -1: the agent aims at none.
+        places: (n,) the places; -1 for an agent without an aim; written here.
+    """
+    for i in range(agents.shape[0]):
+        block, row_step, col_step = aims[i, 0], aims[i, 1], aims[i, 2]
+        places[i] = place_in_line(grid, agents, i, block, row_step, col_step) if block >= 0 else -1
 
 
 @compiled
@@ -139,85 +155,130 @@ def staging_targets(
 
 
 @compiled
-def distance_field(
+def measure_ways(
     grid: IntArray,
+    agents: IntArray,
+    targets: IntArray,
+    seekers: IntArray,
+    field: IntArray,
+    queue: IntArray,
+    steps: IntArray,
+    cut_off: IntArray,
+) -> None:
+    """Find the next step of every seeker on a shortest way to the nearest target.
+
+    Agents count as walls; a seeker that they wall in follows its way through them.
+
+    Args:
+        grid: (K, K) grid codes.
+        agents: (n, 2) cells.
+        targets: (m, 2) cells to reach.
+        seekers: (n,) 1 for each agent that asks.
+        field: ((K + 2) * (K + 2),) scratch.
+        queue: (K * K,) scratch.
+        steps: (n,) the primitive of each seeker: STAY (0) at a target or before a taken cell, -1 when blocks and
+            walls leave no way; written here.
+        cut_off: (n,) 1 for a seeker that agents, blocks and walls leave no way; written here.
+    """
+    missing = _distances(grid, agents, targets, seekers, False, field, queue)
+    for i in range(agents.shape[0]):
+        if seekers[i]:
+            steps[i] = _next_step(grid, field, agents[i, 0], agents[i, 1])
+            cut_off[i] = steps[i] == UNREACHED
+    if missing:
+        _distances(grid, agents, targets, seekers, True, field, queue)
+        for i in range(agents.shape[0]):
+            if seekers[i] and cut_off[i]:
+                steps[i] = _next_step(grid, field, agents[i, 0], agents[i, 1])
+
+
+@compiled
+def _distances(
+    grid: IntArray,
+    agents: IntArray,
     targets: IntArray,
     seekers: IntArray,
     through_agents: bool,
     field: IntArray,
     queue: IntArray,
 ) -> int:
-    """Measure the shortest ways to the nearest of some targets, breadth first from the targets.
+    """Measure the distances of cells to the nearest target, breadth first from the targets.
 
-    Blocks are walls; agents are walls too unless `through_agents`. The cell of a seeker always gets its distance, and
-    the search stops when every seeker has one.
+    Blocks are walls; agents are walls too unless `through_agents`. The cell of a seeker gets its distance in any case,
+    and the search stops when every seeker has one. A frame of walls around the field spares all tests for the edge.
 
     Args:
         grid: (K, K) grid codes.
+        agents: (n, 2) cells.
         targets: (m, 2) cells to reach.
         seekers: (n,) 1 for each agent that asks.
         through_agents: whether ways may lead over agents.
-        field: (K, K) distances in steps, `UNREACHED` where the search did not come; written here.
+        field: ((K + 2) * (K + 2),) distances in steps, below 0 where the search did not come; written here.
         queue: (K * K,) scratch.
 
     Returns:
         The number of seekers that cannot reach a target.
     """
     side = grid.shape[0]
-    field[:] = UNREACHED
+    width = side + 2
+    field[:width] = WALL
+    field[-width:] = WALL
+    for row in range(side):
+        first = (row + 1) * width
+        field[first] = field[first + width - 1] = WALL
+        for col in range(side):
+            code = grid[row, col]
+            field[first + col + 1] = UNREACHED if code == 0 or (code > 0 and through_agents) else WALL
+    missing = 0
+    for i in range(agents.shape[0]):
+        if seekers[i]:
+            field[(agents[i, 0] + 1) * width + agents[i, 1] + 1] = SEEKER
+            missing += 1
     head = tail = 0
     for k in range(targets.shape[0]):
-        row, col = targets[k, 0], targets[k, 1]
-        if field[row, col] == UNREACHED:
-            field[row, col] = 0
-            queue[tail] = row * side + col
+        cell = (targets[k, 0] + 1) * width + targets[k, 1] + 1
+        if field[cell] != 0:
+            missing -= field[cell] == SEEKER
+            field[cell] = 0
+            queue[tail] = cell
             tail += 1
-    remaining = 0
-    for i in range(seekers.shape[0]):
-        remaining += seekers[i]
-    while head < tail and remaining > 0:
+    while head < tail and missing > 0:
         cell = queue[head]
         head += 1
-        row, col = cell // side, cell % side
-        distance = field[row, col] + 1
-        for k in range(4):
-            r = row - 1 if k == 0 else row + 1 if k == 1 else row
-            c = col - 1 if k == 2 else col + 1 if k == 3 else col
-            if not (0 <= r < side and 0 <= c < side) or field[r, c] != UNREACHED:
-                continue
-            code = grid[r, c]
-            if code < 0:
-                continue
-            if code > 0:
-                if seekers[code - 1] > 0:
-                    remaining -= 1
-                elif not through_agents:
-                    continue
-                field[r, c] = distance
-                if not through_agents:
-                    continue
-            else:
-                field[r, c] = distance
-            queue[tail] = r * side + c
-            tail += 1
-    return remaining
+        distance = field[cell] + 1
+        for offset in (-width, width, -1, 1):
+            there = field[cell + offset]
+            if there < 0 and there != WALL:
+                field[cell + offset] = distance
+                missing -= there == SEEKER
+                if there == UNREACHED or through_agents:
+                    queue[tail] = cell + offset
+                    tail += 1
+    return missing
 
 
 @compiled
-def next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
-    """Choose the primitive that follows a field downhill from a cell.
+def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
+    """Choose the primitive that follows the distances downhill from a cell.
 
     Returns:
-        The action; STAY (0) when the next cell is taken or the cell is at its target; -1 when the field does not reach
+        The action; STAY (0) when the next cell is taken or the cell is a target; -1 when the field does not reach
         the cell.
     """
     side = grid.shape[0]
-    here = field[row, col]
-    if here == UNREACHED:
-        return -1
-    for k in range(4):
-        r = row - 1 if k == 0 else row + 1 if k == 1 else row
-        c = col - 1 if k == 2 else col + 1 if k == 3 else col
-        if 0 <= r < side and 0 <= c < side and field[r, c] == here - 1 and grid[r, c] == 0:
-            return k + 1
+    width = side + 2
+    cell = (row + 1) * width + col + 1
+    here = field[cell]
+    if here < 0:
+        return UNREACHED
+    if here == 0:
+        return 0
+    if field[cell - width] == here - 1 and grid[row - 1, col] == 0:
+        return UP
+    if field[cell + width] == here - 1 and grid[row + 1, col] == 0:
+        return DOWN
+    if field[cell - 1] == here - 1 and grid[row, col - 1] == 0:
+        return LEFT
+    if field[cell + 1] == here - 1 and grid[row, col + 1] == 0:
+        return RIGHT
     return 0

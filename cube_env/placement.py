@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
+from cube_env.arrays import COL, ROW, WEIGHT, IntArray
 from cube_env.curriculum import Scenario
 from cube_env.errors import PlacementError
-from cube_env.layout import Layout, PlacedBlock
+from cube_env.jit import compiled_borrowing
+from cube_env.layout import Layout
 
 MAX_DRAWS = 100
-BORDER_DISTANCE = 2
-SMALLEST_CENTRAL_WEIGHT = 3
+BORDER_DISTANCE: Final = 2
+SMALLEST_CENTRAL_WEIGHT: Final = 3
+
+ILLEGAL, CENTRAL, INNER, OUTER = range(4)
+"""Classes of top-left cells: not legal, or legal with a score of -1, 0, 1."""
+
+ScoreArray = npt.NDArray[np.int8]
+Drawn = tuple[IntArray, IntArray]
+"""Rows of the agents, shape (n,), and blocks as in `arrays.World`, shape (B, 4)."""
 
 
 def place(scenario: Scenario, rng: np.random.Generator) -> Layout:
@@ -26,62 +37,94 @@ def place(scenario: Scenario, rng: np.random.Generator) -> Layout:
     Raises:
         PlacementError: 100 draws left a block without a legal cell.
     """
+    rows, blocks = draw_board(scenario, rng)
+    return Layout(
+        scenario.side,
+        [(row, 0) for row in rows.tolist()],
+        [(weight, (row, col)) for row, col, weight, _ in blocks.tolist()],
+    )
+
+
+def draw_board(scenario: Scenario, rng: np.random.Generator) -> Drawn:
+    """The draw of `place` as arrays.
+
+    Raises:
+        PlacementError: As in `place`.
+    """
+    weights = scenario.weights
+    blocks = np.zeros((len(weights), 4), dtype=np.int32)
+    classes = np.empty((scenario.side, scenario.side), dtype=np.int8)
     for _ in range(MAX_DRAWS):
-        blocks = _draw_blocks(scenario, rng)
-        if len(blocks) == len(scenario.weights):
-            rows = rng.permutation(scenario.side)[: scenario.agents]
-            return Layout(scenario.side, [(row, 0) for row in rows.tolist()], blocks)
+        if _draw_blocks(weights, blocks, classes, rng):
+            return rng.permutation(scenario.side)[: scenario.agents].astype(np.int32), blocks
     wanted = ", ".join(f"{count} of weight {weight}" for weight, count in scenario.blocks.items())
-    area = sum(weight * weight for weight in scenario.weights)
+    area = sum(weight * weight for weight in weights)
     raise PlacementError(
         f"no room for {wanted} ({area} of {scenario.side**2} cells, each block with a free ring of one cell) "
         f"in {MAX_DRAWS} draws on a grid of side {scenario.side}: choose fewer or lighter blocks or a larger side"
     )
 
 
-def _draw_blocks(scenario: Scenario, rng: np.random.Generator) -> list[PlacedBlock]:
-    """Blocks in id order, up to the first that finds no legal cell."""
-    placed: list[PlacedBlock] = []
-    for weight, count in scenario.blocks.items():
-        score = _scores(scenario.side, weight)
-        legal = np.ones(score.shape, dtype=np.bool_)
-        for block in placed:
-            _forbid(legal, weight, block)
-        for _ in range(count):
-            candidates = _best(score, legal)
-            if candidates.size == 0:
-                return placed
-            row, col = divmod(int(candidates[rng.integers(candidates.size)]), score.shape[1])
-            block = weight, (row + 1, col + 1)
-            placed.append(block)
-            _forbid(legal, weight, block)
-    return placed
+def _draw_blocks(weights: tuple[int, ...], blocks: IntArray, classes: ScoreArray, rng: np.random.Generator) -> bool:
+    """Write the blocks in id order; false when one finds no legal cell."""
+    numbers = np.empty(4, dtype=np.int64)
+    previous = 0
+    for block, weight in enumerate(weights):
+        if weight != previous:
+            _classify(weight, classes, numbers, blocks[:block])
+            previous = weight
+        _, central, inner, outer = numbers.tolist()
+        best, ties = (OUTER, outer) if outer else (INNER, inner) if inner else (CENTRAL, central)
+        if not ties:
+            return False
+        row, col = _find(classes, best, int(rng.integers(ties)))
+        blocks[block] = row, col, weight, 1
+        _strike(weight, classes, numbers, row, col, weight)
+    return True
 
 
-def _scores(side: int, weight: int) -> npt.NDArray[np.int8]:
-    """Score of each legal top-left cell, shape `(side - w - 2,) * 2`; entry `[0, 0]` is cell `(1, 1)`."""
-    position = np.arange(1, side - weight - 1)
-    to_border = np.minimum(position - 1, position[-1] - position)
-    near_border = to_border <= BORDER_DISTANCE
-    score: npt.NDArray[np.int8] = (near_border[:, None] | near_border[None, :]).astype(np.int8)
-    if weight >= SMALLEST_CENTRAL_WEIGHT:
-        # Both centres are doubled: a centre lies on a cell or between two.
-        central = np.abs(2 * position + weight - side) <= 2 * max(1, side // 6)
-        score -= central[:, None] & central[None, :]
-    return score
+@compiled_borrowing
+def _classify(weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], placed: IntArray) -> None:
+    """Write the class of every cell as the top-left one of a block, and how many cells each class has."""
+    side = classes.shape[0]
+    last = side - weight - 2
+    near = 2 * max(1, side // 6)
+    classes[:] = ILLEGAL
+    numbers[:] = 0
+    for row in range(1, last + 1):
+        for col in range(1, last + 1):
+            to_border = min(row - 1, last - row, col - 1, last - col)
+            score = 1 if to_border <= BORDER_DISTANCE else 0
+            # Both centres are doubled: a centre lies on a cell or between two.
+            central = abs(2 * row + weight - side) <= near and abs(2 * col + weight - side) <= near
+            if weight >= SMALLEST_CENTRAL_WEIGHT and central:
+                score -= 1
+            classes[row, col] = score + INNER
+            numbers[score + INNER] += 1
+    for b in range(placed.shape[0]):
+        _strike(weight, classes, numbers, placed[b, ROW], placed[b, COL], placed[b, WEIGHT])
 
 
-def _forbid(legal: npt.NDArray[np.bool_], weight: int, placed: PlacedBlock) -> None:
-    """Strike out, in place, the cells where a block of `weight` with its ring would meet the placed block."""
-    other, (row, col) = placed
-    first_row, first_col = max(row - weight - 1, 0), max(col - weight - 1, 0)
-    legal[first_row : row + other, first_col : col + other] = False
+@compiled_borrowing
+def _strike(  # noqa: PLR0917 (kernels take loose arguments)
+    weight: int, classes: ScoreArray, numbers: npt.NDArray[np.int64], row: int, col: int, other: int
+) -> None:
+    """Strike out the cells where a block of `weight` with its ring would meet a placed block of weight `other`."""
+    for r in range(max(row - weight, 0), min(row + other + 1, classes.shape[0])):
+        for c in range(max(col - weight, 0), min(col + other + 1, classes.shape[0])):
+            if classes[r, c] != ILLEGAL:
+                numbers[classes[r, c]] -= 1
+                classes[r, c] = ILLEGAL
 
 
-def _best(score: npt.NDArray[np.int8], legal: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-    """Flat indices of the legal cells that share the best score."""
-    for value in (1, 0, -1):
-        candidates = np.flatnonzero((score == value) & legal)
-        if candidates.size:
-            return candidates
-    return np.empty(0, dtype=np.intp)
+@compiled_borrowing
+def _find(classes: ScoreArray, wanted: int, place_in_class: int) -> tuple[int, int]:
+    """The cell with this place among those of a class, line by line."""
+    side = classes.shape[0]
+    for row in range(side):
+        for col in range(side):
+            if classes[row, col] == wanted:
+                if place_in_class == 0:
+                    return row, col
+                place_in_class -= 1
+    return -1, -1

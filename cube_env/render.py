@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
+from cube_env.errors import CubeError
+from cube_env.glyphs import Mask, fitting_height, number_mask
 from cube_env.layout import draw
+from cube_env.report import Push
 from cube_env.state import Snapshot
 
 Image = npt.NDArray[np.uint8]
@@ -21,7 +26,8 @@ LARGEST_LABEL = 60
 
 GROUND: Colour = (255, 255, 255)
 GOAL: Colour = (214, 232, 214)
-RULE: Colour = (226, 226, 226)
+GOAL_RULE: Colour = (158, 196, 158)
+RULE: Colour = (228, 228, 228)
 INK: Colour = (34, 34, 34)
 PAPER: Colour = (255, 255, 255)
 BLOCKS: tuple[Colour, ...] = (
@@ -35,21 +41,11 @@ BLOCKS: tuple[Colour, ...] = (
 )
 """Okabe and Ito's palette (2008), which readers with any colour vision tell apart; black is left to the agents."""
 
-GLYPH_HEIGHT, GLYPH_WIDTH = 5, 3
-GLYPHS = {
-    "0": "### #.# #.# #.# ###",
-    "1": ".#. ##. .#. .#. ###",
-    "2": "### ..# ### #.. ###",
-    "3": "### ..# ### ..# ###",
-    "4": "#.# #.# ### ..# ..#",
-    "5": "### #.. ### ..# ###",
-    "6": "### #.. ### #.# ###",
-    "7": "### ..# ..# ..# ..#",
-    "8": "### #.# ### #.# ###",
-    "9": "### #.# ### ..# ###",
-}
+ARROW_LENGTH, ARROW_HALF_WIDTH, ARROW_LINE = 0.34, 0.3, 0.05
+"""Shares of a cell."""
 
 OVERSAMPLING = 8
+"""Sampling points along a pixel's edge."""
 
 
 def render_ansi(side: int, snapshot: Snapshot) -> str:
@@ -57,20 +53,27 @@ def render_ansi(side: int, snapshot: Snapshot) -> str:
     return draw(side, snapshot.agents, [(block.id, block.weight, (block.row, block.col)) for block in snapshot.blocks])
 
 
-def render_rgb(side: int, snapshot: Snapshot, cell_size: int | None = None) -> Image:
+def render_rgb(side: int, snapshot: Snapshot, cell_size: int | None = None, pushes: Iterable[Push] = ()) -> Image:
     """The board as an image.
 
     The goal column is tinted; a block is a square in the colour of its id with its weight in it; an agent is a disc
-    with its index in it, where the cell has room for it.
+    with its index in it, where the cell has room for it. An arrow stands before the head of each line that pushed:
+    full when the block moved, hollow with a bar when the push failed.
 
     Args:
         side: Cells along each edge of the grid.
         snapshot: What stands where.
         cell_size: Pixels along an edge of a cell; by default what makes the image about 720 pixels wide.
+        pushes: Push attempts of the step that led to the snapshot.
 
     Returns:
         uint8, shape `(side * cell_size + 1, side * cell_size + 1, 3)`.
+
+    Raises:
+        CubeError: `cell_size` is below 1.
     """
+    if cell_size is not None and cell_size < 1:
+        raise CubeError(f"cell_size = {cell_size}: a cell has at least 1 pixel")
     cell = cell_size if cell_size is not None else max(SMALLEST_CELL, IMAGE_SIDE // side)
     image = _empty_board(side, cell).copy()
     for block in snapshot.blocks:
@@ -78,12 +81,32 @@ def render_rgb(side: int, snapshot: Snapshot, cell_size: int | None = None) -> I
         edge = block.weight * cell
         _square(image[block.row * cell :, block.col * cell :][: edge + 1, : edge + 1], colour, cell)
         _write(image, str(block.weight), _centre(block.row, block.weight, cell), _centre(block.col, block.weight, cell),
-               room=min(0.5 * edge, LARGEST_LABEL), colour=_legible_on(colour))  # fmt: skip
+               height=min(0.46 * edge, LARGEST_LABEL), width=0.7 * edge, colour=_legible_on(colour))  # fmt: skip
     disc = _disc(cell)
     for i, (row, col) in enumerate(snapshot.agents):
-        _blend(image[row * cell :, col * cell :][: cell + 1, : cell + 1], disc, INK)
-        _write(image, str(i), _centre(row, 1, cell), _centre(col, 1, cell), room=0.62 * cell, colour=PAPER)
+        _blend(_cell_area(image, row, col, cell), disc, INK)
+        _write(image, str(i), _centre(row, 1, cell), _centre(col, 1, cell),
+               height=0.46 * cell, width=0.66 * cell, colour=PAPER)  # fmt: skip
+    for push in pushes:
+        failed = push.outcome not in (PushOutcome.moved, PushOutcome.delivered)
+        shape, filling = _arrow(cell, push.direction, failed)
+        for row, col in _before_heads(snapshot, push):
+            area = _cell_area(image, row, col, cell)
+            _blend(area, shape, INK)
+            _blend(area, filling, PAPER)
     return image
+
+
+def _before_heads(snapshot: Snapshot, push: Push) -> list[Cell]:
+    """The cells before the first agent of each line of a push."""
+    row_step, col_step = DISPLACEMENT[push.direction]
+    members = {snapshot.agents[agent] for agent in push.agents}
+    ahead = [(row + row_step, col + col_step) for row, col in sorted(members)]
+    return [cell for cell in ahead if cell not in members]
+
+
+def _cell_area(image: Image, row: int, col: int, cell: int) -> Image:
+    return image[row * cell :, col * cell :][: cell + 1, : cell + 1]
 
 
 @lru_cache(maxsize=8)
@@ -94,27 +117,66 @@ def _empty_board(side: int, cell: int) -> Image:
     if cell >= SMALLEST_RULED_CELL:
         image[::cell, :] = RULE
         image[:, ::cell] = RULE
+        image[::cell, (side - 1) * cell :] = GOAL_RULE
+        image[:, -1] = GOAL_RULE
+    image[:, (side - 1) * cell] = GOAL_RULE
     return image
 
 
 def _square(area: Image, colour: Colour, cell: int) -> None:
-    """Fill a block's pixels, with a darker rim that keeps touching blocks apart."""
-    rim = max(1, cell // 14)
+    """Fill a block's pixels, with a darker rim that keeps touching blocks apart and a hint of its cells."""
+    rim = max(1, round(cell / 14))
     area[...] = tuple(channel * 5 // 8 for channel in colour)
     area[rim:-rim, rim:-rim] = colour
+    if cell >= SMALLEST_RULED_CELL:
+        hint = tuple(channel * 15 // 16 for channel in colour)
+        area[cell:-cell:cell, rim:-rim] = hint
+        area[rim:-rim, cell:-cell:cell] = hint
 
 
 @lru_cache(maxsize=8)
-def _disc(cell: int) -> npt.NDArray[np.float64]:
+def _disc(cell: int) -> Mask:
     """Share of each pixel of a cell that an agent's disc covers, shape `(cell + 1, cell + 1)`."""
+    x, y = _points(cell)
+    return _covered((x - 0.5) ** 2 + (y - 0.5) ** 2 <= 0.42**2, cell)
+
+
+@lru_cache(maxsize=64)
+def _arrow(cell: int, direction: Action, failed: bool) -> tuple[Mask, Mask]:
+    """What an arrow covers of the cell that it points into, and of that what is left white.
+
+    It is drawn pointing right and turned.
+    """
+    x, y = _points(cell)
+    off_axis = np.abs(y - 0.5)
+    length = max(ARROW_LENGTH, 3 / cell)
+    line = max(ARROW_LINE, 0.8 / cell)
+
+    def triangle(shrink: float) -> npt.NDArray[np.bool_]:
+        return (x >= shrink) & (off_axis <= (length - 2 * shrink - x) * ARROW_HALF_WIDTH / length)
+
+    shape, filling = triangle(0), triangle(line)
+    if failed:
+        shape |= (x >= length) & (x <= length + line) & (off_axis <= ARROW_HALF_WIDTH)
+    else:
+        filling &= False
+    turns = {Action.RIGHT: 0, Action.UP: 1, Action.LEFT: 2, Action.DOWN: 3}[direction]
+    return np.rot90(_covered(shape, cell), turns), np.rot90(_covered(filling, cell), turns)
+
+
+def _points(cell: int) -> tuple[Mask, Mask]:
+    """Sampling points of a cell's pixels as shares of its edge: x and y, each of shape `((cell + 1) * 8,) * 2`."""
+    along = ((np.arange((cell + 1) * OVERSAMPLING) + 0.5) / OVERSAMPLING - 0.5) / cell
+    return along[None, :], along[:, None]
+
+
+def _covered(inside: npt.NDArray[np.bool_], cell: int) -> Mask:
     pixels = cell + 1
-    points = (np.arange(pixels * OVERSAMPLING) + 0.5) / OVERSAMPLING - pixels / 2
-    inside = points[:, None] ** 2 + points[None, :] ** 2 <= (0.42 * cell) ** 2
-    covered = inside.reshape(pixels, OVERSAMPLING, pixels, OVERSAMPLING).mean(axis=(1, 3))
-    return np.asarray(covered, dtype=np.float64)
+    shares = inside.reshape(pixels, OVERSAMPLING, pixels, OVERSAMPLING).mean(axis=(1, 3))
+    return np.asarray(shares, dtype=np.float64)
 
 
-def _blend(area: Image, cover: npt.NDArray[np.float64], colour: Colour) -> None:
+def _blend(area: Image, cover: Mask, colour: Colour) -> None:
     area[...] = np.rint(area * (1 - cover[:, :, None]) + np.array(colour) * cover[:, :, None]).astype(np.uint8)
 
 
@@ -123,27 +185,14 @@ def _centre(first: int, cells: int, cell: int) -> float:
     return first * cell + (cells * cell + 1) / 2
 
 
-def _write(image: Image, digits: str, row: float, col: float, *, room: float, colour: Colour) -> None:
-    """Write digits around a point, as large as whole pixels and the room allow; nothing where they do not fit."""
-    glyphs = _glyphs(digits)
-    height, width = glyphs.shape
-    scale = min(int(room // height), int(1.25 * room // width))
-    if scale < 1:
-        return
-    mask = glyphs.repeat(scale, axis=0).repeat(scale, axis=1)
-    top, left = round(row - scale * height / 2), round(col - scale * width / 2)
-    image[top:, left:][: scale * height, : scale * width][mask] = colour
-
-
-@lru_cache(maxsize=1024)
-def _glyphs(digits: str) -> npt.NDArray[np.bool_]:
-    """The pixels of a number, shape (5, 4 * digits - 1)."""
-    pixels = np.zeros((GLYPH_HEIGHT, (GLYPH_WIDTH + 1) * len(digits) - 1), dtype=np.bool_)
-    for position, digit in enumerate(digits):
-        glyph = [[mark == "#" for mark in line] for line in GLYPHS[digit].split()]
-        left = position * (GLYPH_WIDTH + 1)
-        pixels[:, left : left + GLYPH_WIDTH] = glyph
-    return pixels
+def _write(image: Image, number: str, row: float, col: float, *, height: float, width: float, colour: Colour) -> None:
+    """Write a number around a point, as large as a box allows; nothing where it would not be legible."""
+    fitting = fitting_height(number, height, width)
+    if fitting:
+        mask = number_mask(number, fitting)
+        rows, columns = mask.shape
+        top, left = round(row - rows / 2), round(col - columns / 2)
+        _blend(image[top : top + rows, left : left + columns], mask, colour)
 
 
 def _legible_on(colour: Colour) -> Colour:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cube_env import arrays
 from cube_env.arrays import ActionArray, ChannelArray, CounterArray, IntArray, World
-from cube_env.channels import paint, repaint
+from cube_env.channels import occupy, paint, repaint
 from cube_env.constants import Cell
 from cube_env.errors import CubeError
 from cube_env.kernel import step_world
@@ -38,6 +38,8 @@ class Snapshot:
     """Cell of each agent, by index."""
     blocks: tuple[BlockView, ...]
     """The blocks not yet delivered, by ascending id."""
+    side: int
+    """Cells along each edge of the grid; the goal is column `side - 1`."""
 
 
 class CubeState:
@@ -74,13 +76,19 @@ class CubeState:
         """The state at step 0 of a layout; `observed` keeps the observation's channels up to date."""
         agents = np.array(layout.agents, dtype=np.int32)
         blocks = np.array([(row, col, weight, 1) for weight, (row, col) in layout.blocks], dtype=np.int32)
-        grid = np.zeros((layout.side, layout.side), dtype=np.int32)
-        for b, (weight, (row, col)) in enumerate(layout.blocks):
-            grid[row : row + weight, col : col + weight] = -(b + 1)
-        grid[agents[:, 0], agents[:, 1]] = np.arange(1, len(agents) + 1)
+        blocks = blocks.reshape(-1, 4)
+        grid = np.empty((layout.side, layout.side), dtype=np.int32)
+        occupy(agents, blocks, grid)
         counters = np.zeros(arrays.COUNTERS, dtype=np.int64)
         counters[arrays.COUNT_LIVE] = len(blocks)
-        return cls(agents, blocks.reshape(-1, 4), grid, counters, observed=observed)
+        return cls(agents, blocks, grid, counters, observed=observed)
+
+    @classmethod
+    def of(cls, world: World) -> CubeState:
+        """The state over arrays that somebody else keeps; nothing is copied."""
+        state = cls.__new__(cls)
+        state.world = world
+        return state
 
     @property
     def side(self) -> int:
@@ -182,7 +190,7 @@ class CubeState:
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""
-        return Snapshot(self.step, self.agent_cells(), self.block_views())
+        return Snapshot(self.step, self.agent_cells(), self.block_views(), self.side)
 
     def agent_cells(self) -> tuple[Cell, ...]:
         """Cell of each agent, by index."""

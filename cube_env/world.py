@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, field_validator
 
+from cube_env.bound import lower_bound
 from cube_env.constants import Action
 from cube_env.curriculum import Scenario, curriculum
 from cube_env.env import CubeEnv
 from cube_env.errors import CubeError
 from cube_env.layout import Layout
-from cube_env.observation import HistoryEntry, SymbolicObservation
+from cube_env.library import layout_from
+from cube_env.observation import SymbolicObservation
 from cube_env.render import render_ansi
 from cube_env.report import StepReport
-from cube_env.symbolic.actions import CUBE_VOCABULARY, Idle, Rendezvous
-from cube_env.symbolic.controllers import control
+from cube_env.rewards import reward_function
+from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
+from cube_env.symbolic.control import control, problems
+from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.ground import Ground
-from cube_env.symbolic.history import HISTORY_LENGTH, RecordedController
-from maeil.actions import SymbolicAction
+from cube_env.symbolic.tasks import TaskBoard
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig
 from maeil.plans import Plan
+from maeil.tasks import TaskState
 from maeil.world import Progress, Transition
 
 
@@ -39,13 +42,23 @@ class CubeConfig(ComponentConfig):
     blocks: dict[PositiveInt, PositiveInt] | None
     """Number of blocks by weight; null: the curriculum's for `n`."""
     layout: str | None
-    """An explicit board as ASCII, or the path of a file that holds one; null: drawn from the seed."""
+    """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     step_cost: float = Field(ge=0)
     """What each step costs every agent."""
     deliver_reward: float = Field(ge=0)
     """Reward for each unit of delivered weight, shared by the agents."""
+    reward: str
+    """Name of the reward, of those registered in `cube_env.rewards`."""
+    vocabulary: Literal["cube", "emcoop"]
+    """Symbolic actions that the agents may use."""
+
+    @field_validator("reward")
+    @classmethod
+    def _is_registered(cls, name: str) -> str:
+        reward_function(name)
+        return name
 
 
 class CubeWorld:
@@ -59,8 +72,6 @@ class CubeWorld:
     """
 
     name = "cube"
-    vocabulary = CUBE_VOCABULARY
-    idle = Idle()
 
     def __init__(self, config: CubeConfig) -> None:
         layout = _layout(config) if config.layout is not None else None
@@ -70,52 +81,67 @@ class CubeWorld:
         else:
             self.env = CubeEnv(scenario=_scenario(config), max_steps=config.max_steps, **rewards)
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
+        self.vocabulary: Vocabulary
+        self.idle: SymbolicAction
+        if config.vocabulary == "emcoop":
+            self.vocabulary, self.idle = EMCOOP_VOCABULARY, Wait()
+        else:
+            self.vocabulary, self.idle = CUBE_VOCABULARY, Idle()
+        self._reward = reward_function(config.reward)
         self._ground: Ground
-        self._histories: list[deque[HistoryEntry]]
+        self._tasks: TaskBoard
         self._delivered_weight = 0
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw the board of a seed."""
+        """Draw the board of a seed, with its lower bound on steps."""
         self.env.reset(seed=seed)
         state = self.env.cube_state
         self._ground = Ground(state)
-        self._histories = [deque(maxlen=HISTORY_LENGTH) for _ in self.agents]
+        self._tasks = TaskBoard(state)
         self._delivered_weight = 0
+        agents: list[list[int]] = state.agents.tolist()
+        blocks = [(weight, (row, col)) for row, col, weight, _ in state.block_table.tolist()]
         return {
             "side": state.side,
-            "agents": state.agents.tolist(),
-            "blocks": [[weight, [row, col]] for row, col, weight, _ in state.block_table.tolist()],
+            "agents": agents,
+            "blocks": [[weight, list(cell)] for weight, cell in blocks],
             "max_steps": self.env.max_steps,
+            "lower_bound": lower_bound(Layout(state.side, agents, blocks)),
         }
 
     def observe(self, agent: int) -> SymbolicObservation:
         """Give the symbolic observation of an agent."""
-        return self.env.symbolic_observation(agent, tuple(self._histories[agent]))
+        return self.env.symbolic_observation(agent, self._ground.roster.history(agent))
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (all agents can do the same)
-        """Tell which blocks of a plan do not exist or are delivered, and which quorum is larger than the team."""
-        found = []
-        blocks = self.env.cube_state.block_table
-        for action in plan.actions:
-            block = getattr(action, "block", None)
-            if block is not None and block >= len(blocks):
-                found.append(f"{action}: there is no block {block}; ids go from 0 to {len(blocks) - 1}")
-            elif block is not None and not self._ground.is_live(block):
-                found.append(f"{action}: block {block} is delivered")
-            if isinstance(action, Rendezvous) and action.count > len(self.agents):
-                found.append(f"{action}: count {action.count} is more than the {len(self.agents)} agents of the team")
-        return tuple(found)
+    def overview(self) -> SymbolicObservation:
+        """Give the whole board, for a participant without a body."""
+        return self.env.symbolic_observation(None)
 
-    def ground(self, agent: int, action: SymbolicAction) -> RecordedController:
+    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Tell what a plan names that is not there, and which quorum is larger than the team."""
+        return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
+
+    def ground(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""
-        return RecordedController(control(self._ground, agent, action), action, self._histories[agent])
+        return control(self._ground, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
+        before = self.env.snapshot() if self._reward is not None else None
         report = self.env.step_array(np.array(joint, dtype=np.int64))
         self._ground.changed()
         self._delivered_weight += report.delivered_weight
-        return Transition(tuple(_outcomes(report)), report.reward, report.terminated, report.truncated)
+        reward = report.reward
+        if self._reward is not None:
+            assert before is not None
+            reward = self._reward(before, self.env.snapshot(), report)
+        return Transition(
+            tuple(_outcomes(report)), reward, report.terminated, report.truncated, self._tasks.attempts(report)
+        )
+
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        """Give the tasks whose constraints have changed: see `cube_env.constraints`."""
+        return self._tasks.changes(np.array(joint, dtype=np.int64), self._ground.pushing)
 
     def distance(self, agent: int, other: int) -> float:
         """Give the Manhattan distance between two agents."""
@@ -171,13 +197,7 @@ def _layout(config: CubeConfig) -> Layout:
     assert config.layout is not None
     if config.side is not None or config.blocks is not None:
         raise CubeError("layout: an explicit layout has its own side and blocks: leave env.side and env.blocks at null")
-    text = config.layout
-    if "\n" not in text.strip():
-        try:
-            text = Path(text).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CubeError(f"layout: cannot read {config.layout}: {error}") from error
-    layout = Layout.parse(text)
+    layout = layout_from(config.layout)
     if len(layout.agents) != config.n:
         raise CubeError(
             f"layout: the board has {len(layout.agents)} agents and n is {config.n}: set n={len(layout.agents)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import choices_hint
+from experiments.errors import Withheld, choices_hint
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -96,6 +96,8 @@ def _reason(
         return f"{value} is not allowed: it must be {words} {context[limit]:g}"
     if kind in ("literal_error", "enum"):
         return f"{value} is not allowed: it must be {context['expected']}"
+    if kind == "value_error" and isinstance(context["error"], Withheld):
+        return f"the value (not shown here) is not allowed: {context['error']}"
     if kind == "value_error":
         return f"{value} is not allowed: {context['error']}"
     wanted = _KINDS.get(kind) or _KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 _LOCK = threading.Lock()
+_OPEN_MAPS = ("llm.agents",)
+"""Maps whose keys the user names: there, an argument may add a key without Hydra's `+`."""
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 
 
@@ -43,6 +45,7 @@ def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[st
     """
     overrides = parse(arguments)
     single_values(overrides)
+    arguments = [_opened(override) for override in overrides]
     with _LOCK, _hydra():
         search_path = _search_path(config_dir)
         try:
@@ -59,6 +62,13 @@ def _hydra() -> Iterator[None]:
     arguments: dict[str, Any] = {"version_base": None} if legacy else {}
     with initialize_config_dir(str(CONFIGS), **arguments):
         yield
+
+
+def _opened(override: Override) -> str:
+    argument = override.input_line or ""
+    plain = not (override.is_add() or override.is_force_add() or override.is_delete())
+    inside = override.key_or_group.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
+    return f"++{argument}" if inside and plain else argument
 
 
 def _search_path(config_dir: Path | None) -> list[str]:

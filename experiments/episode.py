@@ -16,7 +16,7 @@ from experiments.errors import UserError
 from experiments.folder import EpisodeFolder
 from experiments.provenance import provenance
 from experiments.registry import Registry, minds, topologies, worlds
-from maeil import LoopSettings, Mind, Seeds, Topology, World, run_episode
+from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_episode
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
 
@@ -59,6 +59,7 @@ class Parts:
 
     world: World
     minds: Sequence[Mind]
+    coordinators: Sequence[tuple[str, Mind]]
     topology: Topology
 
 
@@ -71,8 +72,15 @@ def build(cell: Cell) -> Parts:
     c = cell.configuration
     world = _built(worlds, c.env.name, c.env)
     _told("env", world.reset, cell.seed)
-    team = _built(minds, c.agents.name, c.agents, world, Seeds(cell.seed).child("minds"))
-    return Parts(world, team, _built(topologies, c.topology.name, c.topology))
+    n = len(world.agents)
+    topology = _built(topologies, c.topology.name, c.topology, n)
+    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), _no_models)
+    team = _built(minds, c.agents.name, c.agents, context)
+    return Parts(world, team[:n], [("coordinator", mind) for mind in team[n:]], topology)
+
+
+def _no_models(name: str) -> None:
+    raise UserError(f"agents: {name} thinks with a language model, and this version has none")
 
 
 def _built(registry: Registry, name: str, *arguments: Any) -> Any:
@@ -135,11 +143,19 @@ async def _play(cell: Cell, parts: Parts, trace: Path, listeners: Sequence[Liste
         max_thoughts_per_step=c.clock.max_thoughts_per_step,
         max_repairs=c.max_repairs,
         memory_messages=c.memory.messages,
+        thought_seconds=c.limits.thought_seconds,
+        episode_seconds=c.limits.episode_seconds,
     )
     with Recorder(trace, listeners) as recorder:
         begin = time.perf_counter()
         end = await run_episode(
-            parts.world, parts.minds, parts.topology, seed=cell.seed, settings=settings, recorder=recorder
+            parts.world,
+            parts.minds,
+            parts.topology,
+            seed=cell.seed,
+            settings=settings,
+            recorder=recorder,
+            coordinators=parts.coordinators,
         )
         return end.outcome, time.perf_counter() - begin
 

@@ -20,6 +20,10 @@ class UserError(Exception):
         self.hint = hint
 
 
+class Withheld(ValueError):
+    """A wrong value that no message may show: it could be a key."""
+
+
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Give the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
 

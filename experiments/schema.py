@@ -48,6 +48,15 @@ class Memory(_Part):
     """Number of earlier messages."""
 
 
+class WallLimits(_Part):
+    """Wall-clock limits: reached, an episode ends as `limit`."""
+
+    thought_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of one thought; null: any."""
+    episode_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of the episode; null: any."""
+
+
 class Knobs(_Part):
     """The knobs that all groups share."""
 
@@ -61,6 +70,8 @@ class Knobs(_Part):
     """Times an agent is asked again after an invalid plan."""
     memory: Memory
     """What an agent still sees of the past."""
+    limits: WallLimits
+    """When the clock on the wall ends an episode."""
     clock: Clock
     """The cognitive clock."""
 

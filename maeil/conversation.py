@@ -107,9 +107,7 @@ class Conversation:
     @property
     def undecided(self) -> list[int]:
         """Agents in R or I that are not thinking just now, ascending."""
-        return [
-            agent.index for agent in self._team.agents if may_send(agent.stage) and agent.index not in self._awaited
-        ]
+        return sorted(self._team.undecided - self._awaited)
 
     @property
     def taken(self) -> Sequence[TurnTaken]:

@@ -10,7 +10,7 @@ from maeil.messages import Message
 from maeil.mind import Mind, PlanView
 from maeil.plans import LivePlan, Plan, PlanStatus
 from maeil.settings import LoopSettings
-from maeil.stages import Stage, Trigger, after
+from maeil.stages import Stage, Trigger, after, may_send
 from maeil.trace.events import ActionChange, Event, PlanChange, StageChange
 from maeil.trace.recorder import Recorder
 from maeil.world import Controller, Ended
@@ -90,6 +90,8 @@ class Team:
             for index, (name, mind) in enumerate(everybody)
         )
         self.agents = self.participants[: len(names)]
+        self.undecided = set(range(len(names)))
+        """Agents in R or I."""
         self.names = tuple(participant.name for participant in self.participants)
         self._recorder = recorder
 
@@ -109,6 +111,10 @@ class Team:
         """
         before = agent.stage
         agent.stage = after(before, trigger)
+        if may_send(agent.stage):
+            self.undecided.add(agent.index)
+        else:
+            self.undecided.discard(agent.index)
         self.record(StageChange(agent.index, before, agent.stage, trigger))
 
     def commit(self, agent: Participant, plan: Plan, flag: str = "") -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind
-from maeil.seeds import Seeds
-from maeil.world import World
 
 
 class HeuristicConfig(ComponentConfig):
@@ -17,17 +15,20 @@ class HeuristicConfig(ComponentConfig):
     name: Literal["heuristic"]
 
 
-def build(config: HeuristicConfig, world: World, seeds: Seeds, coordinated: bool) -> Sequence[Mind]:  # noqa: ARG001
-    """Make the minds of a team, one for each agent; it has no parameter and draws nothing.
+def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:  # noqa: ARG001 (it has no parameters)
+    """Make the minds of a team, one for each agent; they draw nothing at random.
 
     Raises:
         ValueError: there is no greedy rule for this world, or the topology wants a coordinator.
     """
-    if coordinated:
+    world = context.world
+    if context.topology.coordinated:
         raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
     if world.name == "cube":
-        from agents.heuristic.cube import GreedyTeam  # noqa: PLC0415 (only the world in use is loaded)
+        from agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
+        from agents.heuristic.cube import GreedyTeam  # noqa: PLC0415
 
+        check_vocabulary(world)
         return GreedyTeam(len(world.agents)).minds
     raise ValueError(f"agents=heuristic has no rule for the world '{world.name}'; it has one for: cube")
 

@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind
-from maeil.seeds import Seeds
-from maeil.world import World
 
 
 class NegotiatorConfig(ComponentConfig):
@@ -23,18 +21,21 @@ class NegotiatorConfig(ComponentConfig):
     """Steps that an agent waits for the others of its team."""
 
 
-def build(config: NegotiatorConfig, world: World, seeds: Seeds, coordinated: bool) -> Sequence[Mind]:
+def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
     """Make the minds of a team, one for each agent and the coordinator, each with a random stream of its own.
 
     Raises:
         ValueError: there are no rules for this world.
     """
+    world = context.world
     if world.name == "cube":
-        from agents.negotiator.cube import Negotiator  # noqa: PLC0415 (only the world in use is loaded)
+        from agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
+        from agents.negotiator.cube import Negotiator  # noqa: PLC0415
 
+        check_vocabulary(world)
         return [
-            Negotiator(config.noise, config.patience, seeds.child(agent).generator())
-            for agent in range(len(world.agents) + coordinated)
+            Negotiator(config.noise, config.patience, context.seeds.child(agent).generator())
+            for agent in range(len(world.agents) + context.topology.coordinated)
         ]
     raise ValueError(f"agents=negotiator has no rules for the world '{world.name}'; it has rules for: cube")
 

@@ -1,20 +1,33 @@
-"""The symbolic actions of CUBE as typed models (CUBE page, table of actions)."""
+"""The symbolic actions of CUBE as typed models, and the two vocabularies that choose among them.
+
+Sources: the CUBE page, table of symbolic actions (vocabulary `cube`); the EmCoop page and its public code (`emcoop`).
+"""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, NonNegativeInt, model_validator
 
-from cube_env.constants import Face
+from cube_env.constants import Direction, Face
 from maeil.actions import SymbolicAction, Vocabulary
 
 BlockId = Annotated[int, Field(ge=0, description="id of a block")]
 Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
+Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, oneself among them")]
 Timeout = Annotated[
     int | None,
     Field(ge=1, le=1_000_000, description="steps until the action gives up; left out: 6 times the grid's side"),
 ]
+
+
+class Move(SymbolicAction):
+    """Walk in one direction for `steps` steps; a step that the board does not allow counts as well."""
+
+    action: Literal["move"] = "move"
+    direction: Direction
+    steps: Steps = 1
 
 
 class MoveToBlock(SymbolicAction):
@@ -32,7 +45,7 @@ class Rendezvous(SymbolicAction):
     action: Literal["rendezvous"] = "rendezvous"
     block: BlockId
     face: Face
-    count: Annotated[int, Field(ge=1, description="agents that must be there")]
+    count: Count
     timeout: Timeout = None
 
 
@@ -45,11 +58,73 @@ class PushBlock(SymbolicAction):
     timeout: Timeout = None
 
 
+class YieldBlock(SymbolicAction):
+    """Step back from a block's face, straight away from the block, for `steps` steps."""
+
+    action: Literal["yield_block"] = "yield_block"
+    block: BlockId
+    face: Face
+    steps: Steps = 1
+
+
 class Idle(SymbolicAction):
-    """Do nothing for some steps."""
+    """Do nothing for `steps` steps."""
 
     action: Literal["idle"] = "idle"
     steps: Steps = 1
 
 
-CUBE_VOCABULARY = Vocabulary(MoveToBlock, Rendezvous, PushBlock, Idle)
+class WaitAgents(SymbolicAction):
+    """Wait until `count` agents wait in this way or have nothing to do."""
+
+    action: Literal["wait_agents"] = "wait_agents"
+    count: Count
+    timeout: Timeout = None
+
+
+class Wait(SymbolicAction):
+    """Do nothing for `steps` steps."""
+
+    action: Literal["wait"] = "wait"
+    steps: Steps = 1
+
+
+class PushTowards(SymbolicAction):
+    """Push towards a block for `steps` steps; it succeeds when that has moved the block at least once."""
+
+    action: Literal["push"] = "push"
+    block: BlockId
+    steps: Steps = 1
+
+
+class Entity(StrEnum):
+    """What an agent can navigate to."""
+
+    agent = "agent"
+    block = "block"
+    goal = "goal"
+    cell = "cell"
+
+
+class Navigate(SymbolicAction):
+    """Go by the shortest path to a place beside an agent, to a block's left face, to the goal column or to a cell."""
+
+    action: Literal["navigate"] = "navigate"
+    entity: Entity
+    id: Annotated[NonNegativeInt | None, Field(description="index of the agent or id of the block")] = None
+    cell: Annotated[tuple[int, int] | None, Field(description="row and column, for the entity cell")] = None
+    timeout: Timeout = None
+
+    @model_validator(mode="after")
+    def _names_one_place(self) -> Navigate:
+        needs_id = self.entity in (Entity.agent, Entity.block)
+        if needs_id is (self.id is None):
+            raise ValueError(f"entity {self.entity} {'needs an id' if needs_id else 'takes no id'}")
+        needs_cell = self.entity is Entity.cell
+        if needs_cell is (self.cell is None):
+            raise ValueError(f"entity {self.entity} {'needs a cell' if needs_cell else 'takes no cell'}")
+        return self
+
+
+CUBE_VOCABULARY = Vocabulary(Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents)
+EMCOOP_VOCABULARY = Vocabulary(Move, Wait, PushTowards, Navigate)

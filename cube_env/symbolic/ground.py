@@ -1,60 +1,34 @@
-"""What the controllers of one world share: the live state, the ways to faces, and the meetings at faces."""
+"""What the controllers of one world share: the live state, the ways to places, the meetings, and who does what."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from typing import NamedTuple
 
 import numpy as np
 
 from cube_env import paths
-from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, IntArray
-from cube_env.constants import DISPLACEMENT, PUSH_DIRECTION, Action, Cell, Face
+from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, WEIGHT, IntArray
+from cube_env.constants import STEP_TOWARDS, Cell, Face
 from cube_env.state import CubeState
+from cube_env.symbolic.meeting import Meeting
+from cube_env.symbolic.roster import Roster
+from cube_env.symbolic.routes import FindTargets, Route, Scratch
 
 FaceKey = tuple[int, Face]
 """A face of a block: block id and face."""
 
-STEP_TOWARDS: dict[Face, Cell] = {face: DISPLACEMENT[PUSH_DIRECTION[face]] for face in Face}
-"""One step towards the block from each of its faces."""
+NO_BLOCK = -1
 
 
-@dataclass(slots=True)
-class _Route:
-    """The ways of all agents that go to one face, measured once for each state of the world.
+class Attempt(NamedTuple):
+    """A push attempt of the last step; the fields are those of `Push`, as numbers."""
 
-    Attributes:
-        seekers: (n,) 1 for each agent that goes there.
-        field: (K, K) distances with agents as walls.
-        crowded: (K, K) distances through agents, for those whom agents have walled in.
-        targets: number of cells to go to; 0 when the face has no staging cell, None when not measured.
-        full: whether agents stand on all staging cells, so that the targets are ends of lines.
-        is_crowded: whether agents wall somebody in, and `crowded` is measured.
-    """
-
-    seekers: IntArray
-    field: IntArray
-    crowded: IntArray
-    targets: int | None = None
-    full: bool = False
-    is_crowded: bool = False
-
-
-@dataclass(slots=True)
-class Meeting:
-    """The rendezvous at one face.
-
-    Attributes:
-        waiting: how many must be there for each agent that waits.
-        released: those whose wait is over.
-    """
-
-    waiting: dict[int, int] = field(default_factory=dict)
-    released: set[int] = field(default_factory=set)
-
-    def release(self) -> None:
-        """Set everybody free who waits for no more agents than are here."""
-        here = len(self.waiting)
-        self.released.update(agent for agent, count in self.waiting.items() if count <= here)
+    block: int
+    direction: int
+    force: int
+    required: int
+    outcome: int
 
 
 class Ground:
@@ -65,100 +39,96 @@ class Ground:
     """
 
     def __init__(self, state: CubeState) -> None:
+        n = len(state.agents)
         self.state = state
+        self.version = 0
+        """Counts the states of the world; an answer that depends on the state alone holds for one version."""
+        self.blocks: list[list[int]] = state.block_table.tolist()
+        """Row, col, weight, and 1 while it is there, of each block."""
+        self.places: list[int] = [-1] * n
+        """Place of each agent in its line at the face it aims at: 0 on a face cell, k behind k agents, -1 elsewhere."""
+        self.roster = Roster(n)
         self.meetings: dict[FaceKey, Meeting] = {}
-        self._routes: dict[FaceKey, _Route] = {}
-        side = state.side
-        self._targets = np.empty((max(side, 1), 2), dtype=np.int32)
-        self._queue = np.empty(side * side, dtype=np.int32)
+        self.waiting = Meeting()
+        """Those who wait for the rest of the team."""
+        self.pushing = np.full(n, NO_BLOCK, dtype=np.int32)
+        """(n,) the block that each agent's running action pushes, or `NO_BLOCK`."""
+        self._aims = np.full((n, 3), NO_BLOCK, dtype=np.int32)
+        self._places_array = np.empty(n, dtype=np.int32)
+        self._attempts: list[Attempt] | None = None
+        self._attempt_of: list[int] = []
+        self._routes: dict[Hashable, Route] = {}
+        self._scratch = Scratch(state)
 
     def changed(self) -> None:
         """Note that the world has moved on."""
-        for route in self._routes.values():
-            route.targets = None
+        self.version += 1
+        self.blocks = self.state.block_table.tolist()
+        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
+        self.places = self._places_array.tolist()
+        self._attempts = None
 
     def is_live(self, block: int) -> bool:
         """Whether a block is still on the board."""
-        return bool(self.state.block_table[block, ALIVE])
+        return self.blocks[block][ALIVE] != 0
 
-    def cell(self, block: int) -> Cell:
-        """Top-left cell of a block."""
-        row, col = self.state.block_table[block, :WEIGHT].tolist()
+    def cell_of(self, agent: int) -> Cell:
+        """Where an agent stands."""
+        row, col = self.state.agents[agent].tolist()
         return row, col
 
-    def place_in_line(self, agent: int, key: FaceKey) -> int:
-        """Place of an agent in its line at a face: 0 on a face cell, k behind k agents, -1 when not aligned."""
-        block, face = key
-        return paths.place_in_line(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face])
+    def aim(self, agent: int, key: FaceKey) -> int:
+        """Note that an agent acts at a face from now on, and give its place there: see `places`."""
+        row_step, col_step = STEP_TOWARDS[key[1]]
+        self._aims[agent] = key[0], row_step, col_step
+        state = self.state
+        self.places[agent] = paths.place_in_line(state.grid, state.agents, agent, key[0], row_step, col_step)
+        return self.places[agent]
 
     def is_aligned(self, agent: int, key: FaceKey) -> bool:
         """Whether an agent is on a face cell of a block or in a gap-free line of agents behind one."""
-        return self.place_in_line(agent, key) >= 0
-
-    def way_on(self, agent: int, key: FaceKey, last: Action) -> Action:
-        """The step by which an agent on a face cell, come by `last`, should go on along the face; STAY to stop."""
         block, face = key
-        return Action(paths.way_on(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face], last))
+        return paths.place_in_line(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face]) >= 0
 
     def face_of(self, agent: int, block: int) -> Face | None:
         """The face of a block that an agent is aligned with; the first of left, right, up, down when there are two."""
         return next((face for face in Face if self.is_aligned(agent, (block, face))), None)
 
-    def seek(self, agent: int, key: FaceKey) -> None:
-        """Enter an agent among those who go to a face."""
+    def way_on(self, agent: int, key: FaceKey, last: int) -> int:
+        """The step by which an agent on a face cell, come by `last`, should go on along the face; STAY to stop."""
+        block, face = key
+        return paths.way_on(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face], last)
+
+    def seek(self, agent: int, key: Hashable, find: FindTargets) -> Route:
+        """Enter an agent among those who go to the place that `key` names and `find` finds."""
         route = self._routes.get(key)
         if route is None:
-            shape = self.state.grid.shape
-            seekers = np.zeros(len(self.state.agents), dtype=np.int32)
-            route = _Route(seekers, np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32))
-            self._routes[key] = route
-        route.seekers[agent] = 1
-        route.targets = None
+            route = self._routes[key] = Route(self.state, find, self._scratch)
+        route.join(agent)
+        return route
 
-    def stop_seeking(self, agent: int, key: FaceKey) -> None:
-        """Take an agent from those who go to a face."""
-        route = self._routes[key]
-        route.seekers[agent] = 0
-        if not route.seekers.any():
+    def stop_seeking(self, agent: int, key: Hashable) -> None:
+        """Take an agent from those who go to a place."""
+        if self._routes[key].leave(agent):
             del self._routes[key]
 
-    def has_staging_cell(self, key: FaceKey) -> bool:
-        """Whether the face has any cell to push from that is not wall or block."""
-        return self._measured(key).targets != 0
+    def staging_targets(self, key: FaceKey, targets: IntArray) -> tuple[int, bool]:
+        """Find where an agent that goes to a face should go: see `paths.staging_targets`."""
+        block = self.state.block_table[key[0]]
+        return paths.staging_targets(
+            self.state.grid, block[ROW], block[COL], block[WEIGHT], *STEP_TOWARDS[key[1]], targets
+        )
 
-    def is_cut_off(self, agent: int, key: FaceKey) -> bool:
-        """Whether a seeker has no way to a free cell of a face: agents stand on all of them, or wall it in."""
-        route = self._measured(key)
-        row, col = self.state.agents[agent].tolist()
-        return route.full or bool(route.field[row, col] == paths.UNREACHED)
+    def attempt_of(self, agent: int) -> Attempt | None:
+        """The push attempt of the last step that an agent took part in."""
+        if self._attempts is None:
+            world = self.state.world
+            rows = world.attempts[: world.counters[COUNT_ATTEMPTS]].tolist()
+            self._attempts = [Attempt(*row) for row in rows]
+            self._attempt_of = world.agent_report[:, AGENT_ATTEMPT].tolist()
+        index = self._attempt_of[agent]
+        return self._attempts[index] if index >= 0 else None
 
-    def step_to(self, agent: int, key: FaceKey) -> Action | None:
-        """Give the next step of a shortest way of a seeker to a face.
-
-        Agents count as walls; an agent that they wall in follows its way through them, and stays while the next cell
-        is taken.
-
-        Returns:
-            The primitive; None when blocks and walls leave no way at all.
-        """
-        route = self._measured(key)
-        row, col = self.state.agents[agent].tolist()
-        step = paths.next_step(self.state.grid, route.field, row, col)
-        if step == paths.UNREACHED and route.is_crowded:
-            step = paths.next_step(self.state.grid, route.crowded, row, col)
-        return None if step == paths.UNREACHED else Action(step)
-
-    def _measured(self, key: FaceKey) -> _Route:
-        route = self._routes[key]
-        if route.targets is None:
-            grid, block = self.state.grid, self.state.block_table[key[0]]
-            route.targets, route.full = paths.staging_targets(
-                grid, block[ROW], block[COL], block[WEIGHT], *STEP_TOWARDS[key[1]], self._targets
-            )
-            if route.targets:
-                targets = self._targets[: route.targets]
-                missing = paths.distance_field(grid, targets, route.seekers, False, route.field, self._queue)
-                route.is_crowded = missing > 0
-                if missing:
-                    paths.distance_field(grid, targets, route.seekers, True, route.crowded, self._queue)
-        return route
+    def was_displaced(self, block: int) -> bool:
+        """Whether a block moved in the last step."""
+        return bool(self.state.world.block_report[block, BLOCK_STATUS] != BLOCK_STILL)

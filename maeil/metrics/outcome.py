@@ -8,7 +8,9 @@ from maeil.trace.reader import Trace
 
 
 def _last_score(trace: Trace) -> ScoreChange | None:
-    return next(reversed(list(trace.of(ScoreChange))), None)
+    changes = trace.stamped(ScoreChange)
+    event = changes[-1].event if changes else None
+    return event if isinstance(event, ScoreChange) else None
 
 
 @metric("outcome.success")
@@ -24,14 +26,14 @@ def completion(trace: Trace) -> Value:
     return score.reached / score.goals if score is not None and score.goals else None
 
 
-@metric("outcome.reached")
+@metric("outcome.reached", "goals")
 def reached(trace: Trace) -> Value:
     """Number of goals reached."""
     score = _last_score(trace)
     return score.reached if score is not None else None
 
 
-@metric("outcome.goals")
+@metric("outcome.goals", "goals")
 def goals(trace: Trace) -> Value:
     """Number of goals in all."""
     score = _last_score(trace)
@@ -49,6 +51,19 @@ def score(trace: Trace) -> Value:
 def steps(trace: Trace) -> Value:
     """Environment steps taken, T."""
     return len(trace.stamped(StepTaken))
+
+
+@metric("outcome.steps_over_lower_bound")
+def steps_over_lower_bound(trace: Trace) -> Value:
+    """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.
+
+    At least 1, and 1 only for an optimal team. None when the task was not finished (the steps are then those of the
+    step limit), and when the world gives no bound.
+    """
+    bound = trace.start.board.get("lower_bound")
+    if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+        return None
+    return len(trace.stamped(StepTaken)) / bound
 
 
 @metric("outcome.return", "reward")

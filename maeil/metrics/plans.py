@@ -4,40 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 
+from maeil.metrics.plan_history import plan_history
 from maeil.metrics.registry import Value, metric
+from maeil.metrics.shared import shared
+from maeil.metrics.statistics import mean, ratio
 from maeil.plans import PlanStatus
-from maeil.stages import Trigger
-from maeil.trace.events import PlanChange, StageChange, StepTaken
+from maeil.stages import Stage, Trigger
+from maeil.trace.events import ForcedReady, PlanChange, StageChange, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
 
-def _committed(trace: Trace) -> list[PlanChange]:
-    return [change for change in trace.of(PlanChange) if change.status == PlanStatus.COMMITTED]
-
-
 def _ended(trace: Trace, *statuses: PlanStatus) -> int:
-    return sum(change.status in statuses for change in trace.of(PlanChange))
+    return sum(plan.end in statuses for plan in plan_history(trace))
 
 
 @metric("plans.number", "plans")
 def number(trace: Trace) -> Value:
     """Plans committed."""
-    return len(_committed(trace))
+    return len(plan_history(trace))
 
 
 @metric("plans.mean_length", "symbolic actions")
 def mean_length(trace: Trace) -> Value:
     """Mean number of symbolic actions of the committed plans."""
-    lengths = [len(plan.actions or ()) for plan in _committed(trace)]
-    return sum(lengths) / len(lengths) if lengths else None
+    return mean([len(plan.committed.actions or ()) for plan in plan_history(trace)])
 
 
 @metric("plans.success_rate")
 def success_rate(trace: Trace) -> Value:
     """Plans that succeeded / plans that ended before the episode did."""
-    cut_off = _ended(trace, PlanStatus.CANCELLED)
-    ended = _ended(trace, *(status for status in PlanStatus if status.final)) - cut_off
-    return _ended(trace, PlanStatus.SUCCEEDED) / ended if ended else None
+    ended = _ended(trace, *(status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED))
+    return ratio(_ended(trace, PlanStatus.SUCCEEDED), ended)
 
 
 @metric("plans.failed", "plans")
@@ -64,16 +61,55 @@ def replaced(trace: Trace) -> Value:
     return _ended(trace, PlanStatus.REPLACED)
 
 
+@metric("plans.cancelled", "plans")
+def cancelled(trace: Trace) -> Value:
+    """Plans that were cut off by the end of the episode, or that an action of theirs cancelled."""
+    return _ended(trace, PlanStatus.CANCELLED)
+
+
+@metric("plans.interruptions", "entries of I")
+def interruptions(trace: Trace) -> Value:
+    """Times that a message interrupted an agent that had a plan; one plan may be interrupted several times."""
+    return sum(change.to_stage == Stage.INTERRUPTED for change in trace.of(StageChange))
+
+
+@shared
+def _decisions_to_resume(trace: Trace) -> int:
+    """Count them without the plans that the loop resumed in a mind's stead.
+
+    It does so right after a refused thought that was the last try, and right after `forced_ready`.
+    """
+    in_its_stead: dict[int, bool] = {}
+    found = 0
+    for stamped in trace.events:
+        event = stamped.event
+        if isinstance(event, ThoughtEnd):
+            in_its_stead[event.agent] = bool(event.refused)
+        elif isinstance(event, ForcedReady):
+            in_its_stead[event.agent] = True
+        elif isinstance(event, StageChange) and event.reason == Trigger.RESUMED:
+            found += not in_its_stead.get(event.agent, False)
+    return found
+
+
 @metric("plans.resumed", "decisions")
 def resumed(trace: Trace) -> Value:
-    """Decisions of an interrupted agent to go on with its plan."""
-    return sum(change.reason == Trigger.RESUMED for change in trace.of(StageChange))
+    """Decisions of an interrupted agent to go on with its plan; not those that the loop made in its stead."""
+    return _decisions_to_resume(trace)
+
+
+@metric("plans.resumption_rate")
+def resumption_rate(trace: Trace) -> Value:
+    """Share of the decisions of interrupted agents that were for the plan they had: resumed / (resumed + new plan)."""
+    resumptions = _decisions_to_resume(trace)
+    new = sum(change.reason == Trigger.REPLACED for change in trace.of(StageChange))
+    return ratio(resumptions, resumptions + new)
 
 
 @metric("plans.invalid", "plans")
 def invalid(trace: Trace) -> Value:
     """Idle plans committed because a mind gave no valid plan in all its tries."""
-    return sum(plan.flag == "invalid_plan" for plan in _committed(trace))
+    return sum(plan.committed.flag == "invalid_plan" for plan in plan_history(trace))
 
 
 @metric("plans.coherence")
@@ -95,11 +131,11 @@ def coherence(trace: Trace) -> Value:
                 live.pop(event.agent, None)
         elif isinstance(event, StepTaken) and live:
             shares.append(max(Counter(live.values()).values()) / len(live))
-    return sum(shares) / len(shares) if shares else None
+    return mean(shares)
 
 
 @metric("plans.stability")
 def stability(trace: Trace) -> Value:
     """1 - (plans interrupted or replaced) / plans."""
-    plans = len(_committed(trace))
-    return 1 - _ended(trace, PlanStatus.INTERRUPTED, PlanStatus.REPLACED) / plans if plans else None
+    given_up = ratio(_ended(trace, PlanStatus.INTERRUPTED, PlanStatus.REPLACED), len(plan_history(trace)))
+    return None if given_up is None else 1 - given_up

@@ -31,7 +31,9 @@ def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
 
 def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     found = {knob.key: knob.description for knob in knobs()}
-    assert set(found) == {"n", "seed", "max_steps", "max_repairs", "memory.messages"}
+    assert set(found) == {
+        "n", "seed", "max_steps", "max_repairs", "memory.messages", "limits.thought_seconds", "limits.episode_seconds",
+    }  # fmt: skip
     assert all(found.values())
 
 

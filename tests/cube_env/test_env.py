@@ -535,3 +535,14 @@ def test_possible_agents_outlive_the_callers_changes_to_agents():
     assert env.possible_agents == ["agent_0", "agent_1"]
     assert CubeEnv.metadata["name"] == "cube_v0"
     assert CubeEnv.metadata["is_parallelizable"]
+
+
+def test_the_dictionaries_of_a_step_are_the_callers_own():
+    env = CubeEnv(n=2)
+    observations, _ = env.reset(seed=0)
+    observations.clear()
+    for _ in range(3):
+        found = env.step({"agent_0": 0, "agent_1": 0})
+        for dictionary in found:
+            assert set(dictionary) == {"agent_0", "agent_1"}
+            dictionary.clear()

@@ -149,7 +149,10 @@ def test_a_wrong_file_is_told_with_its_place(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("ocluded_face", "no file and no board 'ocluded_face': did you mean 'occluded_face'? The boards are congestion,"),
+        (
+            "ocluded_face",
+            "no file and no board 'ocluded_face': did you mean 'occluded_face'? The boards are congestion,",
+        ),
         ("nothing_like_it", "no board 'nothing_like_it'. The boards are"),
         ("nowhere/board.txt", "nowhere/board.txt cannot be read: No such file"),
         ("occluded_face.text", "cannot be read: No such file or directory: did you mean 'occluded_face'?"),

@@ -1,48 +1,12 @@
 """Symbolic actions on hand-drawn boards, run by the real loop with scripted minds."""
 
-import textwrap
-
 import pytest
 
 from cube_env import Face, Idle, MoveToBlock, PushBlock, Rendezvous
-from cube_env.world import CubeConfig, CubeWorld
-from maeil import Plan, SymbolicAction, Thought
-from tests.maeil.scripted import Scripted, lines, play
+from maeil import Plan
+from tests.cube_env.acting import OPEN, act, world
 
 LEFT, RIGHT, UP, DOWN = Face.left, Face.right, Face.up, Face.down
-
-
-def world(board: str, max_steps: int = 60) -> CubeWorld:
-    board = textwrap.dedent(board).strip()
-    agents = len({c for c in board if c.isdigit()})
-    return CubeWorld(
-        CubeConfig(
-            name="cube", n=agents, side=None, blocks=None, layout=board + "\n", max_steps=max_steps, step_cost=0.01,
-            deliver_reward=1.0,
-        )
-    )  # fmt: skip
-
-
-def act(board: str, *plans: list[SymbolicAction], steps: int = 60) -> tuple[CubeWorld, list[str]]:
-    """Let every agent carry out its plan and then idle; give the world and the ends of all actions but idling."""
-    cube = world(board, steps)
-    minds = [Scripted(Thought(Plan(tuple(plan))), Thought(Plan((Idle(steps=1000),)))) for plan in plans]
-    events = play(minds, cube)
-    ends = [e for e in events if e.event.kind == "action" and e.event.status != "started" and e.event.action != "idle"]
-    return cube, [line.split(": ", 1)[0].split(" ")[0] + " " + line.split(": ", 1)[1] for line in lines(ends, "action")]
-
-
-OPEN = """
-    ........|
-    0.......|
-    ...AA...|
-    ...AA...|
-    ........|
-    1.......|
-    ........|
-    ........|
-    ........|
-"""
 
 
 def test_move_to_block_goes_by_a_shortest_path_and_ends_aligned():
@@ -144,7 +108,7 @@ def test_move_to_block_says_when_there_is_no_cell_to_stand_on_and_when_there_is_
 
 def test_a_move_gives_up_after_its_timeout():
     _, ends = act(OPEN, [MoveToBlock(block=0, face=RIGHT, timeout=3)], [Idle(steps=60)], steps=5)
-    assert ends == ["t=3 P0.1 move_to_block timeout (3 steps)"]
+    assert ends == ["t=3 P0.1 move_to_block timeout (not_reached after 3 steps)"]
 
 
 def test_a_rendezvous_releases_all_in_the_tick_in_which_the_last_one_comes():
@@ -168,14 +132,14 @@ def test_a_rendezvous_fails_at_once_when_not_aligned_and_ends_when_nobody_comes(
     assert ends == ["t=0 P0.1 rendezvous failed (not_aligned)"]
     alone = [MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=2, timeout=4)]
     _, ends = act(OPEN, alone, [Idle(steps=60)], steps=12)
-    assert ends[1] == "t=7 P0.1 rendezvous timeout (1 of 2 agents)"
+    assert ends[1] == "t=7 P0.1 rendezvous timeout (too_few_agents 1 of 2)"
 
 
 def test_each_face_has_its_own_rendezvous():
     left = [MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=2, timeout=3)]
     down = [MoveToBlock(block=0, face=DOWN), Rendezvous(block=0, face=DOWN, count=2, timeout=3)]
     _, ends = act(OPEN, left, down, steps=12)
-    assert [end.split(" ", 2)[2] for end in ends[2:]] == ["rendezvous timeout (1 of 2 agents)"] * 2
+    assert [end.split(" ", 2)[2] for end in ends[2:]] == ["rendezvous timeout (too_few_agents 1 of 2)"] * 2
 
 
 def test_a_push_counts_cells_that_the_block_moved_not_attempts():
@@ -217,7 +181,7 @@ def test_a_push_from_nowhere_fails_and_one_without_force_times_out_with_its_coun
     assert ends == ["t=0 P0.1 push_block failed (not_aligned)"]
     weak = [MoveToBlock(block=0, face=LEFT), PushBlock(block=0, steps=2, timeout=3)]
     _, ends = act(OPEN, weak, [Idle(steps=60)], steps=12)
-    assert ends[1] == "t=6 P0.1 push_block timeout (moved 0 of 2)"
+    assert ends[1] == "t=6 P0.1 push_block timeout (moved_too_little 0 of 2)"
 
 
 def test_a_plan_on_a_block_that_does_not_exist_or_with_too_large_a_quorum_is_refused_with_numbers():
@@ -234,4 +198,4 @@ def test_the_history_shows_primitives_and_ends():
     moved, pushed = cube.observe(0).history[:2]
     assert (moved.action, moved.args["face"], moved.status) == ("move_to_block", "left", "success")
     assert len(moved.primitives) == 3
-    assert (pushed.primitives, pushed.status, pushed.reason) == ((4, 4), "timeout", "moved 0 of 1")
+    assert (pushed.primitives, pushed.status, pushed.reason) == ((4, 4), "timeout", "moved_too_little 0 of 1")

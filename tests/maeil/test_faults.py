@@ -6,6 +6,7 @@ import time
 import pytest
 
 from maeil import LoopSettings, Plan, Thought
+from maeil.errors import EpisodeStop
 from maeil.trace import read_trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
@@ -76,3 +77,21 @@ def test_when_one_mind_raises_the_others_are_cancelled(tmp_path):
 def test_a_plan_that_is_refused_as_often_as_allowed_is_flagged():
     events = play([Scripted(Thought(Plan((Walk(steps=9),))))], Corridor(1, max_steps=1))
     assert "t=0 t^=3: P0.1 committed [invalid_plan]" in lines(events, "plan")
+
+
+def test_a_mind_that_gives_up_is_not_asked_again_and_its_agent_idles():
+    mind = Scripted(Thought(failure="no JSON in four answers"))
+    events = play([mind], Corridor(1, max_steps=1))
+    assert len(mind.views) == 1
+    assert "t=0 t^=1: P0.1 committed [parse_failure]" in lines(events, "plan")
+
+
+def test_a_mind_can_end_the_episode_with_an_outcome():
+    class Spent(EpisodeStop):
+        outcome = "budget"
+
+    def stop(view):
+        raise Spent("tokens: 12 of 10 are used")
+
+    events = play([Scripted(stop)])
+    assert (events[-1].event.outcome, events[-1].event.reason) == ("budget", "Spent: tokens: 12 of 10 are used")

@@ -17,10 +17,10 @@ from maeil import (
     Ended,
     Plan,
     Progress,
-    Seeds,
     SymbolicAction,
     Task,
     TaskState,
+    TeamContext,
     Thought,
     Transition,
     View,
@@ -154,9 +154,9 @@ class Walker:
         return Thought(Plan((Walk(cells=1),), Task("walk", "end")))
 
 
-def build_walkers(config: WalkerConfig, world: Corridor, seeds: Seeds, coordinated: bool) -> Sequence[Walker]:
+def build_walkers(config: WalkerConfig, context: TeamContext) -> Sequence[Walker]:
     """Make a walker for each agent."""
-    return [Walker(config) for _ in world.agents]
+    return [Walker(config) for _ in context.world.agents]
 
 
 worlds.register("corridor", Component(CorridorConfig, Corridor))

@@ -1,0 +1,266 @@
+"""The symbolic concepts of CUBE as functions of a snapshot, for rewards, prompts and metrics.
+
+Source: the CUBE page, table of symbolic concepts; where it is silent, this module decides and says so. All take
+`env.snapshot()` first, then blocks by id, agents by index and faces by name, and read nothing else. Each call costs
+time in proportion to the number of agents and blocks, never to the number of cells.
+
+A block that is not in the snapshot counts as delivered: it is at no distance from the goal, nobody is aligned with it,
+and it lacks no quorum. (A snapshot does not know which ids the episode began with.)
+
+Example:
+    `quorum_deficit(env.snapshot(), 0, "left")` is how many agents block 0 lacks at its left face.
+"""
+
+from __future__ import annotations
+
+from cube_env.constants import OPPOSITE_FACE, STEP_TOWARDS, Cell, Face
+from cube_env.errors import CubeError
+from cube_env.state import BlockView, Snapshot
+
+GOAL = "goal"
+
+Entity = str | Cell
+"""`"agent_3"`, `"block_0"`, `"goal"`, or a cell `(row, col)`."""
+
+_Rectangle = tuple[int, int, int, int]
+
+
+def get_distance(snapshot: Snapshot, first: Entity, second: Entity) -> int:
+    """Manhattan distance in cells between two entities, from the nearest cell of the one to that of the other.
+
+    A block covers its square and the goal the last column, so an agent on a face cell is at distance 1 from the block,
+    and a block that must move one more cell is at distance 1 from the goal.
+
+    Raises:
+        CubeError: An entity has no such name, or is a block that is delivered: it is nowhere.
+    """
+    top, left, bottom, right = _rectangle(snapshot, first)
+    other_top, other_left, other_bottom, other_right = _rectangle(snapshot, second)
+    rows = max(top - other_bottom, other_top - bottom, 0)
+    return rows + max(left - other_right, other_left - right, 0)
+
+
+def is_aligned_with_block(snapshot: Snapshot, agent: int, block: int, face: Face | str) -> bool:
+    """Whether an agent is on a face cell of a block, or in a gap-free line of agents behind an occupied one.
+
+    The authors' code counts at most 10 agents of a line; here there is no such bound, as in the rule for pushes.
+
+    Raises:
+        CubeError: There is no such agent or face.
+    """
+    row, col = snapshot.agents[_agent_index(snapshot, agent)]
+    square = _find(snapshot, block)
+    row_step, col_step = STEP_TOWARDS[_face(face)]
+    if square is None:
+        return False
+    agents = set(snapshot.agents)
+    while (row, col) in agents:
+        row, col = row + row_step, col + col_step
+    return _covers(square, row, col)
+
+
+def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> int:
+    """Number of agents that are aligned with a face of a block.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    square = _find(snapshot, block)
+    row_step, col_step = STEP_TOWARDS[_face(face)]
+    if square is None:
+        return 0
+    agents = set(snapshot.agents)
+    found = 0
+    for cell in _face_cells(square, Face(face)):
+        row, col = cell
+        while (row, col) in agents:
+            found += 1
+            row, col = row - row_step, col - col_step
+    return found
+
+
+def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> tuple[Cell, ...]:
+    """The cells on which an agent is, or would be, aligned with a face of a block.
+
+    They are the face cells and, behind each occupied one, the cells of its line of agents and the first free cell
+    behind that; none outside the grid or in a block. Sorted by Manhattan distance to the block's centre, then row, then
+    column.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    square = _find(snapshot, block)
+    row_step, col_step = STEP_TOWARDS[_face(face)]
+    if square is None:
+        return ()
+    agents = set(snapshot.agents)
+    lane = _lane(square, Face(face), snapshot.side)
+    obstacles = [other for other in snapshot.blocks if _overlaps(other, lane)]
+    found = []
+    for cell in _face_cells(square, Face(face)):
+        row, col = cell
+        while _is_inside(snapshot, row, col) and not any(_covers(other, row, col) for other in obstacles):
+            found.append((row, col))
+            if (row, col) not in agents:
+                break
+            row, col = row - row_step, col - col_step
+    middle_row, middle_col = 2 * square.row + square.weight - 1, 2 * square.col + square.weight - 1
+    found.sort(key=lambda cell: (abs(2 * cell[0] - middle_row) + abs(2 * cell[1] - middle_col), cell))
+    return tuple(found)
+
+
+def block_progress(snapshot: Snapshot, block: int) -> int:
+    """Cells that a block must still move right to touch the goal column; 0 when it is delivered."""
+    square = _find(snapshot, block)
+    return 0 if square is None else snapshot.side - square.col - square.weight
+
+
+def delivered(snapshot: Snapshot, block: int) -> bool:
+    """Whether a block is delivered."""
+    return _find(snapshot, block) is None
+
+
+def quorum_status(snapshot: Snapshot, block: int, face: Face | str) -> bool:
+    """Whether at least as many agents are aligned with a face as the block weighs; false when it is delivered.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    square = _find(snapshot, block)
+    return square is not None and count_aligned_agents(snapshot, block, face) >= square.weight
+
+
+def quorum_deficit(snapshot: Snapshot, block: int, face: Face | str) -> int:
+    """Agents that a face lacks to the block's own weight, at least 0. Blocks in front add theirs: `required_force`.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    square = _find(snapshot, block)
+    return 0 if square is None else max(0, square.weight - count_aligned_agents(snapshot, block, face))
+
+
+def required_force(snapshot: Snapshot, block: int, face: Face | str) -> int:
+    """Agents that it takes to push a block from a face: the weights of the block and of the chain in front of it.
+
+    0 when the block is delivered.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    return sum(square.weight for square in _chain(snapshot, block, face))
+
+
+def blocked(snapshot: Snapshot, block: int, face: Face | str) -> bool:
+    """Whether a push from a face could not move the block however many agents push.
+
+    A wall or an agent stops the block itself or any block of the chain in front of it. A block in front does not stop
+    it alone, for it is pushed along: it raises `required_force`. False when the block is delivered.
+
+    Raises:
+        CubeError: There is no such face.
+    """
+    front = OPPOSITE_FACE[_face(face)]
+    for square in _chain(snapshot, block, face):
+        top, left, bottom, right = _strip(square, front)
+        if not (_is_inside(snapshot, top, left) and _is_inside(snapshot, bottom, right)):
+            return True
+        if any(top <= row <= bottom and left <= col <= right for row, col in snapshot.agents):
+            return True
+    return False
+
+
+def _chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockView]:
+    """The block and the transitive chain of blocks in front of it, in the order in which they join."""
+    front = OPPOSITE_FACE[_face(face)]
+    first = _find(snapshot, block)
+    chain = [] if first is None else [first]
+    for member in chain:
+        strip = _strip(member, front)
+        chain.extend(square for square in snapshot.blocks if _overlaps(square, strip) and square not in chain)
+    return chain
+
+
+def _strip(square: BlockView, face: Face) -> _Rectangle:
+    """The rectangle of the `w` cells just outside a face, inside the grid or not."""
+    last_row, last_col = square.row + square.weight - 1, square.col + square.weight - 1
+    match face:
+        case Face.left:
+            return square.row, square.col - 1, last_row, square.col - 1
+        case Face.right:
+            return square.row, last_col + 1, last_row, last_col + 1
+        case Face.up:
+            return square.row - 1, square.col, square.row - 1, last_col
+        case Face.down:
+            return last_row + 1, square.col, last_row + 1, last_col
+
+
+def _lane(square: BlockView, face: Face, side: int) -> _Rectangle:
+    """The rectangle from a face to the wall."""
+    top, left, bottom, right = _strip(square, face)
+    match face:
+        case Face.left:
+            return top, 0, bottom, right
+        case Face.right:
+            return top, left, bottom, side - 1
+        case Face.up:
+            return 0, left, bottom, right
+        case Face.down:
+            return top, left, side - 1, right
+
+
+def _face_cells(square: BlockView, face: Face) -> list[Cell]:
+    """The `w` cells just outside a face, inside the grid or not."""
+    top, left, bottom, right = _strip(square, face)
+    return [(row, col) for row in range(top, bottom + 1) for col in range(left, right + 1)]
+
+
+def _overlaps(square: BlockView, rectangle: _Rectangle) -> bool:
+    top, left, bottom, right = rectangle
+    rows = square.row <= bottom and top < square.row + square.weight
+    return rows and square.col <= right and left < square.col + square.weight
+
+
+def _is_inside(snapshot: Snapshot, row: int, col: int) -> bool:
+    return 0 <= row < snapshot.side and 0 <= col < snapshot.side
+
+
+def _covers(square: BlockView, row: int, col: int) -> bool:
+    return 0 <= row - square.row < square.weight and 0 <= col - square.col < square.weight
+
+
+def _find(snapshot: Snapshot, block: int) -> BlockView | None:
+    return next((square for square in snapshot.blocks if square.id == block), None)
+
+
+def _face(face: Face | str) -> Face:
+    try:
+        return Face(face)
+    except ValueError:
+        raise CubeError(f"{face!r} is no face of a block: choose one of {', '.join(Face)}") from None
+
+
+def _agent_index(snapshot: Snapshot, agent: int) -> int:
+    if not 0 <= agent < len(snapshot.agents):
+        raise CubeError(f"no agent has index {agent}: they are 0 to {len(snapshot.agents) - 1}")
+    return agent
+
+
+def _rectangle(snapshot: Snapshot, entity: Entity) -> _Rectangle:
+    """Top, left, bottom and right cell of an entity."""
+    if not isinstance(entity, str):
+        row, col = entity
+        return row, col, row, col
+    if entity == GOAL:
+        last = snapshot.side - 1
+        return 0, last, last, last
+    kind, _, number = entity.partition("_")
+    if kind == "agent" and number.isdecimal():
+        row, col = snapshot.agents[_agent_index(snapshot, int(number))]
+        return row, col, row, col
+    if kind == "block" and number.isdecimal():
+        square = _find(snapshot, int(number))
+        if square is None:
+            raise CubeError(f"{entity} is not on the board: it is delivered, or never was")
+        return square.row, square.col, square.row + square.weight - 1, square.col + square.weight - 1
+    raise CubeError(f'{entity!r} names no entity: use "agent_3", "block_0", "goal" or a cell (row, col)')

@@ -1,0 +1,263 @@
+# ruff: noqa: PLR0917 (kernels take their arrays as arguments: Numba has no cheap structs)
+"""The cooperation constraints of every task of a board (EmCoop, cooperative constraints, instance CUBE).
+
+A task is a face of a block that is there: to push that block away from that face. Under a joint action it has
+
+- threshold p: the force that moves it, the sum of the weights of the block and of the whole chain of blocks in front;
+- spatial: agents aligned with the face, on a face cell or in a gap-free line of agents behind one;
+- temporal: agents whose primitive is the push direction, and who are aligned or whose symbolic push names that block;
+- participation: all agents;
+- joint: agents that are aligned and whose primitive is the push direction;
+- dependency: nothing but force is missing, no wall and no agent is in front of the chain.
+
+EmCoop's formula for spatial, at most one cell away from a face cell, is `agents_near`. EmCoop sets p to the weight of
+the block alone and has no dependency; with chains of blocks both would call pushes possible that are not.
+
+A delivered block's four tasks are over: each is given once more with threshold 0, all counts 0 and no dependency.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
+from cube_env.constants import PUSH_DIRECTION, Action, Face
+from cube_env.jit import compiled
+from cube_env.state import CubeState, Snapshot
+
+NUMBERS = 5
+THRESHOLD, SPATIAL, TEMPORAL, JOINT, DEPENDENCY = range(NUMBERS)
+
+DIRECTIONS = 4
+"""A task's row is `DIRECTIONS * block + direction - 1`, by the direction in which it is pushed."""
+
+FACE_OF_DIRECTION: dict[Action, Face] = {direction: face for face, direction in PUSH_DIRECTION.items()}
+"""The face from which a block is pushed in each direction."""
+
+_FACES = [FACE_OF_DIRECTION[direction] for direction in Action if direction is not Action.STAY]
+_UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action if action is not Action.STAY)
+
+
+class FaceConstraints(NamedTuple):
+    """The numbers of one task; see the module."""
+
+    block: int
+    face: Face
+    threshold: int
+    spatial: int
+    temporal: int
+    participation: int
+    joint: int
+    dependency: bool
+
+
+class ConstraintWatch:
+    """Follows the tasks of one episode and tells which have changed.
+
+    Args:
+        state: the arrays of the episode.
+    """
+
+    def __init__(self, state: CubeState) -> None:
+        self._state = state
+        blocks = len(state.block_table)
+        rows = DIRECTIONS * blocks
+        self._numbers = np.full((rows, NUMBERS), -1, dtype=np.int32)
+        self._now = np.empty((rows, NUMBERS), dtype=np.int32)
+        self._changed = np.empty(rows, dtype=np.int32)
+        self._aligned_with = np.empty(len(state.agents), dtype=np.int32)
+        self._chain = np.empty(blocks, dtype=np.int32)
+        self._chain_of = np.empty(blocks, dtype=np.int32)
+
+    def changes(self, joint: ActionArray, pushing: IntArray) -> list[FaceConstraints]:
+        """Give the tasks whose numbers are not what they were at the last call; at the first call, all.
+
+        Args:
+            joint: (n,) the primitives about to be taken.
+            pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
+        """
+        state = self._state
+        count = task_changes(
+            state.grid,
+            state.block_table,
+            joint,
+            pushing,
+            self._numbers,
+            self._now,
+            self._changed,
+            self._aligned_with,
+            self._chain,
+            self._chain_of,
+        )
+        if not count:
+            return []
+        rows = self._changed[:count]
+        n = len(joint)
+        return [
+            FaceConstraints(
+                row // DIRECTIONS,
+                _FACES[row % DIRECTIONS],
+                threshold,
+                spatial,
+                temporal,
+                n if threshold else 0,
+                together,
+                bool(dependency),
+            )
+            for row, (threshold, spatial, temporal, together, dependency) in zip(
+                rows.tolist(), self._numbers[rows].tolist(), strict=True
+            )
+        ]
+
+
+@compiled
+def task_changes(
+    grid: IntArray,
+    blocks: IntArray,
+    joint: ActionArray,
+    pushing: IntArray,
+    numbers: IntArray,
+    now: IntArray,
+    changed: IntArray,
+    aligned_with: IntArray,
+    chain: IntArray,
+    chain_of: IntArray,
+) -> int:
+    """Bring the numbers of all tasks up to date.
+
+    Args:
+        grid: (K, K) grid codes of `cube_env.arrays`.
+        blocks: (B, 4) of `cube_env.arrays`.
+        joint: (n,) primitives.
+        pushing: (n,) blocks that symbolic pushes name; -1 for none.
+        numbers: (4 B, 5) threshold, spatial, temporal, joint and dependency of each task; written here.
+        now: (4 B, 5) scratch.
+        changed: (4 B,) the rows that are new; written here.
+        aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
+        chain: (B,) scratch.
+        chain_of: (B,) scratch.
+
+    Returns:
+        The number of rows in `changed`.
+    """
+    now[:] = 0
+    aligned_with[:] = -1
+    chain_of[:] = -1
+    for task in range(now.shape[0]):
+        block, direction = task // DIRECTIONS, task % DIRECTIONS + 1
+        if blocks[block, ALIVE]:
+            _count_lines(grid, blocks, joint, block, direction, now[task], aligned_with)
+            _weigh_chain(grid, blocks, task, now[task], chain, chain_of)
+    for i in range(joint.shape[0]):
+        block = pushing[i]
+        if block >= 0 and blocks[block, ALIVE] and joint[i] > 0 and aligned_with[i] != block:
+            now[DIRECTIONS * block + joint[i] - 1, TEMPORAL] += 1
+    found = 0
+    for task in range(now.shape[0]):
+        is_new = False
+        for k in range(NUMBERS):
+            if numbers[task, k] != now[task, k]:
+                numbers[task, k] = now[task, k]
+                is_new = True
+        if is_new:
+            changed[found] = task
+            found += 1
+    return found
+
+
+@compiled
+def _edge(blocks: IntArray, block: int, direction: int) -> tuple[int, int, int, int]:
+    """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
+    # Like the kernel's own: a cached kernel must not call into another file, see `cube_env.jit`.
+    row, col, weight = blocks[block, ROW], blocks[block, COL], blocks[block, WEIGHT]
+    if direction == _UP:
+        return row - 1, col, 0, 1
+    if direction == _DOWN:
+        return row + weight, col, 0, 1
+    if direction == _LEFT:
+        return row, col - 1, 1, 0
+    return row, col + weight, 1, 0
+
+
+@compiled
+def _count_lines(
+    grid: IntArray,
+    blocks: IntArray,
+    joint: ActionArray,
+    block: int,
+    direction: int,
+    now: IntArray,
+    aligned_with: IntArray,
+) -> None:
+    """Count the agents in the lines behind a block, seen in a direction, and among them those who act in it."""
+    side = grid.shape[0]
+    # Directions come in pairs of opposites: 1 and 2, 3 and 4.
+    row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
+    row_step = (direction == _DOWN) - (direction == _UP)
+    col_step = (direction == _RIGHT) - (direction == _LEFT)
+    for _ in range(blocks[block, WEIGHT]):
+        r, c = row, col
+        while 0 <= r < side and 0 <= c < side and grid[r, c] > 0:
+            agent = grid[r, c] - 1
+            now[SPATIAL] += 1
+            if joint[agent] == direction:
+                now[JOINT] += 1
+                now[TEMPORAL] += 1
+                aligned_with[agent] = block
+            r -= row_step
+            c -= col_step
+        row += along_row
+        col += along_col
+
+
+@compiled
+def _weigh_chain(
+    grid: IntArray, blocks: IntArray, task: int, now: IntArray, chain: IntArray, chain_of: IntArray
+) -> None:
+    """Sum the weights of the chain of blocks in front of a block, and see whether it has room to move.
+
+    The chain is that of a push in `cube_env.kernel`, before anything has moved in the step.
+    """
+    side = grid.shape[0]
+    direction = task % DIRECTIONS + 1
+    chain[0] = task // DIRECTIONS
+    chain_of[chain[0]] = task
+    length, done, is_free = 1, 0, 1
+    while done < length:
+        member = chain[done]
+        done += 1
+        now[THRESHOLD] += blocks[member, WEIGHT]
+        row, col, along_row, along_col = _edge(blocks, member, direction)
+        if not (0 <= row < side and 0 <= col < side):
+            is_free = 0
+            continue
+        for _ in range(blocks[member, WEIGHT]):
+            code = grid[row, col]
+            if code > 0:
+                is_free = 0
+            elif code < 0 and chain_of[-code - 1] != task:
+                chain_of[-code - 1] = task
+                chain[length] = -code - 1
+                length += 1
+            row += along_row
+            col += along_col
+    now[DEPENDENCY] = is_free
+
+
+def agents_near(snapshot: Snapshot, block: int, face: Face) -> int:
+    """Number of agents at most one cell from a face cell of a block, by Manhattan distance: EmCoop's spatial formula.
+
+    The face cells are the `w` cells just outside the face, whatever is on them. 0 when the block is delivered.
+    """
+    square = next((view for view in snapshot.blocks if view.id == block), None)
+    if square is None:
+        return 0
+    bottom, right = square.row + square.weight - 1, square.col + square.weight - 1
+    top, left = square.row, square.col
+    if face in (Face.left, Face.right):
+        left = right = square.col - 1 if face is Face.left else right + 1
+    else:
+        top = bottom = square.row - 1 if face is Face.up else bottom + 1
+    return sum(max(top - row, row - bottom, 0) + max(left - col, col - right, 0) <= 1 for row, col in snapshot.agents)

@@ -1,0 +1,102 @@
+"""From a symbolic action to its controller, and what makes an action impossible."""
+
+from __future__ import annotations
+
+from cube_env.constants import Face
+from cube_env.symbolic.actions import (
+    Entity,
+    Idle,
+    Move,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    Wait,
+    WaitAgents,
+    YieldBlock,
+)
+from cube_env.symbolic.controller import CubeController, Refused
+from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.pushing import PushBlockController, PushController
+from cube_env.symbolic.waiting import IdleController, RendezvousController, WaitAgentsController
+from cube_env.symbolic.walking import (
+    MoveController,
+    MoveToBlockController,
+    NavigateController,
+    YieldBlockController,
+)
+from maeil.actions import SymbolicAction
+
+
+def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeController:
+    """Start the controller of an action; one that names nothing on this board fails before its first tick."""
+    missing = missing_entity(ground, agent, action)
+    if missing is not None:
+        return Refused(ground, agent, action, missing[0])
+    match action:
+        case Move():
+            return MoveController(ground, agent, action)
+        case MoveToBlock():
+            return MoveToBlockController(ground, agent, action, (action.block, action.face), action.timeout)
+        case Rendezvous():
+            return RendezvousController(ground, agent, action)
+        case PushBlock():
+            return PushBlockController(ground, agent, action)
+        case YieldBlock():
+            return YieldBlockController(ground, agent, action)
+        case Idle() | Wait():
+            return IdleController(ground, agent, action)
+        case WaitAgents():
+            return WaitAgentsController(ground, agent, action)
+        case PushTowards():
+            return PushController(ground, agent, action)
+        case Navigate(entity=Entity.block, id=int(block)):
+            # Blocks are delivered by pushing them right, so the way to a block is the way to its left face.
+            return MoveToBlockController(ground, agent, action, (block, Face.left), action.timeout)
+        case Navigate():
+            return NavigateController(ground, agent, action)
+        case _:
+            raise TypeError(f"CUBE has no controller for {type(action).__name__}")
+
+
+def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
+    """Tell why an agent cannot carry out an action in the present state, in words."""
+    team = len(ground.state.agents)
+    missing = missing_entity(ground, agent, action)
+    if missing is not None:
+        return [f"{action}: {missing[1]}"]
+    block = _block(action)
+    if block is not None and not ground.is_live(block):
+        return [f"{action}: block {block} is delivered"]
+    if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
+        return [f"{action}: count {action.count} is more than the {team} agents of the team"]
+    return []
+
+
+def missing_entity(ground: Ground, agent: int, action: SymbolicAction) -> tuple[str, str] | None:
+    """Tell what an action names that this board does not have: the reason as an identifier with numbers, and in words.
+
+    Returns:
+        None when there is nothing.
+    """
+    blocks, agents, side = len(ground.blocks), len(ground.state.agents), ground.state.side
+    block = _block(action)
+    if block is not None and not 0 <= block < blocks:
+        return f"no_such_block {block}", f"there is no block {block}; ids go from 0 to {blocks - 1}"
+    match action:
+        case Navigate(entity=Entity.agent, id=int(other)):
+            if not 0 <= other < agents:
+                return f"no_such_agent {other}", f"there is no agent {other}; indices go from 0 to {agents - 1}"
+            if other == agent:
+                return "navigates_to_itself", "an agent cannot navigate to itself"
+        case Navigate(entity=Entity.cell, cell=(row, col)):
+            if not (0 <= row < side and 0 <= col < side):
+                return f"outside_the_grid {row} {col}", f"({row}, {col}) is outside the grid of side {side}"
+    return None
+
+
+def _block(action: SymbolicAction) -> int | None:
+    if isinstance(action, Navigate):
+        return action.id if action.entity is Entity.block else None
+    return getattr(action, "block", None)

@@ -1,0 +1,123 @@
+"""What all controllers have in common: ticks, the end, the time-out, and the entry in the agent's history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Final
+
+from cube_env.constants import Action
+from cube_env.observation import HistoryEntry
+from cube_env.symbolic.ground import Ground
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.world import Ended
+
+DEFAULT_TIMEOUT_SIDES: Final = 6
+"""Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
+
+RUNNING: Final = "running"
+"""Status in the history of an action that has not ended."""
+
+STAY: Final = int(Action.STAY)
+
+SUCCESS: Final = Ended(ActionStatus.SUCCESS)
+
+
+def failed(reason: str) -> Ended:
+    """The end of an action that failed; `reason` is an identifier, with numbers behind it."""
+    return Ended(ActionStatus.FAILED, reason)
+
+
+BLOCK_GONE: Final = failed("block_gone")
+NOT_ALIGNED: Final = failed("not_aligned")
+
+
+class CubeController(ABC):
+    """Base of the controllers of CUBE; they fulfil `maeil.world.Controller`.
+
+    What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
+
+    Args:
+        ground: what the controllers of the episode share.
+        agent: index of the agent.
+        action: what it carries out.
+        timeout: ticks after which the action gives up; None: 6 sides of the grid.
+    """
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, timeout: int | None) -> None:
+        self.ground = ground
+        self.agent = agent
+        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * ground.state.side
+        self.ticks = 0
+        self.step = STAY
+        """The primitive for the coming step; `check` decides it while the action goes on."""
+        self._action = action
+        self._primitives: list[int] = []
+        self._end: Ended | None = None
+        self._closed = False
+        self._checked_at = -1
+        ground.roster.begin(self)
+
+    def status(self) -> Ended | None:
+        """Tell whether the action has ended in the state as it is."""
+        version = self.ground.version
+        if self._checked_at != version:
+            self._checked_at = version
+            self._end = self.check()
+            if self._end is None and self.ticks >= self.timeout:
+                self._end = self.out_of_time()
+        return self._end
+
+    def act(self) -> int:
+        """Give the primitive for the coming step."""
+        self.ticks += 1
+        self._primitives.append(self.step)
+        return self.step
+
+    def close(self) -> None:
+        """Let go of what is shared, and write the entry."""
+        self.let_go()
+        self._closed = True
+        self.ground.roster.end(self)
+
+    def entry(self) -> HistoryEntry:
+        """Give the entry in the agent's history."""
+        status = self._end.status if self._end is not None else ActionStatus.CANCELLED if self._closed else RUNNING
+        reason = self._end.reason if self._end is not None else ""
+        return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
+
+    @abstractmethod
+    def check(self) -> Ended | None:
+        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+
+    def out_of_time(self) -> Ended:
+        """Give the end of an action whose ticks are over; the default is a time-out."""
+        return Ended(ActionStatus.TIMEOUT, self.progress())
+
+    def progress(self) -> str:
+        """Tell how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
+        return f"not_reached after {self.ticks} steps"
+
+    def let_go(self) -> None:
+        """Let go of what is shared; the default holds nothing."""
+        return
+
+
+class SharedController(CubeController):
+    """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
+
+    def status(self) -> Ended | None:
+        """Tell whether the action has ended in the state as it is."""
+        self._checked_at = -1
+        return super().status()
+
+
+class Refused(CubeController):
+    """An action that cannot begin: it fails before its first tick."""
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, reason: str) -> None:
+        super().__init__(ground, agent, action, None)
+        self._refusal = failed(reason)
+
+    def check(self) -> Ended | None:
+        """Fail."""
+        return self._refusal

@@ -1,0 +1,51 @@
+"""The tasks of a board as the loop follows them: `Task("push", "block_3/left")`, their constraints and attempts."""
+
+from __future__ import annotations
+
+from cube_env.arrays import ActionArray, IntArray
+from cube_env.constants import Face, PushOutcome
+from cube_env.constraints import FACE_OF_DIRECTION, ConstraintWatch
+from cube_env.report import StepReport
+from cube_env.state import CubeState
+from maeil.plans import Task
+from maeil.tasks import Attempt, TaskState
+
+
+class TaskBoard:
+    """The tasks of one episode: to push each block away from each of its faces.
+
+    Args:
+        state: the arrays of the episode.
+    """
+
+    def __init__(self, state: CubeState) -> None:
+        self._watch = ConstraintWatch(state)
+        self._tasks = [
+            {face: Task("push", f"block_{block}/{face}") for face in Face} for block in range(len(state.block_table))
+        ]
+
+    def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
+        """Give the tasks whose constraints have changed: see `cube_env.constraints`."""
+        return [
+            TaskState(
+                self._tasks[found.block][found.face],
+                found.threshold,
+                found.spatial,
+                found.temporal,
+                found.participation,
+                found.joint,
+                found.dependency,
+            )
+            for found in self._watch.changes(joint, pushing)
+        ]
+
+    def attempts(self, report: StepReport) -> tuple[Attempt, ...]:
+        """Give the push attempts of a step."""
+        return tuple(
+            Attempt(
+                self._tasks[push.block][FACE_OF_DIRECTION[push.direction]],
+                push.agents,
+                push.outcome in (PushOutcome.moved, PushOutcome.delivered),
+            )
+            for push in report.pushes
+        )

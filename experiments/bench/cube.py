@@ -1,0 +1,154 @@
+"""`quorum bench cube`: the speed table of CUBE and the CUBE page's scalability study, as a table, JSON and figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.bench.cube_plots import draw
+from experiments.bench.cube_published import SOURCE
+from experiments.bench.cube_rows import subjects
+from experiments.bench.cube_study import Growth, Study, study
+from experiments.bench.measure import Progress, Row, measure
+from experiments.errors import UserError
+from experiments.provenance import provenance
+
+ROUNDS, QUICK_ROUNDS = 7, 1
+DEFINITIONS: Mapping[str, str] = {
+    "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is a mean of "
+    "many calls or a median of many ticks; calls that reset, lay out or warm up are not in it",
+    "batch": "agent-steps a second of CubeVecEnv with random actions, with and without observation, resets apart",
+    "step": "CubeEnv.step with a dictionary of actions, shared observation, infos not read",
+    "push_block tick": "status and act of the controllers; one agent alone, or all who stand on the face together",
+    "peak memory": "peak resident memory of a process with one environment that has stepped and built all symbolic "
+    "observations",
+    "second process starts": "from starting the interpreter to the end of the first step, the kernels compiled before",
+    "cpu": "processor time over wall time of a process that takes 20 steps a second",
+    "step of the loop": "wall time of the whole episode over its steps: heuristic team, trace written to disk",
+    "published": SOURCE,
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured.
+
+    Attributes:
+        rows: of the speed table.
+        study: against n.
+        folder: where `results.json` and the figures are.
+        quick: whether it was a trial with few calls and small teams.
+    """
+
+    rows: Sequence[Row]
+    study: Study
+    folder: Path
+    quick: bool
+
+    @property
+    def missed(self) -> int:
+        """Number of targets that were not reached."""
+        return sum(row.ok is False for row in self.rows)
+
+    def plain(self) -> dict[str, Any]:
+        """Give everything as JSON-ready data."""
+        return {
+            "bench": "cube",
+            "quick": self.quick,
+            "folder": str(self.folder),
+            "definitions": dict(DEFINITIONS),
+            "speed": [row.plain() for row in self.rows],
+            "study": self.study.plain(),
+            **provenance(),
+        }
+
+
+def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
+    """Measure everything and write it into a folder.
+
+    Args:
+        out: the folder; by default `runs/bench-cube-TIME`.
+        quick: few calls and small teams, to see that all of it runs; its figures mean nothing.
+        progress: is told what is being measured.
+
+    Raises:
+        UserError: the folder cannot be written.
+    """
+    folder = out if out is not None else Path("runs") / f"bench-cube-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {folder}: results cannot be written there: {error.strerror or error}") from error
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    rows = measure(subjects(quick=quick), rounds, progress)
+    report = Report(rows, study(rounds, progress, quick=quick), folder, quick)
+    progress("drawing")
+    draw(report.study, folder)
+    (folder / "results.json").write_text(json.dumps(report.plain(), indent=2) + "\n", encoding="utf-8")
+    return report
+
+
+def main(out: Path | None, *, quick: bool, as_json: bool, quiet: bool) -> Report:
+    """Measure, and print the tables, or the JSON alone."""
+    errors = Console(stderr=True)
+    with errors.status("") as status:
+        report = run(out, quick=quick, progress=status.update if not quiet else _silent)
+    console = Console()
+    if as_json:
+        console.file.write(json.dumps(report.plain(), indent=2) + "\n")
+    elif not quiet:
+        console.print(speed_table(report))
+        console.print(growth_table(report.study.growth))
+        console.print(Text(f"results and figures: {report.folder}"), soft_wrap=True)
+    return report
+
+
+def _silent(_: str) -> None:
+    return
+
+
+def speed_table(report: Report) -> Table:
+    """Lay out the speed table."""
+    trial = " (a quick trial: the figures mean nothing)" if report.quick else ""
+    table = Table(title=f"CUBE: speed{trial}", box=box.SIMPLE_HEAD)
+    table.add_column("what")
+    for column in ("n", "target", "measured", "range", "published"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for row in report.rows:
+        bound = "-" if row.target is None else f"{'<=' if row.better == 'less' else '>='} {_number(row.target)}"
+        table.add_row(
+            Text(row.name),
+            str(row.n),
+            bound,
+            f"{_number(row.measured)} {row.unit}".rstrip(),
+            f"{_number(row.low)}..{_number(row.high)}",
+            "-" if row.published is None else _number(row.published),
+            Text("-") if row.ok is None else Text("ok", "green") if row.ok else Text("MISSED", "bold red"),
+        )
+    table.caption = f"medians of {report.rows[0].runs}; published: {SOURCE}"
+    return table
+
+
+def growth_table(growth: Sequence[Growth]) -> Table:
+    """Lay out the growth against n."""
+    table = Table(title="CUBE: growth with n", box=box.SIMPLE_HEAD)
+    for column in ("n", "step, random", "step, right", "memory", "CPU at 20 steps/s"):
+        table.add_column(column, justify="right")
+    for g in growth:
+        table.add_row(str(g.n), f"{g.random_seconds * 1e6:.1f} us", f"{g.right_seconds * 1e6:.1f} us",
+                      f"{g.memory_mb:.0f} MB", f"{g.cpu_percent:.1f} %")  # fmt: skip
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,93 @@
+"""What the language models did.
+
+A mind leaves one JSON record for each call that it makes (`Call.record`); `thought_end` holds them. The keys read here,
+all optional:
+
+| key | value |
+|---|---|
+| `completion_tokens` | tokens that the model wrote, those of hidden reasoning included |
+| `prompt_tokens` | tokens that it was given, cached ones included |
+| `cached_tokens` | those of them that the provider read from its cache |
+| `usd` | what the call cost, in US dollars; absent or null when the price is not known |
+| `seconds` | wall time from the request to the whole reply, retries included |
+| `retries` | how often the request was sent again after an error of the provider; absent: 0 |
+| `repairs` | how often the mind itself asked again because the reply was of no use; absent: 0 |
+| `parse_failure` | whether the reply could not be read as what was asked for; absent: false |
+
+Tokens and money are unknown, None and never 0, as soon as one call does not tell them. A team that makes no calls
+has spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid plans `plans.invalid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from math import fsum, isfinite
+from typing import Any
+
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.statistics import quantile
+from maeil.trace.events import ThoughtEnd
+from maeil.trace.reader import Trace
+
+
+def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
+
+
+def _told(call: Mapping[str, Any], key: str) -> int | float | None:
+    """Give a number of a record, None when it is not told."""
+    value = call.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+
+
+def _total(key: str, trace: Trace) -> Value:
+    """Sum up over calls; None when one of them does not tell."""
+    values = [_told(call, key) for call in _calls(trace)]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    return fsum(known) if any(isinstance(value, float) for value in known) else sum(known)
+
+
+def _count(key: str, trace: Trace) -> Value:
+    """Sum up over calls; one that does not tell counts 0."""
+    return sum(_told(call, key) or 0 for call in _calls(trace))
+
+
+@metric("model.calls", "calls")
+def calls(trace: Trace) -> Value:
+    """Calls of language models."""
+    return sum(1 for _ in _calls(trace))
+
+
+for _name, _unit, _doc in (
+    ("completion_tokens", "tokens", "Tokens that the models wrote; None when a call does not tell."),
+    ("prompt_tokens", "tokens", "Tokens that the models were given; None when a call does not tell."),
+    ("cached_tokens", "tokens", "Prompt tokens that came from the provider's cache; None when a call does not tell."),
+    ("usd", "USD", "Money spent; None when the price of a call is not known."),
+):
+    metric(f"model.{_name}", _unit, _doc)(partial(_total, _name))
+
+
+def _latency(share: float, trace: Trace) -> Value:
+    return quantile([seconds for call in _calls(trace) if (seconds := _told(call, "seconds")) is not None], share)
+
+
+for _name, _share, _doc in (
+    ("latency_median_seconds", 0.5, "Median wall time of the calls that tell it."),
+    ("latency_p95_seconds", 0.95, "95th percentile of the wall time of the calls that tell it, interpolated linearly."),
+):
+    metric(f"model.{_name}", "s", _doc)(partial(_latency, _share))
+
+for _name, _doc in (
+    ("retries", "Requests sent again after an error of the provider."),
+    ("repairs", "Calls made again by a mind itself because a reply was of no use to it."),
+):
+    metric(f"model.{_name}", _name, _doc)(partial(_count, _name))
+
+
+@metric("model.parse_failures", "calls")
+def parse_failures(trace: Trace) -> Value:
+    """Calls whose reply could not be read as what was asked for."""
+    return sum(call.get("parse_failure") is True for call in _calls(trace))

@@ -1,0 +1,208 @@
+"""The cooperative tasks of an episode: their constraints step by step, and every attempt at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from maeil.constraints import Constraint
+from maeil.metrics.shared import shared
+from maeil.trace.events import ConstraintChange, StepOutcome, StepTaken
+from maeil.trace.reader import Trace
+
+TaskName = tuple[str, str]
+"""Kind and target of a task."""
+
+SINGLE = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY)
+"""The constraints of which each is fulfilled or not by itself; `JOINT` ties them together."""
+
+
+def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
+    """Give how far a constraint of an active task is fulfilled, from 0 to 1.
+
+    `min(1, count / p)`; for the dependency 0 or 1; for the joint condition the same agents are counted, and nothing is
+    fulfilled without the dependency.
+    """
+    p = state.threshold
+    match constraint:
+        case Constraint.SPATIAL:
+            return min(1.0, state.spatial / p)
+        case Constraint.TEMPORAL:
+            return min(1.0, state.temporal / p)
+        case Constraint.PARTICIPATION:
+            return min(1.0, state.participation / p)
+        case Constraint.DEPENDENCY:
+            return float(state.dependency)
+        case Constraint.JOINT:
+            return min(1.0, state.joint / p) if state.dependency else 0.0
+
+
+def single(state: ConstraintChange) -> tuple[bool, ...]:
+    """Give for each of the `SINGLE` constraints whether it is satisfied."""
+    p = state.threshold
+    return state.spatial >= p, state.temporal >= p, state.participation >= p, state.dependency
+
+
+def cooperative(state: ConstraintChange) -> bool:
+    """Give the joint condition C_coop: the dependency, and p agents that satisfy the other three at once."""
+    return state.dependency and state.joint >= state.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """A task at which at least one attempt was made in a step.
+
+    Attributes:
+        state: its constraints under the joint action of that step, so that agents count where they acted from.
+        after: its constraints before the next step; None when it was over, or no step followed.
+    """
+
+    state: ConstraintChange
+    after: ConstraintChange | None
+
+
+@dataclass(slots=True)
+class _Task:
+    """What is remembered of an active task."""
+
+    state: ConstraintChange
+    satisfied: tuple[bool, ...]
+    present_since: int | None = None
+    quorum: bool = False
+
+
+@dataclass(slots=True)
+class TaskHistory:
+    """The history of all tasks.
+
+    Attributes:
+        tasks: tasks that were ever active.
+        attempted: every (step, task) with an attempt and a known state.
+        gained: changes of one constraint of one task from violated to satisfied (C- to C+).
+        lost: changes the other way round.
+        improved: tasks with a change of the first sort.
+        worsened: tasks with a change of the second sort.
+        shares: for each step, the share of the constraints of all active tasks that are satisfied: |C+| / |C+ and C-|.
+        quorums: tasks whose joint condition held in some step.
+        gatherings: for each task that came to its first quorum, steps since the first of those agents was in place who
+            were there from then on, one or another, without a gap.
+    """
+
+    tasks: set[TaskName] = field(default_factory=set)
+    attempted: list[Attempted] = field(default_factory=list)
+    gained: int = 0
+    lost: int = 0
+    improved: set[TaskName] = field(default_factory=set)
+    worsened: set[TaskName] = field(default_factory=set)
+    shares: list[float] = field(default_factory=list)
+    quorums: set[TaskName] = field(default_factory=set)
+    gatherings: list[int] = field(default_factory=list)
+
+
+def name_of(task: Mapping[str, str]) -> TaskName:
+    """Give the name of a task as an event writes it."""
+    return task["kind"], task["target"]
+
+
+@shared
+def task_history(trace: Trace) -> TaskHistory:
+    """Derive the history of the tasks of a trace. The first report of a task is where it begins, and no change."""
+    return _Follower().follow(trace)
+
+
+class _Follower:
+    """Goes through a trace once."""
+
+    def __init__(self) -> None:
+        self._history = TaskHistory()
+        self._active: dict[TaskName, _Task] = {}
+        self._satisfied = 0
+        self._pending: list[tuple[TaskName, ConstraintChange]] = []
+
+    def follow(self, trace: Trace) -> TaskHistory:
+        for stamped in trace.events:
+            event = stamped.event
+            if isinstance(event, ConstraintChange):
+                self._change(event, stamped.t)
+            elif isinstance(event, StepTaken):
+                self._close_attempts()
+                if self._active:
+                    self._history.shares.append(self._satisfied / (len(SINGLE) * len(self._active)))
+            elif isinstance(event, StepOutcome):
+                tasks = dict.fromkeys(name_of(attempt["task"]) for attempt in event.attempts)
+                self._pending = [(task, self._active[task].state) for task in tasks if task in self._active]
+        self._active.clear()
+        self._close_attempts()
+        return self._history
+
+    def _close_attempts(self) -> None:
+        for name, state in self._pending:
+            now = self._active.get(name)
+            self._history.attempted.append(Attempted(state, now.state if now is not None else None))
+        self._pending.clear()
+
+    def _change(self, state: ConstraintChange, t: int) -> None:
+        name = name_of(state.task)
+        if not state.threshold:
+            over = self._active.pop(name, None)
+            self._satisfied -= sum(over.satisfied) if over is not None else 0
+            return
+        satisfied = single(state)
+        task = self._active.get(name)
+        if task is None:
+            self._history.tasks.add(name)
+            task = self._active[name] = _Task(state, satisfied)
+            self._satisfied += sum(satisfied)
+        elif task.satisfied != satisfied:
+            self._compare(name, task.satisfied, satisfied)
+            self._satisfied += sum(satisfied) - sum(task.satisfied)
+            task.satisfied = satisfied
+        task.state = state
+        self._gather(name, task, t)
+
+    def _compare(self, name: TaskName, before: tuple[bool, ...], after: tuple[bool, ...]) -> None:
+        history = self._history
+        changes = [new - old for old, new in zip(before, after, strict=True)]
+        if 1 in changes:
+            history.improved.add(name)
+            history.gained += changes.count(1)
+        if -1 in changes:
+            history.worsened.add(name)
+            history.lost += changes.count(-1)
+
+    def _gather(self, name: TaskName, task: _Task, t: int) -> None:
+        if task.quorum:
+            return
+        if not task.state.spatial:
+            task.present_since = None
+        elif task.present_since is None:
+            task.present_since = t
+        if cooperative(task.state):
+            task.quorum = True
+            self._history.quorums.add(name)
+            self._history.gatherings.append(t - task.present_since if task.present_since is not None else 0)
+
+
+def flipping_tasks(trace: Trace, holds: Callable[[ConstraintChange], tuple[bool, ...]]) -> tuple[int, int]:
+    """Count the tasks of which a condition became true in some step, and those of which one became false.
+
+    Args:
+        trace: the trace.
+        holds: gives the truth of each condition in a state.
+    """
+    active: dict[TaskName, tuple[bool, ...]] = {}
+    risen: set[TaskName] = set()
+    fallen: set[TaskName] = set()
+    for state in trace.of(ConstraintChange):
+        name = name_of(state.task)
+        before = active.pop(name, None)
+        if not state.threshold:
+            continue
+        active[name] = after = holds(state)
+        if before is not None and before != after:
+            pairs = set(zip(before, after, strict=True))
+            if (False, True) in pairs:
+                risen.add(name)
+            if (True, False) in pairs:
+                fallen.add(name)
+    return len(risen), len(fallen)

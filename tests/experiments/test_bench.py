@@ -1,0 +1,92 @@
+"""`quorum bench cube --quick` measures everything that the full run does; no test looks at a time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
+from experiments.bench.cube_parts import action_names, team_board
+from experiments.bench.measure import Subject, measure, medians
+from tests.conftest import ROOT, Quorum, environment
+
+FIGURES = {"step_time", "memory_cpu", "action_time", "action_heatmap"}
+
+
+def test_a_quick_run_leaves_a_table_json_and_figures(quorum: Quorum, tmp_path: Path) -> None:
+    done = quorum("bench", "cube", "--quick", "--out", "there")
+    assert done.returncode == 0, done.stderr
+    for words in ("step, random", "step of the loop", "peak memory", "push_block tick", "batch of", "growth", "there"):
+        assert words in done.stdout
+    files = {file.name for file in (tmp_path / "there").iterdir()}
+    assert files == {"results.json"} | {f"{name}.{suffix}" for name in FIGURES for suffix in ("png", "svg")}
+    assert (tmp_path / "there" / "step_time.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "there" / "step_time.svg").read_text().startswith("<?xml")
+    results = json.loads((tmp_path / "there" / "results.json").read_text())
+    assert results["quick"] is True
+    assert {"versions", "machine", "definitions"} <= set(results)
+    for row in results["speed"]:
+        assert row["low"] <= row["measured"] <= row["high"]
+        assert (row["ok"] is None) == (row["target"] is None)
+    assert {growth["n"] for growth in results["study"]["growth"]} == {2, 4}
+    costs = {(cost["action"], cost["n"]) for cost in results["study"]["actions"]}
+    assert costs == {(name, n) for name in action_names() for n in (2, 4)}
+
+
+def test_json_is_alone_on_standard_output(tmp_path: Path) -> None:
+    """The script of the checkout takes the same arguments as the command."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "cube.py"), "--quick", "--json"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    data = json.loads(done.stdout)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("bench-cube-")
+    assert json.loads((folder / "results.json").read_text()) == data
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cub"], ["'cub'", "Did you mean 'cube'?"]),
+        (["cube", "--quick", "--out", "file/there"], ["--out file/there", "cannot be written"]),
+    ],
+)
+def test_a_mistake_is_one_message(arguments, words, quorum: Quorum, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = quorum("bench", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    for word in words:
+        assert word in done.stderr
+
+
+def test_every_symbolic_action_of_both_vocabularies_is_measured() -> None:
+    assert set(action_names()) == {*CUBE_VOCABULARY.names, *EMCOOP_VOCABULARY.names}
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 33])
+def test_the_team_of_a_push_stands_on_the_face(n) -> None:
+    board = team_board(n)
+    weight, (top, left) = board.blocks[0]
+    face = {(row, left - 1) for row in range(top, top + weight)}
+    assert len(face & set(board.agents)) == min(n, weight)
+    assert len(board.agents) == n
+
+
+def test_rows_are_medians_and_know_whether_they_reach_their_target() -> None:
+    values = iter([99.0, 1.0, 99.0, 5.0, 99.0, 2.0, 99.0, 6.0])
+    below, above = (Subject("a", 1, "us", lambda: next(values), target=2, better=better) for better in ("less", "more"))
+    first, second = measure([below, above], 3, lambda _: None)
+    assert (first.measured, first.low, first.high, first.ok) == (99.0, 99.0, 99.0, False)
+    assert (second.measured, second.low, second.high, second.ok) == (5.0, 2.0, 6.0, True)
+    assert measure([Subject("c", 1, "", lambda: 1.0)], 1, lambda _: None)[0].ok is None
+
+
+def test_medians_leave_the_first_run_out() -> None:
+    values = iter([100.0, 3.0, 1.0, 2.0])
+    assert medians({"a": lambda: next(values)}, 3) == {"a": 2.0}

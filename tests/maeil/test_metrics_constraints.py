@@ -1,0 +1,158 @@
+"""Constraints, attempts and capabilities by hand."""
+
+import pytest
+
+from maeil.metrics import compute_metrics
+from maeil.tasks import CapabilityChange
+from maeil.trace import Trace
+from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
+from tests.maeil.scripted import Scripted, play, walk
+
+
+def run(reports, steps):
+    """Play an episode of so many steps with these reports by step."""
+    return Trace(tuple(play([Scripted(walk(steps))], ReportingCorridor(1, reports, length=steps))))
+
+
+# a needs two agents, b one. Step by step: in place, acting, both at once; every agent is able to.
+LIFTS = {
+    # b is attempted from the wrong place, and depends on something
+    0: Report([state("a", 2, 1, 0, 0), state("b", 1, 0, 1, 0, ready=False)], (attempt("b", 0),)),
+    # two stand at a, only one of them lifts
+    1: Report([state("a", 2, 2, 1, 1)], (attempt("a", 0),)),
+    # two stand at a and two lift, but only one does both; b is right and yet does not move
+    2: Report([state("a", 2, 2, 2, 1), state("b", 1, 1, 1, 1)], (attempt("a", 0, 1), attempt("b", 2))),
+    # a is lifted; everybody leaves b
+    3: Report([state("a", 2, 2, 2, 2), state("b", 1, 0, 0, 0)], (attempt("a", 0, 1, succeeded=True),)),
+    4: Report([over("a")]),
+}
+LIFTED = {
+    "attempts": 5,
+    "failed_attempts": 4,
+    "attempt_success_rate": 1 / 5,
+    # the pairs (0, b), (1, a), (2, a), (2, b), (3, a)
+    "satisfied_spatial": 4 / 5,
+    "satisfied_temporal": 4 / 5,
+    "satisfied_participation": 1.0,
+    "satisfied_dependency": 4 / 5,
+    "satisfied_joint": 2 / 5,
+    "violation_spatial": (1 + 0 + 0 + 0 + 0) / 5,
+    "violation_temporal": (0 + 1 / 2 + 0 + 0 + 0) / 5,
+    "violation_participation": 0.0,
+    "violation_dependency": (1 + 0 + 0 + 0 + 0) / 5,
+    "violation_joint": (1 + 1 / 2 + 1 / 2 + 0 + 0) / 5,
+    "missing_spatial": 1,
+    "missing_temporal": 1,
+    "missing_participation": 0,
+    "missing_dependency": 1,
+    "missing_joint": 1,
+    "missing_none": 1,
+    "tasks": 2,
+    # a: spatial in step 1, temporal in step 2; b: spatial and dependency in step 2, spatial and temporal away in step 3
+    "improvements": 4,
+    "worsenings": 2,
+    "improved_tasks": 2,
+    "worsened_tasks": 1,
+    # of eight conditions: 2 + 2, 3 + 2, 4 + 4, 4 + 2; then b alone: 2 of four
+    "satisfied_share": (4 / 8 + 5 / 8 + 8 / 8 + 6 / 8 + 2 / 4) / 5,
+    "quorums": 2,
+    "quorum_share": 1.0,
+    # a: somebody is there from step 0, all are at step 3; b: at once
+    "time_to_quorum": (3 + 0) / 2,
+}
+
+
+def test_constraints_by_hand():
+    found = compute_metrics(run(LIFTS, steps=5))
+    constraints = {name.removeprefix("constraints."): value for name, value in found.items() if "constraints." in name}
+    assert constraints == {
+        name: pytest.approx(value) if isinstance(value, float) else value for name, value in LIFTED.items()
+    }
+
+
+def test_compat_constraints_by_hand():
+    found = compute_metrics(run(LIFTS, steps=5))
+    # after the step: b 0 of 1, a 2 of 2, a 2 of 2, b 0 of 1; a is over after step 3
+    assert found["compat.violation_spatial"] == pytest.approx(2 / 4)
+    # one in place, one acting, p in place: a goes up in step 1, b up in step 2 and down in step 3
+    assert (found["compat.improved_tasks"], found["compat.worsened_tasks"]) == (2, 1)
+    assert found["compat.improvement_ratio"] == pytest.approx(2 / 3)
+
+
+def test_nothing_to_cooperate_on():
+    found = compute_metrics(run({}, steps=2))
+    assert (found["constraints.attempts"], found["constraints.tasks"], found["constraints.missing_none"]) == (0, 0, 0)
+    for name in ("violation_spatial", "satisfied_joint", "attempt_success_rate", "satisfied_share", "time_to_quorum"):
+        assert found[f"constraints.{name}"] is None
+    assert found["compat.violation_spatial"] is None
+    assert found["compat.improvement_ratio"] == 0.5
+
+
+def test_two_attempts_at_a_task_in_a_step_are_one_pair():
+    lifts = {0: Report([state("a", 4, 1, 1, 1)], (attempt("a", 0), attempt("a", 1)))}
+    found = compute_metrics(run(lifts, steps=1))
+    assert found["constraints.attempts"] == 2
+    assert found["constraints.missing_spatial"] == 2
+    assert found["constraints.violation_spatial"] == pytest.approx(3 / 4)
+    # no step follows, so nothing is counted after it
+    assert found["compat.violation_spatial"] is None
+
+
+def test_more_agents_than_it_takes_make_up_for_nothing():
+    lifts = {
+        0: Report(
+            [state("a", 1, 3, 3, 3), state("b", 2, 1, 1, 1)], (attempt("a", 0, 1, 2, succeeded=True), attempt("b"))
+        )
+    }
+    found = compute_metrics(run(lifts, steps=1))
+    assert found["constraints.violation_spatial"] == pytest.approx(1 / 4)
+
+
+def test_the_joint_condition_needs_the_dependency():
+    lifts = {0: Report([state("a", 1, 1, 1, 1, ready=False)], (attempt("a", 0),))}
+    found = compute_metrics(run(lifts, steps=1))
+    assert (found["constraints.satisfied_joint"], found["constraints.violation_joint"]) == (0.0, 1.0)
+    assert (found["constraints.missing_dependency"], found["constraints.missing_joint"]) == (1, 0)
+    assert found["constraints.quorums"] == 0
+
+
+def test_those_who_have_left_do_not_wait_for_the_quorum():
+    lifts = {
+        0: Report([state("a", 2, 1, 0, 0), state("b", 2, 1, 0, 0)]),
+        1: Report([state("a", 2, 0, 0, 0)]),
+        2: Report([state("a", 2, 1, 0, 0)]),
+        4: Report([state("a", 2, 2, 2, 2)]),
+        5: Report([state("a", 2, 1, 0, 0)]),
+        6: Report([state("a", 2, 2, 2, 2)]),
+    }
+    found = compute_metrics(run(lifts, steps=7))
+    # from step 2 to step 4; the second quorum of a is not another first one, and b has none
+    assert found["constraints.time_to_quorum"] == 2
+    assert (found["constraints.quorums"], found["constraints.quorum_share"]) == (1, 1 / 2)
+
+
+def test_a_task_that_comes_back_begins_anew():
+    lifts = {
+        0: Report([state("a", 1, 1, 1, 1)]),
+        1: Report([over("a")]),
+        2: Report([state("a", 1, 0, 0, 0)]),
+        3: Report([state("a", 1, 1, 1, 1)]),
+    }
+    found = compute_metrics(run(lifts, steps=4))
+    assert (found["constraints.tasks"], found["constraints.quorum_share"]) == (1, 1.0)
+    # neither its end nor its return is a change for the worse
+    assert (found["constraints.worsened_tasks"], found["compat.worsened_tasks"]) == (0, 0)
+    assert found["constraints.improvements"] == 2
+
+
+def test_capabilities_by_hand():
+    reports = {
+        0: Report(capabilities=(CapabilityChange(0, "pickaxe", True), CapabilityChange(0, "sword", True))),
+        2: Report(capabilities=(CapabilityChange(0, "pickaxe", False),)),
+    }
+    found = compute_metrics(run(reports, steps=4))
+    assert (found["capability.gains"], found["capability.losses"]) == (2, 1)
+    assert found["capability.gain_rate"] == 2 / 4
+    assert found["compat.capability_change"] == 1
+    # the walker's plan ends with step 3, its last R has t = 4, and COOP2 counts five steps
+    assert found["compat.capability_gain_rate"] == 2 / 5

@@ -1,0 +1,233 @@
+"""What holds of the metrics of every episode, cut off wherever it may be."""
+
+import random
+import time
+from collections import Counter, defaultdict
+from itertools import pairwise
+from math import isfinite
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maeil import Call, LoopSettings, Plan, Resume, Thought
+from maeil.messages import Draft
+from maeil.metrics import METRICS, compute_metrics, metric, reproducible
+from maeil.metrics.shared import shared, sharing
+from maeil.metrics.statistics import quantile
+from maeil.mind import Act
+from maeil.tasks import CapabilityChange
+from maeil.trace import Stamped, Trace
+from maeil.trace.events import (
+    ConstraintChange,
+    EpisodeStart,
+    MessageSent,
+    PlanChange,
+    StageChange,
+    StepOutcome,
+    StepTaken,
+    ThoughtEnd,
+)
+from tests.maeil.corridor import Walk
+from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
+from tests.maeil.scripted import play
+from tests.topologies.test_timelines import centralized
+from topologies.chain import Chain
+from topologies.debate import Debate, DebateConfig
+from topologies.decentralized import Decentralized, DecentralizedConfig
+from topologies.individual import Individual
+
+TOPOLOGIES = [
+    Individual,
+    Chain,
+    lambda: Debate(DebateConfig(name="debate", rounds=1)),
+    lambda: centralized(0, 1),
+    lambda: Decentralized(DecentralizedConfig(name="decentralized", budget=2)),
+]
+
+
+class Wild:
+    """Thinks at random: costs, messages, plans that fail, resumptions, nonsense."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    async def think(self, view):
+        rng = self.rng
+        if rng.random() < 0.1:
+            return Thought(Resume.RESUME)
+        decision, messages = None, ()
+        if Act.PLAN in view.turn.acts:
+            plan = Plan((Walk(steps=rng.randint(0, 3), fails_at=rng.choice([None, None, 0, 1])),))
+            decision = Resume.RESUME if view.plan is not None and rng.random() < 0.5 else plan
+        if view.turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE} and view.turn.recipients and rng.random() < 0.7:
+            messages = (Draft(tuple(rng.sample(view.turn.recipients, 1)), "x" * rng.randint(0, 9)),)
+        record = rng.choice([{}, {"usd": 0.1, "seconds": 1.5, "completion_tokens": 3}, {"retries": 2}])
+        return Thought(decision, messages, (Call(rng.randint(0, 5), record),))
+
+
+def wild_reports(rng):
+    reports, active = {}, set()
+    for step in range(20):
+        names = rng.sample("abcd", rng.randint(0, 4))
+        states = []
+        for name in names:
+            if name in active and rng.random() < 0.2:
+                states.append(over(name))
+                active.discard(name)
+            else:
+                counts = [rng.randint(0, 4) for _ in range(3)]
+                states.append(state(name, rng.randint(1, 3), *counts, able=rng.randint(0, 4), ready=rng.random() < 0.7))
+                active.add(name)
+        attempts = [attempt(name, 0, succeeded=rng.random() < 0.3) for name in active if rng.random() < 0.5]
+        gains = [CapabilityChange(0, "axe", rng.random() < 0.6) for _ in range(rng.randint(0, 1))]
+        reports[step] = Report(states, tuple(attempts), tuple(gains))
+    return reports
+
+
+def wild_episode(seed):
+    rng = random.Random(seed)
+    n = rng.randint(1, 4)
+    return play(
+        [Wild(rng) for _ in range(n)],
+        ReportingCorridor(n, wild_reports(rng), length=4, max_steps=rng.randint(1, 12)),
+        topology=rng.choice(TOPOLOGIES)(),
+        settings=LoopSettings(max_thoughts_per_step=rng.randint(1, 4), max_repairs=rng.randint(0, 2)),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.data())
+def test_metrics_of_any_prefix_are_finite_or_none_and_right(seed, data):
+    events = wild_episode(seed)
+    events = events[: data.draw(st.integers(1, len(events)))]
+    found = compute_metrics(Trace(tuple(events)))
+    assert list(found) != []
+    for name, value in found.items():
+        assert value is None or (isinstance(value, int | float) and isfinite(value)), (name, value)
+    assert_slow_and_simple_agrees(events, found)
+
+
+def assert_slow_and_simple_agrees(events, found):
+    """Compute the trickier metrics again, event by event."""
+    n = len(events[0].event.agents)
+    steps = sum(isinstance(e.event, StepTaken) for e in events)
+    entries = n + sum(isinstance(e.event, StageChange) and e.event.to_stage in ("R", "W", "I") for e in events)
+    assert found["decision.overhead"] == (pytest.approx(entries / steps) if steps else None)
+
+    stage, times, waits = dict.fromkeys(range(n), "R"), Counter(), Counter()
+    for before, after in pairwise(events):
+        if isinstance(before.event, StageChange):
+            stage[before.event.agent] = str(before.event.to_stage)
+        for agent in range(n):
+            times[stage[agent]] += after.t_hat - before.t_hat
+            times[stage[agent], "wall"] += after.wall - before.wall
+            if stage[agent] in "WX" and set(stage.values()) & {"R", "I"}:
+                waits[agent] += after.t_hat - before.t_hat
+    for letter, name in {"R": "reason", "W": "wait", "X": "execute", "I": "interrupted"}.items():
+        assert found[f"decision.time_{name}"] == pytest.approx(times[letter] / n)
+        assert found[f"decision.time_{name}_seconds"] == pytest.approx(times[letter, "wall"] / n, abs=1e-9)
+    # messages arrive at once here, so somebody thinks whenever the world waits
+    assert found["decision.synchronisation"] == pytest.approx(sum(waits.values()) / n)
+
+    states, pairs = {}, {}
+    for e in events:
+        if isinstance(e.event, ConstraintChange):
+            states[e.event.task["target"]] = e.event
+        elif isinstance(e.event, StepOutcome):
+            for made in e.event.attempts:
+                pairs[e.t, made["task"]["target"]] = states[made["task"]["target"]]
+    for kind in ("spatial", "temporal", "participation", "joint"):
+        violations = [
+            1 if kind == "joint" and not s.dependency else max(0, s.threshold - getattr(s, kind)) / s.threshold
+            for s in pairs.values()
+        ]
+        expected = pytest.approx(sum(violations) / len(pairs), abs=1e-12) if pairs else None
+        assert found[f"constraints.violation_{kind}"] == expected
+
+    ends = defaultdict(list)
+    for e in events:
+        if isinstance(e.event, PlanChange) and e.event.status not in ("committed", "running"):
+            ends[e.event.status].append(e.event.plan)
+    for status in ("failed", "interrupted", "replaced", "cancelled"):
+        assert found[f"plans.{status}"] == len(ends[status])
+
+
+def test_wall_times_and_only_they_are_no_part_of_a_comparison():
+    for name, one in METRICS.items():
+        assert one.name == name
+        assert one.reproducible != name.endswith("_seconds")
+        assert one.reproducible != (one.unit.split()[0] == "s")
+    found, again = (compute_metrics(Trace(tuple(wild_episode(3)))) for _ in range(2))
+    assert reproducible(found) == reproducible(again)
+    assert set(found) - set(reproducible(found)) == {name for name in METRICS if not METRICS[name].reproducible}
+
+
+def test_every_metric_says_what_it_is():
+    for one in METRICS.values():
+        assert len(one.description) > 10, one.name
+        assert "partial(" not in one.description, one.name
+        assert one.unit
+
+
+def test_a_name_is_given_once():
+    with pytest.raises(ValueError, match=r"outcome\.steps"):
+        metric("outcome.steps")(lambda trace: 0)
+
+
+def test_what_metrics_share_is_derived_once_and_for_that_trace_alone():
+    derived = []
+
+    @shared
+    def number(trace):
+        derived.append(trace)
+        return len(trace.events)
+
+    one, other = Trace(tuple(wild_episode(1))), Trace(tuple(wild_episode(2)))
+    with sharing(one):
+        assert number(one) == number(one) == len(one.events)
+        assert number(other) == len(other.events)
+    assert derived == [one, other]
+    assert number(one) == len(one.events)
+    assert len(derived) == 3
+
+
+def test_quantiles_are_interpolated():
+    assert quantile([], 0.5) is None
+    assert quantile([3.0], 0.95) == 3.0
+    assert quantile([4.0, 1.0, 2.0, 3.0], 0.5) == 2.5
+    assert quantile([0.0, 10.0], 0.95) == 9.5
+
+
+def test_a_large_episode_takes_about_a_second():
+    """64 agents, 500 steps, more than 100,000 events; the bound leaves room for a busy machine."""
+    events = []
+
+    def record(event, t):
+        events.append(Stamped(len(events), t, float(t), t * 1e-3, event))
+
+    n, steps = 64, 500
+    record(EpisodeStart(1, 0, "w", "t", [f"a{i}" for i in range(n)], [], "tokens", {}), 0)
+    for t in range(steps):
+        for agent in range(t % 2, n, 2):
+            plan = f"P{agent}.{t}"
+            record(ThoughtEnd(agent, 1, [{"usd": 0.1, "seconds": 1.0}], [], 0.1), t)
+            record(PlanChange(plan, agent, "committed", "", {"kind": "push", "target": str(agent % 7)}, [{"a": 1}]), t)
+            record(StageChange(agent, "R", "W", "plan_committed"), t)
+            record(StageChange(agent, "W", "X", "all_ready"), t)
+            record(PlanChange(plan, agent, "running"), t)
+        record(MessageSent(t, 0, [1, 2], "inform", "hello", float(t), False), t)
+        for task in range(40):
+            name = {"kind": "push", "target": str(task)}
+            record(ConstraintChange(name, 2, (t + task) % 3, t % 2, n, 0, True), t)
+        record(StepTaken([0] * n, 0.0), t)
+        record(StepOutcome([], [{"task": name, "agents": [0], "succeeded": False, "missing": ["spatial"]}]), t)
+        for agent in range(t % 2, n, 2):
+            record(PlanChange(f"P{agent}.{t}", agent, "succeeded"), t + 1)
+            record(StageChange(agent, "X", "R", "plan_ended"), t + 1)
+    assert len(events) > 100_000
+    trace = Trace(tuple(events))
+    begin = time.process_time()
+    found = compute_metrics(trace)
+    assert time.process_time() - begin < 3
+    assert found["plans.number"] == n / 2 * steps

@@ -1,0 +1,225 @@
+"""`quorum metrics`: old traces, whole, broken off, damaged and newer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.recompute import recompute, write_metrics
+from experiments.summary import main_rows, shown
+from maeil.metrics import METRICS, compute_metrics
+from maeil.trace import Trace
+from tests.conftest import CORRIDOR, Quorum
+from tests.maeil.corridor import Corridor
+from tests.maeil.scripted import Scripted, play, walk
+
+
+def record(folder: Path, steps: int = 2) -> Path:
+    """Leave the trace of a short episode in a folder."""
+    folder.mkdir(parents=True)
+    play([Scripted(walk(steps))], Corridor(1, length=steps), path=folder / "trace.jsonl")
+    return folder
+
+
+def spoil(folder: Path, old: str, new: str) -> None:
+    file = folder / "trace.jsonl"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_the_metrics_of_a_run_can_be_computed_again(quorum: Quorum, tmp_path: Path) -> None:
+    folder = json.loads(quorum("run", *CORRIDOR, "n=2", "--json").stdout)["folder"]
+    file = tmp_path / folder / "metrics.json"
+    before = file.read_bytes()
+    file.write_text("{}")
+    done = quorum("metrics", folder, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == [{"run": folder, "outcome": "completed", "metrics": json.loads(before)}]
+    assert file.read_text() == "{}"
+    assert quorum("metrics", folder, "--write").returncode == 0
+    assert file.read_bytes() == before
+    assert sorted(path.name for path in file.parent.iterdir()) == [
+        "config.yaml", "meta.json", "metrics.json", "trace.jsonl",
+    ]  # fmt: skip
+
+
+def test_few_runs_are_columns_with_every_metric(quorum: Quorum, tmp_path: Path) -> None:
+    record(tmp_path / "[one]", steps=2)
+    record(tmp_path / "two", steps=3)
+    lines = quorum("metrics", "[one]", "two/trace.jsonl").stdout.splitlines()
+    assert lines[:2] == ["1: [one]", "2: two"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines[2:] if line.strip()}
+    assert METRICS.keys() <= rows.keys()
+    assert rows["outcome"] == ["completed", "completed"]
+    assert rows["outcome.steps"] == ["2", "3", "environment", "steps"]
+
+
+def test_many_runs_are_rows_with_whole_names(quorum: Quorum, tmp_path: Path) -> None:
+    names = [f"{'a-long-name-' * 8}{i}" for i in range(5)]
+    for name in names:
+        record(tmp_path / name)
+    head, *rows = quorum("metrics", *names).stdout.splitlines()
+    assert head.split()[:4] == ["run", "outcome", "goals", "steps"]
+    assert [row.split()[:4] for row in rows] == [[name, "completed", "1/1", "2"] for name in names]
+
+
+def test_what_a_killed_run_left_is_evaluated_as_far_as_it_goes(quorum: Quorum, tmp_path: Path) -> None:
+    file = record(tmp_path / "killed.partial-1234") / "trace.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    last_step = max(i for i, line in enumerate(lines) if b'"event":"step"' in line)
+    file.write_bytes(b"".join(lines[:last_step]) + lines[last_step][:20])
+    (found,) = json.loads(quorum("metrics", "killed.partial-1234", "--json").stdout)
+    assert found["outcome"] is None
+    assert found["metrics"]["outcome.steps"] == 1
+    assert found["metrics"]["outcome.success"] is False
+    assert "unfinished" in quorum("metrics", "killed.partial-1234").stdout
+
+
+def test_a_packed_trace_gives_the_same(tmp_path: Path) -> None:
+    folder = record(tmp_path / "run")
+    plain = recompute(folder)
+    file = folder / "trace.jsonl"
+    (folder / "trace.jsonl.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert recompute(folder).metrics == plain.metrics
+    packed = recompute(folder / "trace.jsonl.gz")
+    assert (packed.metrics, packed.name) == (plain.metrics, "run")
+
+
+WRONG = {
+    "missing": ["missing: no trace.jsonl there"],
+    "empty": ["empty/trace.jsonl: does not begin with 'episode_start'"],
+    "torn": ["torn/trace.jsonl, line 3: not an event"],
+    "hole": ["hole: damaged: event 3 is missing"],
+    "order": ["order: damaged: event 1 is missing or not in its place, 2 is there"],
+    "strange": ["strange: damaged: its events contradict each other"],
+    "endless": ["endless/trace.jsonl, line 10: not an event", "infinity"],
+    "newer": ["schema 99", "update quorum-harness"],
+    "packed": ["packed/trace.jsonl.gz: damaged"],
+    "garbled": ["garbled"],
+    "folder": ["folder: no trace.jsonl there", "give folder/*"],
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_trace_that_cannot_be_read_is_one_message(case: str, quorum: Quorum, tmp_path: Path) -> None:
+    folder = tmp_path / case
+    match case:
+        case "missing":
+            pass
+        case "folder":
+            record(folder / "run")
+        case "packed" | "garbled":
+            file = record(folder) / "trace.jsonl"
+            packed = bytearray(gzip.compress(file.read_bytes()))
+            if case == "garbled":
+                packed[40:60] = bytes(20)
+            (folder / "trace.jsonl.gz").write_bytes(packed[:-20] if case == "packed" else packed)
+            file.unlink()
+        case _:
+            file = record(folder) / "trace.jsonl"
+            lines = file.read_text().splitlines(keepends=True)
+            match case:
+                case "empty":
+                    lines = []
+                case "torn":
+                    lines[2] = lines[2][:10] + "\n"
+                case "hole":
+                    del lines[3]
+                case "order":
+                    lines[1], lines[2] = lines[2], lines[1]
+            file.write_text("".join(lines))
+            if case == "strange":
+                spoil(folder, '"to_stage":"W"', '"to_stage":"Z"')
+            elif case == "endless":
+                spoil(folder, '"reward":1.0', '"reward":1e999')
+            elif case == "newer":
+                spoil(folder, '"schema":1', '"schema":99')
+    done = quorum("metrics", case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    for words in WRONG[case]:
+        assert words in done.stderr
+
+
+def test_the_others_are_evaluated_all_the_same(quorum: Quorum, tmp_path: Path) -> None:
+    record(tmp_path / "good")
+    record(tmp_path / "bad")
+    (tmp_path / "bad" / "trace.jsonl").write_text("nonsense\n")
+    done = quorum("metrics", "bad", "good", "nowhere", "--json", "--write")
+    assert done.returncode == 2
+    assert [found["run"] for found in json.loads(done.stdout)] == ["good"]
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["error", "nowhere"]
+    assert (tmp_path / "good" / "metrics.json").exists()
+    assert not (tmp_path / "bad" / "metrics.json").exists()
+
+
+def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.errors import UserError
+
+    folder = record(tmp_path / "run")
+    (folder / "metrics.json").write_text("old")
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(UserError, match=r"metrics\.json: cannot be written: No space left"):
+        write_metrics(recompute(folder))
+    assert (folder / "metrics.json").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == ["metrics.json", "trace.jsonl"]
+
+
+def test_the_help_has_examples(quorum: Quorum) -> None:
+    assert "Examples:\n    quorum metrics" in quorum("metrics", "--help").stdout
+    assert quorum("metrics").returncode == 2
+
+
+def test_run_tells_of_a_group_only_what_occurred() -> None:
+    events = play([Scripted(walk(2))], Corridor(1, length=2))
+    metrics = compute_metrics(Trace(tuple(events)))
+    rows = dict(main_rows("completed", metrics))
+    assert rows["goals reached"] == "1 / 1"
+    assert rows["steps"] == "2"
+    assert rows["plans: number"] == "1"
+    assert not any(label.startswith(("communication", "constraints", "model")) for label in rows)
+    assert "decision: forced ready" not in rows
+    busy = {
+        "communication.messages": 3,
+        "constraints.attempts": 1,
+        "decision.forced_ready": 2,
+        "outcome.steps_over_lower_bound": 1.25,
+    }
+    rows = dict(main_rows("completed", {**metrics, **busy}))
+    assert rows["communication: messages"] == "3"
+    assert rows["plans: interruptions"] == "0"
+    assert rows["constraints: violation spatial"] == "-"
+    assert rows["decision: forced ready"] == "2"
+    assert rows["steps"] == "2 (1.25 x lower bound)"
+
+
+def test_the_bound_of_the_board_gives_the_distance_to_it() -> None:
+    class Bounded(Corridor):
+        def reset(self, seed: int) -> dict[str, float]:
+            return {**super().reset(seed), "lower_bound": 2}
+
+    def found(world: Corridor, *steps: int) -> object:
+        return compute_metrics(Trace(tuple(play([Scripted(walk(*steps))], world))))["outcome.steps_over_lower_bound"]
+
+    assert found(Bounded(1, length=3), 3) == 1.5
+    assert found(Bounded(1, length=3, max_steps=2), 3) is None
+    assert found(Corridor(1, length=3), 3) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (True, "yes"), (3, "3"), (1.234, "1.23"), (0.0, "0.00"), (0.00123, "0.0012"), (-0.05, "-0.05")],
+)
+def test_values_are_written_for_a_reader(value: float | None, text: str) -> None:
+    assert shown(value) == text
