@@ -98,8 +98,13 @@ class SymbolicObservation:
         for block in self.blocks:
             lines.append(_block_line(block))
             lines.extend(
-                f"  {face.value} face: free {_runs(block.faces[face].free)}; taken {_runs(block.faces[face].taken)}"
-                for face in Face
+                f"  {name} face: free {_runs(cells.free)}; taken {_runs(cells.taken)}"
+                for name, cells in (
+                    ("left", block.faces.left),
+                    ("right", block.faces.right),
+                    ("up", block.faces.up),
+                    ("down", block.faces.down),
+                )
             )
         if self.history:
             lines.append("Your recent actions:")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt, field_validator
@@ -30,14 +30,17 @@ from maeil.plans import Plan
 from maeil.tasks import TaskState
 from maeil.world import Progress, Transition
 
+LARGEST_SIDE = 1024
+"""Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
+
 
 class CubeConfig(ComponentConfig):
     """Configuration of CUBE."""
 
     name: Literal["cube"]
-    n: PositiveInt
+    n: Annotated[int, Field(ge=1, le=LARGEST_SIDE)]
     """Number of agents; without the following it also names side and blocks, by the curriculum."""
-    side: PositiveInt | None
+    side: Annotated[int, Field(ge=4, le=LARGEST_SIDE)] | None
     """Cells along each edge; null: the curriculum's for `n`."""
     blocks: dict[PositiveInt, PositiveInt] | None
     """Number of blocks by weight; null: the curriculum's for `n`."""
@@ -53,6 +56,12 @@ class CubeConfig(ComponentConfig):
     """Name of the reward, of those registered in `cube_env.rewards`."""
     vocabulary: Literal["cube", "emcoop"]
     """Symbolic actions that the agents may use."""
+
+    @field_validator("layout")
+    @classmethod
+    def _is_board(cls, source: str | None) -> str | None:
+        """Keep the board itself, so that the configuration and its hash hold it wherever it came from."""
+        return f"{layout_from(source)}\n" if source is not None else None
 
     @field_validator("reward")
     @classmethod

@@ -114,10 +114,7 @@ topologies = Registry(
     "topologies",
     "topology",
     "quorum.topologies",
-    {
-        name: f"topologies.{name}"
-        for name in ("individual", "debate", "chain", "centralized", "decentralized", "graph")
-    },
+    {name: f"topologies.{name}" for name in ("individual", "debate", "chain", "centralized", "decentralized", "graph")},
 )
 REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies)
 """Every registry, in the order in which their groups stand in a configuration."""

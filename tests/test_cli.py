@@ -30,7 +30,7 @@ MISTAKES = {
     ("run", "n=interval(0,1)"): ["interval()"],
     ("run", "env.blocks={1: 300}"): ["env:", "no room"],
     ("run", "env.layout=nowhere.txt"): ["env.layout:", "nowhere.txt"],
-    ("run", "n=2", "env.layout=overlap.txt"): ["env: ", "block 1 (B)"],
+    ("run", "n=2", "env.layout=overlap.txt"): ["env.layout: ", "block 1 (B)"],
     ("run", "--out", "file/runs"): ["--out file/runs", "cannot be written"],
     ("run", "--out", "/proc/nowhere"): ["--out /proc/nowhere", "cannot be written"],
     ("run", "--plugin", "no_such_plugin"): ["--plugin no_such_plugin"],

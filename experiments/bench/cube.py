@@ -33,7 +33,7 @@ DEFINITIONS: Mapping[str, str] = {
     "observations",
     "second process starts": "from starting the interpreter to the end of the first step, the kernels compiled before",
     "cpu": "processor time over wall time of a process that takes 20 steps a second",
-    "step of the loop": "wall time of the whole episode over its steps: heuristic team, trace written to disk",
+    "step of the loop": "from one environment step to the next: heuristic team, constraints on, trace to disk",
     "published": SOURCE,
 }
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -19,6 +20,8 @@ from experiments.bench.cube_published import ACTION_SECONDS, MEMORY_MB, STEP_SEC
 from experiments.bench.measure import Run, Subject, seconds_per_call
 from experiments.cell import Cell
 from experiments.episode import run_cell
+from maeil.trace import Stamped
+from maeil.trace.events import StepTaken
 
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 15, 64: 45, 256: 130}
@@ -153,10 +156,14 @@ def _loop(n: int, steps: int) -> Run:
     cell = Cell.compose([f"n={n}", f"max_steps={steps}", "env=cube", "agents=heuristic", "topology=individual"])
 
     def run() -> float:
+        instants: list[float] = []
+
+        def note(stamped: Stamped) -> None:
+            if isinstance(stamped.event, StepTaken):
+                instants.append(time.perf_counter())
+
         with tempfile.TemporaryDirectory() as folder:
-            result = run_cell(cell, Path(folder))
-        taken = result.metrics["outcome.steps"]
-        assert isinstance(taken, int | float)
-        return MILLI * result.seconds / taken
+            run_cell(cell, Path(folder), lambda _world: note)
+        return MILLI * median(after - before for before, after in pairwise(instants))
 
     return run

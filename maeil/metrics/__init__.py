@@ -1,7 +1,8 @@
 """Metrics: one function of the trace each.
 
 Units: *cognitive time* is the unit of the run's clock (tokens, thoughts or seconds). A metric whose name ends in
-`_seconds` measures wall time; `reproducible` leaves it out. A value is None where the trace does not define it.
+`_seconds` measures wall time. `reproducible` leaves those out, and what the network did (`model.retries`). A value is
+None where the trace does not define it.
 
 Every metric works on the prefix that a killed run leaves. Metrics are not made of what a trace does not hold: messages
 bear no token counts, so their size is given in characters only.

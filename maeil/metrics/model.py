@@ -80,11 +80,15 @@ for _name, _share, _doc in (
 ):
     metric(f"model.{_name}", "s", _doc)(partial(_latency, _share))
 
-for _name, _doc in (
-    ("retries", "Requests sent again after an error of the provider."),
-    ("repairs", "Calls made again by a mind itself because a reply was of no use to it."),
-):
-    metric(f"model.{_name}", _name, _doc)(partial(_count, _name))
+metric(
+    "model.retries",
+    "retries",
+    "Requests sent again after an error of the provider; not reproducible.",
+    reproducible=False,
+)(partial(_count, "retries"))
+metric("model.repairs", "repairs", "Calls made again by a mind itself because a reply was of no use to it.")(
+    partial(_count, "repairs")
+)
 
 
 @metric("model.parse_failures", "calls")

@@ -28,11 +28,14 @@ class Metric:
         name: `group.name`.
         unit: unit of the value, `1` for a plain number or a share.
         function: computes it from a trace, whole or a prefix; its docstring gives formula and source.
+        reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
+            what the network did.
     """
 
     name: str
     unit: str
     function: Function
+    reproducible: bool = True
 
     @property
     def group(self) -> str:
@@ -44,23 +47,19 @@ class Metric:
         """What it measures, with formula and source."""
         return cleandoc(self.function.__doc__ or "")
 
-    @property
-    def reproducible(self) -> bool:
-        """Whether equal configuration, seed and replies give an equal value: false for wall time."""
-        return not self.name.endswith(_WALL)
-
 
 METRICS: dict[str, Metric] = {}
 """Every metric by name, in the order of definition."""
 
 
-def metric(name: str, unit: str = "1", doc: str = "") -> Callable[[Function], Function]:
+def metric(name: str, unit: str = "1", doc: str = "", *, reproducible: bool = True) -> Callable[[Function], Function]:
     """Register a function of the trace as a metric.
 
     Args:
         name: `group.name`; wall times, and only they, end in `_seconds`.
         unit: unit of the value.
         doc: the docstring of a function that is one of a family; others have their own.
+        reproducible: false for what depends on more than configuration, seed and replies; wall times need not say so.
 
     Raises:
         ValueError: there is a metric of this name.
@@ -71,7 +70,7 @@ def metric(name: str, unit: str = "1", doc: str = "") -> Callable[[Function], Fu
             raise ValueError(f"there is a metric '{name}' already")
         if doc:
             function.__doc__ = doc
-        METRICS[name] = Metric(name, unit, function)
+        METRICS[name] = Metric(name, unit, function, reproducible and not name.endswith(_WALL))
         return function
 
     return register
@@ -86,9 +85,9 @@ def compute_metrics(trace: Trace) -> dict[str, Value]:
 
 
 def reproducible(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Leave the wall times out of the values of metrics, so that those of two runs can be compared.
+    """Leave out what is not reproducible among the values of metrics, so that those of two runs can be compared.
 
     With the clock unit `seconds` the cognitive clock is a wall clock too, and nothing that depends on it is the same
     in two runs.
     """
-    return {name: value for name, value in values.items() if not name.endswith(_WALL)}
+    return {name: value for name, value in values.items() if name not in METRICS or METRICS[name].reproducible}

@@ -61,7 +61,8 @@ WRONG = {
     "~seed": "seed: the key is missing",
     "~memory.messages": "memory.messages: the key is missing",
     "~env.step_cost": "env.step_cost: the key is missing",
-    "+x=1": "x: there is no such key. Keys: n, seed, max_steps, max_repairs, memory, limits, clock, env, agents, topology.",
+    "+x=1": "x: there is no such key. Keys: n, seed, max_steps, max_repairs, memory, limits, clock, env, agents, "
+    "topology.",
     "+seeds=1": "seeds: there is no such key. Did you mean 'seed'? Keys: n, seed, ",
     "+clock.speed=1": "clock.speed: there is no such key.",
     "+topology.rounds=1": "topology.rounds: there is no such key. Keys of topology: name.",

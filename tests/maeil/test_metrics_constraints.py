@@ -79,6 +79,22 @@ def test_compat_constraints_by_hand():
     assert found["compat.improvement_ratio"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    # p is 2; in place, acting
+    [((0, 0), (1, 0)), ((1, 0), (1, 1)), ((1, 0), (2, 0))],
+    ids=["one in place", "one acting", "p in place"],
+)
+def test_compat_improves_and_worsens_with_each_condition_of_the_tracker(before, after):
+    up = run({0: Report([state("a", 2, *before, 0)]), 1: Report([state("a", 2, *after, 0)])}, steps=2)
+    down = run({0: Report([state("a", 2, *after, 0)]), 1: Report([state("a", 2, *before, 0)])}, steps=2)
+    for trace, expected in ((up, (1, 0, 1.0)), (down, (0, 1, 0.0))):
+        found = compute_metrics(trace)
+        assert tuple(found[f"compat.{name}"] for name in ("improved_tasks", "worsened_tasks", "improvement_ratio")) == (
+            expected
+        )
+
+
 def test_nothing_to_cooperate_on():
     found = compute_metrics(run({}, steps=2))
     assert (found["constraints.attempts"], found["constraints.tasks"], found["constraints.missing_none"]) == (0, 0, 0)
@@ -89,11 +105,11 @@ def test_nothing_to_cooperate_on():
 
 
 def test_two_attempts_at_a_task_in_a_step_are_one_pair():
-    lifts = {0: Report([state("a", 4, 1, 1, 1)], (attempt("a", 0), attempt("a", 1)))}
+    tried = (attempt("a", 0), attempt("a", 1), attempt("b", 2, succeeded=True))
+    lifts = {0: Report([state("a", 4, 1, 1, 1), state("b", 1, 1, 1, 1)], tried)}
     found = compute_metrics(run(lifts, steps=1))
-    assert found["constraints.attempts"] == 2
-    assert found["constraints.missing_spatial"] == 2
-    assert found["constraints.violation_spatial"] == pytest.approx(3 / 4)
+    assert (found["constraints.attempts"], found["constraints.missing_spatial"]) == (3, 2)
+    assert found["constraints.violation_spatial"] == pytest.approx((3 / 4 + 0) / 2)
     # no step follows, so nothing is counted after it
     assert found["compat.violation_spatial"] is None
 

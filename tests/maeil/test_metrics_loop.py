@@ -1,5 +1,6 @@
 """Communication, decisions, plans and compat by hand, on the episodes of `tests/topologies/test_timelines.py`."""
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -366,6 +367,13 @@ def test_compat_takes_an_equal_plan_after_a_failure_for_a_resumption():
         outcome__score=3.0,
         compat__score_per_step=1.0,
     )
+
+
+def test_a_plan_that_runs_out_of_time_has_not_failed_but_is_interrupted_in_compat():
+    events = play([Scripted(go(1, 2, fails_at=1), go(1, 1))], Corridor(1, length=2))
+    (place,) = [i for i, e in enumerate(events) if e.event.kind == "plan" and e.event.status == "failed"]
+    events[place] = replace(events[place], event=replace(events[place].event, status="timed_out"))
+    check(events, plans__failed=0, plans__timed_out=1, plans__success_rate=1 / 2, compat__interruptions=1)
 
 
 def test_compat_coherence_is_nothing_when_all_specifications_differ():
