@@ -35,8 +35,8 @@ def test_the_yaml_gives_the_configuration_back() -> None:
 
 
 def test_a_board_stands_in_the_yaml_line_by_line() -> None:
-    cell = Cell.compose(["n=1", 'env.layout="....|\n.0..|\n"'])
+    cell = Cell.compose(["n=1", 'env.layout="...|\n.0A|\n...|\n...|\n"'])
     board = cell.plain["env"]["layout"]
     assert "\n" in board
-    assert "  layout: |\n    ....|\n" in cell.as_yaml()
+    assert "  layout: |\n    ...|\n" in cell.as_yaml()
     assert yaml.safe_load(cell.as_yaml())["env"]["layout"] == board
