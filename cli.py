@@ -58,6 +58,7 @@ def _quorum(
       quorum run n=8 seed=3 --live
       quorum list env
       quorum show n=8 topology=individual
+      quorum show prompt n=4 topology=debate agent=1
       quorum check
       quorum metrics runs/*
     """
@@ -71,10 +72,25 @@ def run(
     live: Annotated[bool, typer.Option("--live", help="Show the team at work.", show_default=False)] = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", metavar="USD", help="End the episode at this cost.", show_default=False),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", help="End it at so many tokens.", show_default=False),
+    ] = None,
+    budget_calls: Annotated[
+        int | None,
+        typer.Option("--budget-calls", metavar="N", help="End it at so many model calls.", show_default=False),
+    ] = None,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
     """Run one episode, and keep its trace and metrics.
+
+    An episode whose budget is used up ends as `budget`: it is scored and labelled, and the exit code is 0. It is 1 for
+    an episode that ends as `error`.
 
     \b
     Examples:
@@ -82,6 +98,7 @@ def run(
       quorum run n=8 seed=3 --live
       quorum run n=2 env.layout=my_board.txt
       quorum run n=4 --json > result.json
+      quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from experiments.cell import Cell
@@ -92,7 +109,9 @@ def run(
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
     load_plugins(plugin or [])
-    cell = Cell.compose(overrides or [], config_dir)
+    budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
+    limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
+    cell = Cell.compose([*(overrides or []), *limits], config_dir)
     try:
         with ExitStack() as stack:
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
@@ -101,8 +120,10 @@ def run(
         raise typer.Exit(130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
-        typer.echo(f"error: the episode ended with an error, see {result.folder / 'meta.json'}", err=True)
+        typer.echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
+    if result.outcome in ("budget", "limit") and not quiet:
+        typer.echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
 
 
 def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
@@ -206,19 +227,34 @@ def list_(
 def show(
     overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
 ) -> None:
-    """Show a resolved configuration and its hash.
+    """Show a resolved configuration and its hash, or what a language model is asked.
+
+    `quorum show prompt` prints the prompt of the first turn of a participant (agent=0). No model is asked: those who
+    have a turn before it are answered by the simulated one.
 
     \b
     Examples:
       quorum show
       quorum show n=8 clock=fixed
       quorum show n=8 --json
+      quorum show prompt n=4 topology=debate agent=1
+      quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
     """
     from experiments.cell import Cell
     from experiments.plugins import load_plugins
 
     load_plugins(plugin or [])
-    cell = Cell.compose(overrides or [], config_dir)
+    arguments = overrides or []
+    if arguments[:1] == ["prompt"]:
+        from experiments.prompt import first_prompt
+
+        prompt = first_prompt(arguments[1:], config_dir)
+        if as_json:
+            _print_json(prompt.plain())
+        else:
+            typer.echo(prompt.text())
+        return
+    cell = Cell.compose(arguments, config_dir)
     if as_json:
         _print_json({"hash": cell.hash, "name": cell.name, "configuration": dict(cell.plain)})
     else:
@@ -237,12 +273,15 @@ def check(
     """Check the installation and a configuration.
 
     It looks at the packages, at the folder for results, and whether the configuration composes and its components
-    build. The exit code is 1 when something that is needed fails.
+    build. With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1
+    when something that is needed fails.
 
     \b
     Examples:
       quorum check
       quorum check n=16 --out /data/runs
+      quorum check llm=simulated
+      quorum check llm=openai llm.model=NAME
     """
     from dataclasses import asdict
 
@@ -265,6 +304,70 @@ def check(
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def cache(
+    action: Annotated[str, typer.Argument(metavar="stats|clear", help="What to do.", show_default=False)],
+    *,
+    path: Annotated[
+        Path | None,
+        typer.Option("--path", metavar="FILE", help="Another file than the usual one.", show_default=False),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear without asking.", show_default=False)] = False,
+    as_json: Json = False,
+) -> None:
+    """Look at the answers of language models that are kept on disk, or throw them away.
+
+    \b
+    Examples:
+      quorum cache stats
+      quorum cache stats --json
+      quorum cache clear --yes
+    """
+    from experiments.answers import clear, look
+    from experiments.errors import UserError, choices_hint
+
+    if action not in ("stats", "clear"):
+        raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
+    kept = look(path)
+    if action == "clear":
+        if kept.entries and not yes:
+            typer.confirm(f"Throw away {kept.entries} answers in {kept.path}?", abort=True, err=True)
+        kept = clear(path)
+    if as_json:
+        _print_json(kept.plain())
+    else:
+        typer.echo(kept.text())
+
+
+@app.command("serve-simulated")
+def serve_simulated(
+    overrides: Overrides = None,
+    *,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 8008,
+    faults: Annotated[
+        list[str] | None,
+        typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of the requests.", show_default=False),
+    ] = None,
+    latency: Annotated[
+        float, typer.Option("--latency", metavar="SECONDS", help="Seconds that every answer takes.")
+    ] = 0.0,
+) -> None:
+    """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
+
+    It is for tests and demonstrations: real clients, real HTTP, no model behind it. `quorum list llm` shows the values
+    of the simulated model; `--faults help` names the faults.
+
+    \b
+    Examples:
+      quorum serve-simulated
+      quorum serve-simulated --port 9000 --latency 0.5
+      quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+    """
+    from experiments.serve import serve
+
+    serve(overrides or [], port, faults or [], latency, typer.echo)
 
 
 @app.command()

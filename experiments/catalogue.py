@@ -13,7 +13,7 @@ from pathlib import Path
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 """The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
 
-BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "clock")
+BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock")
 """The groups of every experiment, in the order of the defaults list."""
 
 _LINE = re.compile(
@@ -60,7 +60,7 @@ class Option:
 
 def knobs() -> tuple[Knob, ...]:
     """Give the top-level keys, which all groups share."""
-    return tuple(knob for knob in _knobs(CONFIGS / "config.yaml") if not knob.key.startswith("defaults"))
+    return tuple(knob for knob in _own_knobs(CONFIGS / "config.yaml") if not knob.key.startswith("defaults"))
 
 
 def options(config_dir: Path | None = None) -> tuple[Option, ...]:
@@ -80,10 +80,24 @@ def _options(folder: Path, source: str) -> Iterator[Option]:
         lines = file.read_text(encoding="utf-8").splitlines()
         comments = (line[1:].strip() for line in lines if line.startswith("#"))
         description = next((text for text in comments if not text.startswith("@package")), "")
-        yield Option(file.parent.name, file.stem, description, tuple(_knobs(file)), source)
+        yield Option(file.parent.name, file.stem, description, _knobs(file), source)
 
 
-def _knobs(file: Path) -> Iterator[Knob]:
+def _knobs(file: Path) -> tuple[Knob, ...]:
+    """Give the keys of a file, and then those of the files of its folder that it includes (`- NAME@_here_`)."""
+    included = re.findall(r"^  - (\S+)@_here_$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    found = {knob.key: knob for knob in _own_knobs(file)}
+    for knob in (knob for name in included for knob in _knobs(_included(file, name))):
+        found.setdefault(knob.key, knob)
+    return tuple(found.values())
+
+
+def _included(file: Path, name: str) -> Path:
+    beside = file.parent / f"{name}.yaml"
+    return beside if beside.exists() else CONFIGS / file.parent.name / f"{name}.yaml"
+
+
+def _own_knobs(file: Path) -> Iterator[Knob]:
     parents: list[tuple[int, str]] = []
     for line in file.read_text(encoding="utf-8").splitlines():
         match = _LINE.match(line)

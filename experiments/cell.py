@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ import yaml
 
 from experiments.compose import compose
 from experiments.schema import Configuration, validate
+from maeil.component import ComponentConfig
 
 
 @dataclass(frozen=True)
@@ -57,21 +59,40 @@ class Cell:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of the configuration, in hexadecimal."""
-        text = json.dumps(self.plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        """SHA-256 of the canonical JSON of the configuration's identity, in hexadecimal."""
+        identity = self.configuration.identity()
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
     def name(self) -> str:
-        """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`."""
+        """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
+
+        Where the minds think with a language model its name stands behind theirs: `cube-n8-naive-gpt-5-debate-...`.
+        """
         c = self.configuration
-        return f"{c.env.name}-n{c.n}-{c.agents.name}-{c.topology.name}-s{c.seed}-{self.hash[:8]}"
+        minds = f"{c.agents.name}-{self._model}" if c.uses_models else c.agents.name
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}-{self.hash[:8]}"
+
+    @property
+    def _model(self) -> str:
+        """The model's name as a part of a file's name, with the number of the others that single agents have."""
+        llm = self.configuration.llm
+        labels = dict.fromkeys(_label(self.configuration.llm_of(name)) for name in getattr(llm, "agents", ()))
+        others = len(labels.keys() - {_label(llm)})
+        short = re.sub("[^A-Za-z0-9._]+", "-", _label(llm).rpartition("/")[2]).strip("-.")[:32] or llm.name
+        return f"{short}+{others}" if others else short
 
     def as_yaml(self) -> str:
         """Give the hash and the configuration as YAML."""
         data = {"hash": self.hash, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
         return text
+
+
+def _label(llm: ComponentConfig) -> str:
+    label: str = getattr(llm, "label", llm.name)
+    return label
 
 
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc] # PyYAML ships no types

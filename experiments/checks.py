@@ -10,10 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiments.errors import UserError
 from experiments.packages import DISTRIBUTION, Needed, requirements
 from experiments.version import __version__
+
+if TYPE_CHECKING:
+    from experiments.schema import Configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ def check(arguments: Sequence[str], out: Path, config_dir: Path | None) -> Itera
     yield Finding("python", sys.version_info >= (3, 11), True, platform.python_version())
     yield from _packages(requirements())
     yield _writable(out)
-    yield _configuration(arguments, config_dir)
+    yield from _configuration(arguments, config_dir)
 
 
 def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
@@ -81,13 +85,32 @@ def _writable(out: Path) -> Finding:
     return Finding("--out", True, True, f"{out}{os.sep} can be written")
 
 
-def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Finding:
+def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
     from experiments.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
     from experiments.episode import build  # noqa: PLC0415
+    from experiments.models import no_model  # noqa: PLC0415
 
     try:
         cell = Cell.compose(arguments, config_dir)
-        build(cell)
+        build(cell, no_model)
     except UserError as error:
-        return Finding("configuration", False, True, str(error))
-    return Finding("configuration", True, True, f"{cell.name} composes, and its components build")
+        yield Finding("configuration", False, True, str(error))
+        return
+    yield Finding("configuration", True, True, f"{cell.name} composes, and its components build")
+    if any(_chooses_model(argument) for argument in arguments):
+        yield from _models(cell.configuration)
+
+
+def _chooses_model(argument: str) -> bool:
+    return argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm"
+
+
+def _models(configuration: Configuration) -> Iterator[Finding]:
+    """Ask each language model once, those of single agents too."""
+    from experiments.model_check import try_model  # noqa: PLC0415
+
+    asked = {"llm": configuration.llm}
+    asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in getattr(configuration.llm, "agents", ())}
+    for key, config in asked.items():
+        fine, detail = try_model(config)
+        yield Finding(key, fine, True, detail)

@@ -11,14 +11,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agents.llm.errors import LanguageModelError
+from experiments.advice import advice
+from experiments.answerers import Answerers, answerers
 from experiments.cell import Cell
-from experiments.errors import UserError
+from experiments.errors import UserError, choices_hint
 from experiments.folder import EpisodeFolder
+from experiments.models import EpisodeModels, ModelPool
 from experiments.provenance import provenance
 from experiments.registry import Registry, minds, topologies, worlds
 from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_episode
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
+from maeil.trace.events import EpisodeEnd
 
 Watch = Callable[[World], Listener]
 """Given the world of an episode, gives a listener that is told every event as it happens."""
@@ -32,6 +37,8 @@ class Result:
         cell: what was run.
         folder: where its files are.
         outcome: `completed`, `limit`, `budget` or `error`.
+        reason: why, for an episode that was ended before its time; else empty.
+        answerers: the language models that answered.
         seconds: wall time of the loop.
         metrics: computed from the trace.
         board: the world at the end, drawn as text.
@@ -40,6 +47,8 @@ class Result:
     cell: Cell
     folder: Path
     outcome: str
+    reason: str
+    answerers: Answerers
     seconds: float
     metrics: Mapping[str, Value]
     board: str
@@ -63,8 +72,12 @@ class Parts:
     topology: Topology
 
 
-def build(cell: Cell) -> Parts:
+def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     """Build the components of a cell, and draw its board once to see that there is one.
+
+    Args:
+        cell: what is to be run.
+        models: gives each participant, by name, its language model.
 
     Raises:
         UserError: the values of a group do not go together.
@@ -74,13 +87,19 @@ def build(cell: Cell) -> Parts:
     _told("env", world.reset, cell.seed)
     n = len(world.agents)
     topology = _built(topologies, c.topology.name, c.topology, n)
-    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), _no_models)
+    given = models if c.uses_models else _no_models
+    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
     team = _built(minds, c.agents.name, c.agents, context)
-    return Parts(world, team[:n], [("coordinator", mind) for mind in team[n:]], topology)
+    coordinators = [("coordinator", mind) for mind in team[n:]]
+    names = (*world.agents, *(name for name, _ in coordinators))
+    for name in getattr(c.llm, "agents", ()) if c.uses_models else ():
+        if name not in names:
+            raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    return Parts(world, team[:n], coordinators, topology)
 
 
-def _no_models(name: str) -> None:
-    raise UserError(f"agents: {name} thinks with a language model, and this version has none")
+def _no_models(participant: str) -> None:
+    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
 
 
 def _built(registry: Registry, name: str, *arguments: Any) -> Any:
@@ -108,34 +127,57 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
         watch: makes a listener of the built world.
 
     Raises:
-        UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk.
+        UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
+            language model refuses to be asked; the folder says `error` and has its final name.
         Interrupted: the user pressed Ctrl-C; what there is of the episode stays in its partial folder.
         Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
     """
     folder = EpisodeFolder(out, cell.name)
+    pool = ModelPool()
+    models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
-        parts = build(cell)
+        parts = build(cell, models)
     except BaseException:
         folder.discard()
         raise
     record = _Record(cell, folder.path)
     try:
         listeners = [watch(parts.world)] if watch is not None else []
-        outcome, seconds = asyncio.run(_play(cell, parts, folder.path / "trace.jsonl", listeners))
-        metrics = compute_metrics(read_trace(folder.path))
+        with Recorder(folder.path / "trace.jsonl", listeners) as recorder:
+            end, seconds = asyncio.run(_play_and_close(cell, parts, recorder, pool, models))
+        trace = read_trace(folder.path)
+        metrics = compute_metrics(trace)
         _write_json(folder.path / "metrics.json", metrics)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
         record.end("error", error)
         raise Interrupted(folder.path) from None
+    except LanguageModelError as error:
+        record.end("error", error)
+        where = f"What there is of the episode is in {folder.finish()}."
+        raise UserError(f"llm: {error}", f"{advice(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         record.end("error", error)
         folder.finish()
         raise
-    record.end(outcome)
-    return Result(cell, folder.finish(), outcome, seconds, metrics, parts.world.ansi())
+    found = answerers(trace)
+    record.end(end.outcome, reason=end.reason, answerers=found)
+    return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
 
 
-async def _play(cell: Cell, parts: Parts, trace: Path, listeners: Sequence[Listener]) -> tuple[str, float]:
+async def _play_and_close(
+    cell: Cell, parts: Parts, recorder: Recorder, pool: ModelPool, models: EpisodeModels
+) -> tuple[EpisodeEnd, float]:
+    begin = time.perf_counter()
+    try:
+        end = await play(cell, parts, recorder)
+        return end, time.perf_counter() - begin
+    finally:
+        models.close()
+        await pool.close()
+
+
+async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts."""
     c = cell.configuration
     settings = LoopSettings(
         clock_unit=c.clock.unit,
@@ -146,18 +188,15 @@ async def _play(cell: Cell, parts: Parts, trace: Path, listeners: Sequence[Liste
         thought_seconds=c.limits.thought_seconds,
         episode_seconds=c.limits.episode_seconds,
     )
-    with Recorder(trace, listeners) as recorder:
-        begin = time.perf_counter()
-        end = await run_episode(
-            parts.world,
-            parts.minds,
-            parts.topology,
-            seed=cell.seed,
-            settings=settings,
-            recorder=recorder,
-            coordinators=parts.coordinators,
-        )
-        return end.outcome, time.perf_counter() - begin
+    return await run_episode(
+        parts.world,
+        parts.minds,
+        parts.topology,
+        seed=cell.seed,
+        settings=settings,
+        recorder=recorder,
+        coordinators=parts.coordinators,
+    )
 
 
 class _Record:
@@ -173,14 +212,23 @@ class _Record:
             "start": _now(),
             "end": None,
             "outcome": None,
+            "reason": "",
             "error": None,
             **provenance(),
         }
         _write_json(self._file, self._meta)
 
-    def end(self, outcome: str, error: BaseException | None = None) -> None:
-        """Say how the episode ended."""
-        self._meta.update(end=_now(), outcome=outcome)
+    def end(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answerers: Answerers | None = None,
+    ) -> None:
+        """Say how the episode ended, and who answered in it."""
+        self._meta.update(end=_now(), outcome=outcome, reason=reason)
+        if answerers is not None:
+            self._meta.update(answerers.plain())
         if error is not None:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.answerers import Answerers, answerers
 from experiments.errors import UserError
 from maeil.errors import TraceError
 from maeil.metrics import Value, compute_metrics
@@ -24,11 +25,13 @@ class Recomputed:
     Attributes:
         run: the folder of the episode or the file of its trace, as it was given.
         outcome: how the episode ended; None when the trace breaks off before the end.
+        answerers: the language models that answered in it.
         metrics: by name.
     """
 
     run: Path
     outcome: str | None
+    answerers: Answerers
     metrics: Mapping[str, Value]
 
     @property
@@ -39,7 +42,12 @@ class Recomputed:
 
     def plain(self) -> dict[str, Any]:
         """Give it as JSON-ready data."""
-        return {"run": str(self.run), "outcome": self.outcome, "metrics": dict(self.metrics)}
+        return {
+            "run": str(self.run),
+            "outcome": self.outcome,
+            **self.answerers.plain(),
+            "metrics": dict(self.metrics),
+        }
 
 
 def recompute(run: Path) -> Recomputed:
@@ -60,7 +68,8 @@ def recompute(run: Path) -> Recomputed:
             f"{run}: damaged: its events contradict each other ({type(error).__name__}: {error})",
             "It was changed after it was written; run the episode again.",
         ) from error
-    return Recomputed(run, trace.end.outcome if trace.end is not None else None, metrics)
+    outcome = trace.end.outcome if trace.end is not None else None
+    return Recomputed(run, outcome, answerers(trace), metrics)
 
 
 def recompute_all(runs: Iterable[Path]) -> tuple[list[Recomputed], list[UserError]]:

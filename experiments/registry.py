@@ -1,9 +1,9 @@
 """The one place where components are found by name.
 
 A component comes from this project (the tables below, imported when asked for), from an installed package that declares
-an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, each resolving to a `maeil.component.Component`),
-or from a module named by `--plugin`, which is imported and calls `worlds.register("name", component)` itself. Nothing
-that a configuration file names is imported.
+an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, each resolving to a
+`maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
+`worlds.register("name", component)` itself. Nothing that a configuration file names is imported.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ minds = Registry(
     "minds",
     "agents",
     "quorum.minds",
-    {"heuristic": "agents.heuristic", "negotiator": "agents.negotiator", "planner": "agents.planner"},
+    {name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive")},
 )
 topologies = Registry(
     "topology",
@@ -116,5 +116,12 @@ topologies = Registry(
     "quorum.topologies",
     {name: f"topologies.{name}" for name in ("individual", "debate", "chain", "centralized", "decentralized", "graph")},
 )
-REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies)
+providers = Registry(
+    "provider",
+    "providers",
+    "llm",
+    "quorum.providers",
+    {name: f"experiments.providers.{name}" for name in ("simulated", "replay", "openai", "anthropic", "litellm")},
+)
+REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies, providers)
 """Every registry, in the order in which their groups stand in a configuration."""

@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 
 from experiments.complaints import complaints
 from experiments.errors import UserError, choices_hint
-from experiments.registry import REGISTRIES, Registry
+from experiments.providers.config import Operational, for_agent
+from experiments.registry import REGISTRIES, Registry, minds, providers
 from maeil.clock import ClockUnit
 from maeil.component import ComponentConfig
 
@@ -57,6 +58,17 @@ class WallLimits(_Part):
     """Longest time of the episode; null: any."""
 
 
+class Budget(_Part):
+    """What the calls of language models may take: reached, an episode ends as `budget`, scored and labelled."""
+
+    usd: Annotated[float, Field(gt=0)] | None
+    """Money of the episode, in US dollars; null: any."""
+    tokens: Positive | None
+    """Tokens that its calls read and write; null: any."""
+    calls: Positive | None
+    """Its calls; null: any."""
+
+
 class Knobs(_Part):
     """The knobs that all groups share."""
 
@@ -72,6 +84,10 @@ class Knobs(_Part):
     """What an agent still sees of the past."""
     limits: WallLimits
     """When the clock on the wall ends an episode."""
+    budget: Budget
+    """What the calls of language models may take."""
+    prompts: Mapping[str, Any]
+    """Templates of the prompts; they flow into the minds that use them, whose schema checks them."""
     clock: Clock
     """The cognitive clock."""
 
@@ -85,10 +101,47 @@ class Configuration(Knobs):
     """The minds of the team."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
+    llm: SerializeAsAny[ComponentConfig]
+    """The language model."""
 
     def plain(self) -> dict[str, Any]:
         """Give the configuration as JSON-ready data, the same for equal configurations however they were written."""
         return self.model_dump(mode="json")
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether the minds think with language models."""
+        return minds.get(self.agents.name).uses_models
+
+    def identity(self) -> dict[str, Any]:
+        """Give the plain form without what changes no decision: what names the cell.
+
+        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, and `prompts`,
+        which stand again in the values of the minds that use them.
+        """
+        plain = self.plain()
+        del plain["prompts"]
+        if not self.uses_models:
+            del plain["llm"], plain["budget"]
+            return plain
+        fields = type(self.llm).model_fields
+        operational = {name for name, field in fields.items() if Operational in field.metadata}
+        plain["llm"] = _without(operational, plain["llm"])
+        if "agents" in plain["llm"]:
+            plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
+        return plain
+
+    def llm_of(self, participant: str) -> ComponentConfig:
+        """Give the values of one participant's model: those of `llm`, with its own in their place.
+
+        Raises:
+            UserError: its own values do not go with the others.
+        """
+        return _llm_of(self.llm.model_dump(mode="json"), participant)
+
+
+def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def validate(raw: Mapping[str, Any]) -> Configuration:
@@ -103,12 +156,24 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
     knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
     parts = {group: _component(registry, raw) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
+    for participant in getattr(parts["llm"], "agents", ()):
+        _llm_of(raw["llm"], participant)
     return Configuration(
         **{name: getattr(knobs, name) for name in Knobs.model_fields},
         env=parts["env"],
         agents=parts["agents"],
         topology=parts["topology"],
+        llm=parts["llm"],
     )
+
+
+def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
+    own = values.get("agents", {}).get(participant)
+    if own is None:
+        return _component(providers, {"llm": values})
+    schema = providers.get(own.get("name", values["name"])).config
+    merged = for_agent(values, own, schema.model_fields)
+    return _checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields))
 
 
 def _check_data(value: Any, key: str) -> None:
@@ -146,6 +211,8 @@ def _checked(schema: type[Model], values: Mapping[str, Any], prefix: str, known:
 def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
     """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
     for group, part in parts.items():
+        if group == providers.group:
+            continue  # the seed of a model is its own: it draws answers, not boards
         for name in ("n", "seed", "max_steps"):
             common = getattr(knobs, name)
             own = getattr(part, name, common)

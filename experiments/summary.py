@@ -61,6 +61,8 @@ def print_summary(result: Result, console: Console) -> None:
     console.print()
     console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2))
+    if result.answerers.models:
+        table.add_row("language model", Text(result.answerers.text))
     for label, value in main_rows(result.outcome, result.metrics):
         table.add_row(label, value)
     table.add_row("seconds", f"{result.seconds:.2f}")
@@ -81,7 +83,7 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
         silent.add("plans.interruptions")
     for name in _MAIN:
         if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
-            yield _label(name), shown(metrics[name])
+            yield _label(name), _value(name, metrics)
     for name in _WARNINGS:
         if metrics.get(name):
             yield _label(name), shown(metrics[name])
@@ -106,28 +108,38 @@ def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
     table.add_column(overflow="fold")
     if numbered:
         table.add_row("", *(Text(str(number), style="bold") for number in range(1, len(runs) + 1)), "")
+    if any(run.answerers.models for run in runs):
+        table.add_row("language model", *(Text(run.answerers.text) for run in runs), "")
     table.add_row("outcome", *(_outcome(run) for run in runs), "")
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     for _, group in groupby(names, key=lambda name: name.partition(".")[0]):
         table.add_row()
         for name in group:
             unit = METRICS[name].unit
-            values = (shown(run.metrics.get(name)) for run in runs)
+            values = (_value(name, run.metrics) for run in runs)
             table.add_row(name, *values, Text("" if unit == "1" else unit, style="dim"))
     console.print(table)
 
 
 def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
     """Lines are as long as they need to be: a name that is cut or folded cannot be copied."""
-    rows = [("run", "outcome", *_COLUMNS)]
+    models = ["language model"] if any(run.answerers.models for run in runs) else []
+    rows = [("run", "outcome", *_COLUMNS, *models)]
     for run in runs:
         cells = {column: shown(run.metrics.get(metric)) for column, metric in _COLUMNS.items()}
         cells["goals"] += f"/{shown(run.metrics.get('outcome.goals'))}"
-        rows.append((run.name, _outcome(run), *cells.values()))
+        rows.append((run.name, _outcome(run), *cells.values(), *([run.answerers.text] if models else [])))
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for name, *columns in rows:
         line = "  ".join(cell.rjust(width) for cell, width in zip(columns, widths[1:], strict=True))
         console.print(Text(f"{name.ljust(widths[0])}  {line}"), soft_wrap=True)
+
+
+def _value(name: str, metrics: Mapping[str, Value]) -> str:
+    """Write a metric; money and tokens that a model's calls do not tell are unknown, which is not nothing."""
+    if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
+        return "unknown"
+    return shown(metrics.get(name))
 
 
 def _outcome(run: Recomputed) -> str:
@@ -145,6 +157,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "hash": result.cell.hash,
         "folder": str(result.folder),
         "outcome": result.outcome,
+        "reason": result.reason,
+        **result.answerers.plain(),
         "seconds": round(result.seconds, 6),
         "metrics": dict(result.metrics),
     }

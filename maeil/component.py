@@ -1,4 +1,4 @@
-"""How a world, a team of minds or a topology is offered by name: its configuration's schema and what builds it."""
+"""What a world, a team of minds, a topology or a language model is offered by: a name, its schema, what builds it."""
 
 from __future__ import annotations
 
@@ -51,8 +51,11 @@ class Component:
         config: schema of its group's values.
         build: makes it. Worlds: `build(config) -> World`. Topologies: `build(config, agents) -> Topology`, given the
             number of agents. Minds: `build(config, context) -> Sequence[Mind]`, given a `TeamContext`: one for each
-            agent in index order and, when the topology is coordinated, one more for the coordinator.
+            agent in index order and, when the topology is coordinated, one more for the coordinator. Providers of
+            language models: `build(config) -> Model` (`agents.llm.protocol`).
+        uses_models: for minds: whether they think with the language models of their `TeamContext`.
     """
 
     config: type[ComponentConfig]
     build: Callable[..., Any]
+    uses_models: bool = False

@@ -6,30 +6,33 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _constraints() -> dict[str, str]:
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
+def _constraints(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text().splitlines()
     pins = [line for line in lines if not line.startswith("#")]
     assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", pin) for pin in pins), "names and versions only"
     return {canonicalize_name(name): version for name, version in (pin.split("==") for pin in pins)}
 
 
-def test_every_dependency_is_pinned_to_a_version_that_will_do() -> None:
+@pytest.mark.parametrize(
+    ("name", "extras"), [("constraints.txt", ["test", "dev"]), ("constraints-litellm.txt", ["test", "litellm"])]
+)
+def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    pins = _constraints()
-    for line in [*project["dependencies"], *extras["test"], *extras["dev"]]:
+    pins = _constraints(name)
+    for line in [*project["dependencies"], *(line for e in extras for line in project["optional-dependencies"][e])]:
         requirement = Requirement(line)
         assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), line
 
 
 def test_no_index_address_is_committed() -> None:
-    for name in ("Makefile", ".ci/run", "constraints.txt", "pyproject.toml"):
+    for name in ("Makefile", ".ci/run", "constraints.txt", "constraints-litellm.txt", "pyproject.toml"):
         text = (ROOT / name).read_text()
         assert not re.search(r"index-url|--find-links|https?://", text), name
 
@@ -38,4 +41,4 @@ def test_the_wheel_has_every_room() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
     rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert rooms | {"cli.py", "configs"} <= set(included)
+    assert rooms | {"cli.py", "configs", "prompts"} <= set(included)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,9 +24,11 @@ from experiments.errors import UserError
 from experiments.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1
+BUSY = 0.7
+"""Load average of a minute above which something else has been running."""
 DEFINITIONS: Mapping[str, str] = {
-    "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is a mean of "
-    "many calls or a median of many ticks; calls that reset, lay out or warm up are not in it",
+    "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is itself a "
+    "median, of short series of calls or of ticks; calls that reset, lay out or warm up are not in it",
     "batch": "agent-steps a second of CubeVecEnv with random actions, with and without observation, resets apart",
     "step": "CubeEnv.step with a dictionary of actions, shared observation, infos not read",
     "push_block tick": "status and act of the controllers; one agent alone, or all who stand on the face together",
@@ -45,12 +48,14 @@ class Report:
     Attributes:
         rows: of the speed table.
         study: against n.
+        load: load averages of the machine when it began (1, 5 and 15 minutes); what else ran shows in them.
         folder: where `results.json` and the figures are.
         quick: whether it was a trial with few calls and small teams.
     """
 
     rows: Sequence[Row]
     study: Study
+    load: Sequence[float]
     folder: Path
     quick: bool
 
@@ -64,6 +69,7 @@ class Report:
         return {
             "bench": "cube",
             "quick": self.quick,
+            "load": list(self.load),
             "folder": str(self.folder),
             "definitions": dict(DEFINITIONS),
             "speed": [row.plain() for row in self.rows],
@@ -89,8 +95,9 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
     except OSError as error:
         raise UserError(f"--out {folder}: results cannot be written there: {error.strerror or error}") from error
     rounds = QUICK_ROUNDS if quick else ROUNDS
+    load = os.getloadavg()
     rows = measure(subjects(quick=quick), rounds, progress)
-    report = Report(rows, study(rounds, progress, quick=quick), folder, quick)
+    report = Report(rows, study(rounds, progress, quick=quick), load, folder, quick)
     progress("drawing")
     draw(report.study, folder)
     (folder / "results.json").write_text(json.dumps(report.plain(), indent=2) + "\n", encoding="utf-8")
@@ -108,6 +115,8 @@ def main(out: Path | None, *, quick: bool, as_json: bool, quiet: bool) -> Report
     elif not quiet:
         console.print(speed_table(report))
         console.print(growth_table(report.study.growth))
+        if report.load[0] > BUSY:
+            console.print(Text(f"The machine was busy (load {report.load[0]:.1f}): measure again when it is quiet."))
         console.print(Text(f"results and figures: {report.folder}"), soft_wrap=True)
     return report
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from experiments.bench.cube_parts import action_names, stepping, tick_seconds
@@ -68,7 +70,7 @@ def study(rounds: int, progress: Progress, *, quick: bool) -> Study:
     """Measure everything; `quick` at few sizes with few calls."""
     sizes = tuple(STEP_SECONDS)[:2] if quick else tuple(STEP_SECONDS)
     action_sizes = ACTION_SIZES[1:3] if quick else ACTION_SIZES
-    growth = tuple(_growth(n, rounds, progress, quick=quick) for n in sizes)
+    growth = _growth(sizes, rounds, progress, quick=quick)
     costs = []
     for name in action_names():
         for n in action_sizes:
@@ -77,15 +79,18 @@ def study(rounds: int, progress: Progress, *, quick: bool) -> Study:
     return Study(growth, tuple(costs))
 
 
-def _growth(n: int, rounds: int, progress: Progress, *, quick: bool) -> Growth:
-    progress(f"growth, n={n}")
-    random, right = stepping(n, right=False), stepping(n, right=True)
+def _growth(sizes: Sequence[int], rounds: int, progress: Progress, *, quick: bool) -> tuple[Growth, ...]:
+    """Measure the sizes turn about, so that a busy moment of the machine hits them alike."""
+    progress("step time against n")
     calls = 10 if quick else 200
-    found = medians(
-        {"random": lambda: seconds_per_call(random, calls), "right": lambda: seconds_per_call(right, calls)}, rounds
-    )
-    process = probe(n, 0.1 if quick else 1.5)[1]
-    return Growth(n, found["random"], found["right"], process["memory_mb"], process["cpu_percent"])
+    steps = {f"{n} {right}": stepping(n, right=right) for n in sizes for right in (False, True)}
+    found = medians({name: partial(seconds_per_call, step, calls) for name, step in steps.items()}, 2 * rounds)
+    growth = []
+    for n in sizes:
+        progress(f"memory and CPU, n={n}")
+        process = probe(n, 0.1 if quick else 1.5)[1]
+        growth.append(Growth(n, found[f"{n} False"], found[f"{n} True"], process["memory_mb"], process["cpu_percent"]))
+    return tuple(growth)
 
 
 def _action(name: str, n: int, episodes: int) -> ActionCost:

@@ -12,6 +12,8 @@ Run = Callable[[], float]
 """Takes one measurement."""
 Progress = Callable[[str], None]
 """Is told what is being measured."""
+SERIES = 20
+"""Short series of calls in a run."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,19 @@ def _row(subject: Subject, values: Sequence[float]) -> Row:
 
 
 def seconds_per_call(function: Callable[[], object], calls: int) -> float:
-    """Give the mean seconds of a call over some calls in a row."""
+    """Give the seconds of a call: the median over short series of calls.
+
+    A series is over before the system gives the core to another process, so few of them are interrupted.
+
+    Args:
+        function: what is called.
+        calls: number of calls in all.
+    """
+    length = max(1, calls // SERIES)
+    return median(_mean(function, length) for _ in range(max(1, calls // length)))
+
+
+def _mean(function: Callable[[], object], calls: int) -> float:
     begin = time.perf_counter()
     for _ in range(calls):
         function()

@@ -10,7 +10,10 @@ SCHEMA = 1
 """Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
 
 WALL_FIELDS = ("wall", "seconds")
-"""Fields that hold wall time; everything else of a trace is reproducible byte for byte."""
+"""Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
+
+WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit")
+"""Fields of a call that tell how its answer was had, not what it was: they depend on the network and on the cache."""
 
 
 @dataclass(frozen=True, slots=True)

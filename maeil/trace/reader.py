@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from maeil.errors import NewerTrace, TraceError
-from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, EpisodeEnd, EpisodeStart, Event, Stamped
+from maeil.trace.events import EVENTS, SCHEMA, WALL_CALL_FIELDS, WALL_FIELDS, EpisodeEnd, EpisodeStart, Event, Stamped
 
 E = TypeVar("E", bound=Event)
 
@@ -89,6 +89,9 @@ def comparable(path: Path) -> list[bytes]:
         data = orjson.loads(line)
         for name in WALL_FIELDS:
             data.pop(name, None)
+        for call in data.get("calls", ()):
+            for name in WALL_CALL_FIELDS:
+                call.pop(name, None)
         lines.append(orjson.dumps(data))
     return lines
 

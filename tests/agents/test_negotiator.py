@@ -211,7 +211,7 @@ def test_an_outsider_leads_as_well():
 
 def episode(topology: str, n: int, seed: int):
     config = Cell.compose([f"n={n}", "agents=negotiator", "agents.noise=0.3", f"topology={topology}", f"seed={seed}"])
-    parts = parts_of(config)
+    parts = parts_of(config, lambda name: None)
     return play(parts.minds, parts.world, topology=parts.topology, seed=seed, coordinators=parts.coordinators)
 
 

@@ -12,14 +12,16 @@ from experiments.schema import Knobs
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains
+OPEN = {"model": "some-model", "run": "some-run"}  # keys that the user must give
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: f"{option.group}={option.name}")
 def test_an_option_is_described_commented_and_valid(option) -> None:
     assert option.description
     assert [knob.key for knob in option.knobs if not knob.description and knob.key not in PLAIN] == []
-    cell = Cell.compose([f"{option.group}={option.name}"])
-    assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology"}
+    given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
+    cell = Cell.compose([f"{option.group}={option.name}", *given])
+    assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology", "llm"}
 
 
 def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
@@ -33,6 +35,7 @@ def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     found = {knob.key: knob.description for knob in knobs()}
     assert set(found) == {
         "n", "seed", "max_steps", "max_repairs", "memory.messages", "limits.thought_seconds", "limits.episode_seconds",
+        "budget.usd", "budget.tokens", "budget.calls",
     }  # fmt: skip
     assert all(found.values())
 
@@ -50,3 +53,18 @@ def test_the_catalogue_reads_the_values_as_they_are_written(tmp_path: Path) -> N
         ("b.d.e", "[1, 2]", ""),
         ("f", "x", ""),
     ]
+
+
+def test_an_option_that_includes_others_shows_their_keys_behind_its_own(tmp_path: Path) -> None:
+    (tmp_path / "llm").mkdir()
+    (tmp_path / "llm" / "mine.yaml").write_text(
+        "# Mine.\ndefaults:\n  - base@_here_\n  - shared/calls@_here_\n\nname: mine\n"
+    )
+    (tmp_path / "llm" / "base.yaml").write_text("# Base.\nname: base\nspeed: 3  # how fast\nmax_tokens: 9  # few\n")
+    (option,) = [option for option in options(tmp_path) if option.name == "mine"]
+    assert [(knob.key, knob.value) for knob in option.knobs[:3]] == [
+        ("name", "mine"),
+        ("speed", "3"),
+        ("max_tokens", "9"),
+    ]
+    assert "max_concurrency" in [knob.key for knob in option.knobs]

@@ -28,7 +28,7 @@ def test_a_quick_run_leaves_a_table_json_and_figures(quorum: Quorum, tmp_path: P
     assert (tmp_path / "there" / "step_time.svg").read_text().startswith("<?xml")
     results = json.loads((tmp_path / "there" / "results.json").read_text())
     assert results["quick"] is True
-    assert {"versions", "machine", "definitions"} <= set(results)
+    assert {"versions", "machine", "definitions", "load"} <= set(results)
     for row in results["speed"]:
         assert row["low"] <= row["measured"] <= row["high"]
         assert (row["ok"] is None) == (row["target"] is None)

@@ -61,8 +61,24 @@ WRONG = {
     "~seed": "seed: the key is missing",
     "~memory.messages": "memory.messages: the key is missing",
     "~env.step_cost": "env.step_cost: the key is missing",
-    "+x=1": "x: there is no such key. Keys: n, seed, max_steps, max_repairs, memory, limits, clock, env, agents, "
-    "topology.",
+    "+x=1": "x: there is no such key. Keys: n, seed, max_steps, max_repairs, memory, limits, "
+    "budget, prompts, clock, env, agents, topology, llm.",
+    "llm.temperature=hot": "llm.temperature: 'hot' is not a number",
+    "llm.tries=0": "llm.tries: 0 is not allowed: it must be at least 1",
+    "llm.structured=xml": "llm.structured: 'xml' is not allowed: it must be 'auto', 'schema', 'tools' or 'prompt'",
+    "llm.cache=sometimes": "llm.cache: 'sometimes' is not true or false or 'sometimes' is not allowed: "
+    "it must be 'auto'",
+    "llm.poor=2": "llm.poor: 2 is not allowed: it must be at most 1",
+    "llm.name=simulatd": "llm.name: no provider is called 'simulatd'\nDid you mean 'simulated'?",
+    "llm.agents=3": "llm.agents: 3 is not a map {key: value}",
+    "llm.agents.agent_0=fast": "llm.agents.agent_0: 'fast' is not a map {key: value}",
+    "llm.agents.agent_0.por=0.1": "llm.agents.agent_0.por: there is no such key. Did you mean 'poor'?",
+    "llm.agents.agent_0.poor=2": "llm.agents.agent_0.poor: 2 is not allowed: it must be at most 1",
+    "llm.agents.agent_0={name: openai, model: x}": "llm.agents.agent_0.base_url: the key is missing\n"
+    "llm.agents.agent_0.api_key_env: the key is missing",
+    "llm.agents.agent_0={name: gpt}": "llm.name: no provider is called 'gpt'",
+    "budget.usd=0": "budget.usd: 0 is not allowed: it must be more than 0",
+    "budget.calls=1.5": "budget.calls: 1.5 is not a whole number",
     "+seeds=1": "seeds: there is no such key. Did you mean 'seed'? Keys: n, seed, ",
     "+clock.speed=1": "clock.speed: there is no such key.",
     "+topology.rounds=1": "topology.rounds: there is no such key. Keys of topology: name.",

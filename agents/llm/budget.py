@@ -1,0 +1,132 @@
+"""Budgets: money, tokens and calls of an episode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents.llm.errors import BudgetReached, UnknownPrice
+from agents.llm.limits import estimate_prompt
+from agents.llm.prices import Price
+from agents.llm.protocol import Model, Reply, Request, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an episode may use; None for any amount.
+
+    Attributes:
+        usd: money.
+        tokens: tokens read and written.
+        calls: calls of a model, repairs among them, retries not.
+    """
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+
+
+class Spending:
+    """What an episode has used of its budget: one object for all models of the episode.
+
+    A call is refused when what has been used, what is under way, and what this call is expected to use go beyond the
+    budget. Expected is the mean of the calls so far; before the first answer, the length of the prompt.
+    Calls that the cache answers count like others, so that an episode ends at the same place with and without a cache.
+
+    Args:
+        budget: what may be used.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.usd = 0.0
+        self.tokens = 0
+        self.calls = 0
+        self._answers = 0
+        self._under_way: dict[str, float] = {"usd": 0.0, "tokens": 0.0}
+
+    def open(self, prompt: float, price: Price | None) -> dict[str, float]:
+        """Begin a call; give what is expected of it, for `close`.
+
+        Raises:
+            BudgetReached: it would go beyond the budget.
+        """
+        if self._answers:
+            expected = {"usd": self.usd / self._answers, "tokens": self.tokens / self._answers}
+        else:
+            usd = 0.0 if price is None else price.usd(Usage(prompt=int(prompt), completion=0))
+            expected = {"usd": usd, "tokens": prompt}
+        budget = self.budget
+        self._check("calls", self.calls, 1, budget.calls)
+        self._check("tokens", self.tokens, self._under_way["tokens"] + expected["tokens"], budget.tokens)
+        self._check("usd", self.usd, self._under_way["usd"] + expected["usd"], budget.usd)
+        self.calls += 1
+        for kind, amount in expected.items():
+            self._under_way[kind] += amount
+        return expected
+
+    @staticmethod
+    def _check(kind: str, used: float, more: float, limit: float | None) -> None:
+        slack = 1e-9 * (limit or 0.0)
+        if limit is not None and (used + more > limit + slack or used >= limit):
+            raise BudgetReached(kind, used, limit)
+
+    def close(self, expected: dict[str, float], reply: Reply | None) -> None:
+        """End a call; None where no answer came.
+
+        Raises:
+            UnknownPrice: there is a budget of money, and the answer does not say what it cost.
+        """
+        for kind, amount in expected.items():
+            self._under_way[kind] -= amount
+        if reply is None:
+            return
+        self._answers += 1
+        self.tokens += reply.usage.prompt + reply.usage.completion
+        if reply.usd is not None:
+            self.usd += reply.usd
+        elif self.budget.usd is not None:
+            raise UnknownPrice(f"the price of '{reply.model}' is not known: a budget of money cannot be kept")
+
+
+def check_price(budget: Budget, model: str, priced: bool) -> None:
+    """Refuse a budget of money for a model whose price is not known, before anything is asked.
+
+    Raises:
+        UnknownPrice: it is not known.
+    """
+    if budget.usd is not None and not priced:
+        raise UnknownPrice(
+            f"the price of '{model}' is not known, so a budget of money cannot be kept: "
+            "give its prices, or bound tokens or calls"
+        )
+
+
+class Budgeted:
+    """A model whose calls keep to a budget.
+
+    Args:
+        model: the model.
+        spending: what the episode has used, shared by all its models.
+        price: price of this model, for the first estimate; None when it is not known.
+    """
+
+    def __init__(self, model: Model, spending: Spending, price: Price | None = None) -> None:
+        self._model = model
+        self._spending = spending
+        self._price = price
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            BudgetReached: it would go beyond the budget; nothing has been asked.
+        """
+        expected = self._spending.open(estimate_prompt(request), self._price)
+        reply: Reply | None = None
+        try:
+            reply = await self._model.complete(request)
+        finally:
+            if reply is None:
+                self._spending.close(expected, None)
+        self._spending.close(expected, reply)
+        return reply

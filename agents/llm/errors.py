@@ -1,0 +1,122 @@
+"""What can go wrong with a language model.
+
+LanguageModelError
+|- Refused                    never retried: the request or its sender is wrong
+|  |- AuthenticationFailed    no key, or a wrong one
+|  |- UnknownModel            the provider has no such model
+|  |- BadRequest              the provider does not take the request
+|- Transient                  retried, within bounds
+|  |- RateLimited             429, with the provider's Retry-After if it gave one
+|  |- ServerFailed            5xx, 529
+|  |- ConnectionLost          no route, reset, stale connection
+|  |- TimedOut                over its deadline
+|  |- BrokenResponse          a success that holds no answer: HTML, broken JSON, no choices
+|- UnknownPrice             a budget of money for a model whose price is not known
+|- AnswerInvalid              no valid answer after all repairs: a parse failure, never a made-up answer
+|- NotRecorded                a replayed episode asks what was not recorded
+
+Episode stops (`maeil.errors.EpisodeStop`), which end the episode with a labelled outcome:
+InfrastructureFailed          the bound on tries or on waiting is reached: `error`
+BudgetReached                 money, tokens or calls are used up: `budget`
+"""
+
+from __future__ import annotations
+
+from maeil.errors import EpisodeStop
+
+
+class LanguageModelError(Exception):
+    """Base of every failure of a language model. Messages never hold a key."""
+
+
+class Refused(LanguageModelError):
+    """The provider refuses the request; asking again would not help."""
+
+
+class AuthenticationFailed(Refused):
+    """There is no key, or the provider does not accept it."""
+
+
+class UnknownModel(Refused):
+    """The provider has no such model."""
+
+
+class BadRequest(Refused):
+    """The provider does not take the request."""
+
+
+class Transient(LanguageModelError):
+    """A failure that may pass.
+
+    Attributes:
+        retry_after: seconds that the provider asks to wait; None when it does not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class RateLimited(Transient):
+    """Too many requests."""
+
+
+class ServerFailed(Transient):
+    """The provider failed."""
+
+
+class ConnectionLost(Transient):
+    """No connection, or it was lost."""
+
+
+class TimedOut(Transient):
+    """No whole answer within the deadline."""
+
+
+class BrokenResponse(Transient):
+    """A response that says success and holds no answer."""
+
+
+class UnknownPrice(LanguageModelError):
+    """A budget of money cannot be kept: the price of the model is not known."""
+
+
+class AnswerInvalid(LanguageModelError):
+    """No answer of the wanted form came after all repairs.
+
+    Attributes:
+        reasons: why the last answer was refused.
+        record: the call as a JSON-ready record, for the trace.
+    """
+
+    def __init__(self, reasons: tuple[str, ...], completion_tokens: int, record: dict[str, object]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+        self.completion_tokens = completion_tokens
+        self.record = record
+
+
+class NotRecorded(LanguageModelError):
+    """A replay was asked for a call that was not recorded."""
+
+
+class InfrastructureFailed(EpisodeStop):
+    """The provider did not answer within the bounds on tries and waiting; such an episode is not pooled with others."""
+
+    outcome = "error"
+
+
+class BudgetReached(EpisodeStop):
+    """The budget of the episode, or of its sweep, is used up.
+
+    Attributes:
+        kind: `usd`, `tokens` or `calls`.
+        value: what has been used.
+        limit: what was allowed.
+    """
+
+    outcome = "budget"
+
+    def __init__(self, kind: str, value: float, limit: float) -> None:
+        super().__init__(f"{kind}: {value:g} of {limit:g} are used")
+        self.kind, self.value, self.limit = kind, value, limit

@@ -1,0 +1,167 @@
+"""What a language model is asked, and what comes back. Providers and wrappers all speak this and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+class Role(StrEnum):
+    """Who says a message of a prompt."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a prompt."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the answer is drawn.
+
+    Attributes:
+        temperature: None leaves it to the provider. A provider that takes none records it as not sent.
+        max_tokens: longest answer, in tokens.
+        seed: for providers that take one; None sends none.
+    """
+
+    temperature: float | None
+    max_tokens: int
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFormat:
+    """The JSON that is wanted.
+
+    Attributes:
+        name: short identifier of the schema.
+        schema: JSON schema, an object at its top.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who asks, and when: for records, never for the model.
+
+    Attributes:
+        agent: name of the participant.
+        t: environment step.
+    """
+
+    agent: str
+    t: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that reaches a model; equal requests have equal cache keys.
+
+    Attributes:
+        messages: the prompt, in order; system messages first.
+        answer: the JSON that is wanted; None for free text.
+        sampling: how the answer is drawn.
+        sample: number of this draw among repeated draws of the same prompt, so that a repeated sample is another entry.
+        origin: who asks, and when; no part of the request's identity.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    answer: AnswerFormat | None
+    sampling: Sampling
+    sample: int = 0
+    origin: Origin | None = field(default=None, compare=False)
+
+
+class Finish(StrEnum):
+    """Why a model stopped."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them.
+
+    Attributes:
+        prompt: tokens read, the cached ones among them.
+        completion: tokens written.
+        cached: tokens read from the provider's own prompt cache.
+    """
+
+    prompt: int
+    completion: int
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An answer that was not of the wanted form, and that the model was asked to mend.
+
+    Attributes:
+        text: the answer as written.
+        reasons: what was wrong with it.
+    """
+
+    text: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered.
+
+    Attributes:
+        text: the answer as written.
+        value: the answer as JSON, where a wrapper or the provider has parsed it; None before.
+        finish: why the model stopped.
+        usage: tokens of all attempts that were answered.
+        usd: money of all attempts that were answered; None when a price is unknown, never 0 for unknown.
+        seconds: wall time of the call, its retries and waits among it.
+        model: the model, as the provider names it.
+        attempts: HTTP requests made.
+        repairs: times the model was asked again because its answer was no valid JSON of the schema.
+        cache_hit: whether our cache answered.
+        not_sent: sampling parameters that the provider does not take.
+        simulated: whether no real model stands behind it.
+        rejected: the answers before this one that were not of the wanted form, in order.
+    """
+
+    text: str
+    finish: Finish
+    usage: Usage
+    usd: float | None
+    seconds: float
+    model: str
+    value: Any = None
+    attempts: int = 1
+    repairs: int = 0
+    cache_hit: bool = False
+    not_sent: tuple[str, ...] = ()
+    simulated: bool = False
+    rejected: tuple[Rejected, ...] = ()
+
+
+class Model(Protocol):
+    """A language model, or a wrapper around one."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            agents.llm.errors.LanguageModelError: no answer came, and why.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Providers of language models, one file each. A provider's SDK is imported when the provider is built."""

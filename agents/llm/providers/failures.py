@@ -1,0 +1,127 @@
+"""What an HTTP status or an exception of an SDK means."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from agents.llm.errors import (
+    AuthenticationFailed,
+    BadRequest,
+    ConnectionLost,
+    LanguageModelError,
+    RateLimited,
+    Refused,
+    ServerFailed,
+    TimedOut,
+    UnknownModel,
+)
+
+LONGEST_TEXT = 500
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "anyio"})
+_NO_SUCH_MODEL = re.compile(r"model.*(not found|does not exist|not a valid model|not exist)", re.IGNORECASE | re.DOTALL)
+
+
+def readable(text: str) -> str:
+    """Give text of a stranger as one short line of printable characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * LONGEST_TEXT]).split())
+    return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " [...]"
+
+
+def error_text(body: Any, message: str) -> tuple[str, str]:
+    """Find the text and the code of an error in the body of a response.
+
+    Args:
+        body: the body as the SDK gives it: decoded JSON, text or None.
+        message: what the SDK says, where the body holds nothing.
+    """
+    inner = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(inner, Mapping):
+        text = str(inner.get("message") or message)
+        parameter = inner.get("param")
+        if parameter and str(parameter) not in text:
+            text += f" (parameter {parameter})"
+        return text, str(inner.get("code") or inner.get("type") or "")
+    return (inner or message) if isinstance(inner, str) else message, ""
+
+
+def retry_after(headers: Mapping[str, str] | None) -> float | None:
+    """Read how many seconds a provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    if headers is None:
+        return None
+    try:
+        if "retry-after-ms" in headers:
+            seconds = float(headers["retry-after-ms"]) / 1000
+        else:
+            seconds = float(headers["retry-after"])
+    except KeyError:
+        return None
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
+        except (KeyError, ValueError):
+            return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def status_failure(
+    status: int, text: str, *, code: str, wait: float | None, model: str, variable: str | None
+) -> LanguageModelError:
+    """Give the error that an HTTP status means.
+
+    Args:
+        status: HTTP status of 300 or more.
+        text: what the provider says, redacted and readable.
+        code: the provider's own code of the error.
+        wait: seconds that the provider asks to wait.
+        model: the model that was asked.
+        variable: the environment variable of the key.
+    """
+    said = f"HTTP {status}: {text}"
+    if status in {401, 403}:
+        return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
+    if status == 402 or "insufficient_quota" in code + text:
+        return Refused(f"the account has no credit left ({said})")
+    if status == 408:
+        return TimedOut(said, wait)
+    if status == 429:
+        return RateLimited(said, wait)
+    if status in {409, 425} or status >= 500:
+        return ServerFailed(said, wait)
+    if status == 404 and "model" not in text.lower():
+        return BadRequest(f"nothing answers at this address: is base_url right? ({said})")
+    if status == 404 or _NO_SUCH_MODEL.search(text):
+        return UnknownModel(f"the provider has no model '{model}' ({said})")
+    return BadRequest(said)
+
+
+def is_transport_failure(error: BaseException) -> bool:
+    """Tell whether an exception comes from the network below the SDK."""
+    return isinstance(error, OSError) or _package(error) in _TRANSPORTS
+
+
+def is_timeout(error: BaseException) -> bool:
+    """Tell whether a time-out of an SDK is one: OpenAI's way to aiohttp gives lost connections the same name."""
+    return not any(_package(cause) == "aiohttp" and not isinstance(cause, TimeoutError) for cause in _causes(error))
+
+
+def connection_failure(error: BaseException) -> ConnectionLost:
+    """Name what broke a connection; its own text stays out, for it may hold headers."""
+    *_, origin = (cause for cause in _causes(error) if cause is error or _package(cause) in _TRANSPORTS)
+    return ConnectionLost(f"no connection, or it was lost ({type(origin).__name__})")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Give an exception and what caused it, the deepest last."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def _package(error: BaseException) -> str:
+    return type(error).__module__.partition(".")[0]

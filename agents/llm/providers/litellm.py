@@ -1,0 +1,110 @@
+"""Every provider that litellm knows. An extra: its import takes seconds, and it holds the openai SDK below 3."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
+from agents.llm.prices import Price
+from agents.llm.protocol import Reply, Request
+from agents.llm.providers.base import Offer, Provider, Structured, check_address
+from agents.llm.providers.chat import chat_arguments, read_chat
+from agents.llm.providers.failures import connection_failure, is_transport_failure
+from agents.llm.providers.key import Key
+
+_MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
+_LOST = "OpenAIException - Connection error"
+
+INSTALL = "pip install 'quorum-harness[litellm]'"
+
+
+class LiteLLMModel(Provider):
+    """A model behind litellm.
+
+    Args:
+        model: the model with litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
+        base_url: address of the server; None for the provider's own.
+        key_variable: environment variable that holds the key; None leaves it to litellm, which looks for the variable
+            of the provider.
+        structured: how the form of an answer is asked for.
+        deadline: seconds within which a call must be whole.
+        price: price of the model; None leaves it to litellm's local price map.
+
+    Raises:
+        AuthenticationFailed: the variable holds no key.
+        ImportError: litellm is not installed; says how to install it.
+        ValueError: `base_url` holds a password.
+    """
+
+    name: ClassVar[str] = "litellm"
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        key_variable: str | None = None,
+        structured: Structured = Structured.AUTO,
+        deadline: float = 120.0,
+        price: Price | None = None,
+    ) -> None:
+        super().__init__(model, Key(key_variable), structured, deadline, price)
+        self._sdk: Any = _import()
+        self._address = check_address(base_url)
+        self.base_url = base_url or ""
+
+    async def _ask(self, request: Request, offer: Offer) -> Reply:
+        response = await self._sdk.acompletion(
+            model=self.model,
+            api_base=self._address,
+            api_key=None if self._key.variable is None else self._key.reveal(),
+            max_tokens=request.sampling.max_tokens,
+            timeout=self._deadline,
+            num_retries=0,
+            max_retries=0,
+            **chat_arguments(request, offer),
+        )
+        reply = read_chat(response, self.model)
+        if self.price is not None:
+            return replace(reply, usd=self.price.usd(reply.usage))
+        return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
+
+    def _translate(self, error: Exception) -> LanguageModelError | None:
+        if isinstance(error, LanguageModelError):
+            return error
+        if isinstance(error, self._sdk.Timeout):
+            return TimedOut("litellm's own time-out is over")
+        missing = _MISSING_PACKAGE.search(str(error))  # litellm dresses it as a lost connection
+        if missing:
+            return BadRequest(f"litellm needs a package for tools that is not installed: pip install {missing[1]}")
+        if isinstance(error, self._sdk.APIConnectionError) or _LOST in str(error):
+            return connection_failure(error)
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int):
+            headers = getattr(error, "litellm_response_headers", None)
+            if headers is None:
+                headers = getattr(getattr(error, "response", None), "headers", None)
+            return self._translate_status(status, getattr(error, "body", None), str(error), headers)
+        if isinstance(error, ValueError):
+            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
+        return connection_failure(error) if is_transport_failure(error) else None
+
+    async def close(self) -> None:
+        """Close the connections, which litellm keeps for the whole process."""
+        await self._sdk.close_litellm_async_clients()
+
+
+def _import() -> Any:
+    """Import litellm so that it looks nothing up: neither prices nor header files."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
+    try:
+        import litellm  # noqa: PLC0415 (an extra)
+    except ImportError as error:
+        raise ImportError(f"litellm is not installed: {INSTALL}") from error
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    return litellm

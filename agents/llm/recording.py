@@ -1,0 +1,71 @@
+"""Recording: every call as one JSON-ready record. Neither headers nor keys ever reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from agents.llm import errors
+from agents.llm.keys import describe_request, request_key
+from agents.llm.protocol import Model, Origin, Reply, Request
+from agents.llm.records import WALL, describe_reply
+from maeil.errors import EpisodeStop
+
+Sink = Callable[[dict[str, Any]], None]
+"""Takes one record, e.g. to write it as a line of `calls.jsonl`."""
+
+CANCELLED = "Cancelled"
+
+
+class Recording:
+    """A model whose calls are recorded: what was asked, what came back or why nothing did, and who asked when.
+
+    Fields of a record: `key`, `agent`, `t`, `request` (messages, form, sampling, sample), then `reply` or `failure`.
+    What may differ between equal runs (seconds, tries, hits of the cache) stands under `wall`, inside of the reply.
+
+    Args:
+        model: the model.
+        sink: takes each record when its call ends.
+    """
+
+    def __init__(self, model: Model, sink: Sink) -> None:
+        self._model = model
+        self._sink = sink
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request and record the call, also when it fails or is cancelled."""
+        begin = time.perf_counter()
+        try:
+            reply = await self._model.complete(request)
+        except asyncio.CancelledError:
+            self._fail(request, {"kind": CANCELLED}, begin)
+            raise
+        except (errors.LanguageModelError, EpisodeStop) as error:
+            self._fail(request, describe_failure(error), begin)
+            raise
+        self._sink({**_head(request), "reply": describe_reply(reply)})
+        return reply
+
+    def _fail(self, request: Request, failure: dict[str, Any], begin: float) -> None:
+        self._sink({**_head(request), "failure": {**failure, WALL: {"seconds": time.perf_counter() - begin}}})
+
+
+def _head(request: Request) -> dict[str, Any]:
+    origin = request.origin or Origin("", 0)
+    return {"key": request_key(request), "agent": origin.agent, "t": origin.t, "request": describe_request(request)}
+
+
+def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:
+    """Give a failure as a JSON-ready record."""
+    record: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
+    if isinstance(error, errors.AnswerInvalid):
+        record["answer"] = {
+            "reasons": list(error.reasons),
+            "completion_tokens": error.completion_tokens,
+            "record": error.record,
+        }
+    elif isinstance(error, errors.BudgetReached):
+        record["budget"] = {"kind": error.kind, "value": error.value, "limit": error.limit}
+    return record

@@ -1,0 +1,102 @@
+"""Replay: answers from recorded calls, without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from agents.llm import errors
+from agents.llm.keys import describe_request, request_key
+from agents.llm.protocol import Origin, Reply, Request
+from agents.llm.recording import CANCELLED
+from agents.llm.records import read_reply
+from maeil.errors import EpisodeStop
+
+_MOST_COMPARED = 64
+_MOST_LINES = 30
+_CANCELLED_SECONDS = 60.0
+
+
+class Replay:
+    """A model that answers what was recorded: by who asks, by the request, and in the order of the recording.
+
+    A call that failed fails again in the same way; one that was cancelled waits to be cancelled.
+
+    Args:
+        records: what `Recording` wrote, in order.
+    """
+
+    def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
+        self._records = list(records)
+        self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
+        for record in self._records:
+            self._left[record["agent"], record["key"]].append(record)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer as recorded.
+
+        Raises:
+            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was.
+        """
+        origin = request.origin or Origin("", 0)
+        left = self._left.get((origin.agent, request_key(request)))
+        if not left:
+            raise errors.NotRecorded(self._difference(request, origin, left is not None))
+        record = left.popleft()
+        if "reply" in record:
+            return read_reply(record["reply"])
+        failure = record["failure"]
+        if failure["kind"] == CANCELLED:
+            await asyncio.sleep(_CANCELLED_SECONDS)
+            raise errors.NotRecorded(f"{_who(origin)}: this call was cancelled when it was recorded")
+        raise _failure(failure)
+
+    def _difference(self, request: Request, origin: Origin, known: bool) -> str:
+        if known:
+            return f"{_who(origin)}: this was asked more often than it was recorded"
+        asked = _lines(describe_request(request))
+        near = sorted(self._records, key=lambda record: (record["agent"] != origin.agent, abs(record["t"] - origin.t)))
+        others = [_lines(record["request"]) for record in near[:_MOST_COMPARED]]
+        if not others:
+            return f"{_who(origin)}: nothing was recorded"
+        matcher = difflib.SequenceMatcher(a=asked, autojunk=False)
+        best, closeness = others[0], -1.0
+        for other in others:
+            matcher.set_seq2(other)
+            if matcher.quick_ratio() > closeness:
+                best, closeness = other, matcher.quick_ratio()
+        lines = list(difflib.unified_diff(best, asked, "recorded", "asked", n=1, lineterm=""))
+        shown = lines[:_MOST_LINES] + (["[...]"] if len(lines) > _MOST_LINES else [])
+        return "\n".join([f"{_who(origin)}: this was not recorded; the nearest that was differs:", *shown])
+
+
+def _who(origin: Origin) -> str:
+    return f"{origin.agent or 'somebody'} at t = {origin.t}"
+
+
+def _lines(request: Mapping[str, Any]) -> list[str]:
+    """Give a request as lines that can be compared: prompts by their own lines, the rest as JSON."""
+    lines = []
+    for message in request["messages"]:
+        lines.append(f"[{message['role']}]")
+        lines.extend(message["content"].splitlines())
+    rest = {name: value for name, value in request.items() if name != "messages"}
+    lines.extend(orjson.dumps(rest, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode().splitlines())
+    return lines
+
+
+def _failure(record: Mapping[str, Any]) -> errors.LanguageModelError | EpisodeStop:
+    if "answer" in record:
+        answer = record["answer"]
+        return errors.AnswerInvalid(tuple(answer["reasons"]), answer["completion_tokens"], answer["record"])
+    if "budget" in record:
+        return errors.BudgetReached(**record["budget"])
+    kind = getattr(errors, record["kind"], None)
+    if isinstance(kind, type) and issubclass(kind, errors.LanguageModelError | EpisodeStop):
+        return kind(record["message"])
+    return errors.NotRecorded(f"a failure of an unknown kind was recorded: {record['kind']}")

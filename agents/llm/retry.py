@@ -1,0 +1,99 @@
+"""Asking again after a failure that may pass, within bounds on tries and on waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from agents.llm.errors import InfrastructureFailed, RateLimited, Transient
+from agents.llm.protocol import Model, Reply, Request
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRules:
+    """How often and how long a call is tried again.
+
+    Attributes:
+        max_tries: tries that may fail otherwise than by a rate limit; 1 is no second try.
+        max_rate_limited: tries that may meet a rate limit.
+        max_wait: seconds that a call may wait between its tries, all waits together.
+        first_wait: seconds before the second try; every further wait is twice as long.
+        longest_wait: seconds that a wait of our own choice may have at most.
+    """
+
+    max_tries: int
+    max_rate_limited: int
+    max_wait: float
+    first_wait: float
+    longest_wait: float
+
+
+class Retrying:
+    """A model that is asked again when a failure may pass.
+
+    A provider's wish to wait (Retry-After) is granted in full; one that goes beyond `max_wait` ends the call at once.
+    Otherwise waits grow exponentially, shortened by up to a half at random so that agents do not come back together.
+    Rate limits are counted apart from other failures. What is refused, or is no failure of the network, passes through.
+
+    Args:
+        model: the model.
+        rules: the bounds.
+        rng: randomness of the waits.
+        sleep: how to wait.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rules: RetryRules,
+        rng: random.Random,
+        *,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._model = model
+        self._rules = rules
+        self._rng = rng
+        self._sleep = sleep
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request.
+
+        Raises:
+            InfrastructureFailed: the bound on tries or on waiting is reached.
+        """
+        begin = time.perf_counter()
+        failed = rate_limited = 0
+        waited = 0.0
+        while True:
+            try:
+                reply = await self._model.complete(request)
+            except Transient as error:
+                failure = error
+            else:
+                if failed + rate_limited == 0:
+                    return reply
+                attempts = reply.attempts + failed + rate_limited
+                return replace(reply, attempts=attempts, seconds=time.perf_counter() - begin)
+            if isinstance(failure, RateLimited):
+                rate_limited += 1
+            else:
+                failed += 1
+            wait = self._wait(failure, rate_limited if isinstance(failure, RateLimited) else failed)
+            spent = failed >= self._rules.max_tries or rate_limited >= self._rules.max_rate_limited
+            if spent or waited + wait > self._rules.max_wait:
+                bound = f"{failed + rate_limited} tries" if spent else f"waiting {self._rules.max_wait:g} s at most"
+                asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
+                raise InfrastructureFailed(
+                    f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}"
+                ) from None
+            waited += wait
+            await self._sleep(wait)
+
+    def _wait(self, failure: Transient, count: int) -> float:
+        if failure.retry_after is not None:
+            return failure.retry_after
+        longest: float = min(self._rules.first_wait * 2 ** (count - 1), self._rules.longest_wait)
+        return longest * self._rng.uniform(0.5, 1.0)

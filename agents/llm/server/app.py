@@ -1,0 +1,322 @@
+"""The server: a brain behind both formats, with faults, on 127.0.0.1 only."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HttpRequest
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from agents.llm.errors import LanguageModelError
+from agents.llm.protocol import Model
+from agents.llm.providers.base import SIMULATED
+from agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
+from agents.llm.server.formats import AnthropicFormat, Asked, BadBody, Format, OpenAIFormat
+
+HOST = "127.0.0.1"
+DEFAULT_DRIP = 0.05
+KEEP_ALIVE = 75
+"""Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
+MODELS = (SIMULATED,)
+_PAGE = "<html><body><h1>Sign in to the network</h1></body></html>"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the server listens.
+
+    Attributes:
+        openai: `base_url` for OpenAI's format.
+        anthropic: `base_url` for Anthropic's format.
+    """
+
+    openai: str
+    anthropic: str
+
+
+class _Connections:
+    """The open connections by the client's address, so that a fault can cut one."""
+
+    def __init__(self) -> None:
+        self._open: dict[Any, asyncio.Transport] = {}
+        self.stale: set[Any] = set()
+
+    def protocol(self) -> type[H11Protocol]:
+        """Give uvicorn's HTTP protocol, which tells of its connections here."""
+        connections = self
+
+        class Protocol(H11Protocol):
+            def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+                super().connection_made(transport)
+                connections._open[self.client] = transport
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                connections._open.pop(self.client, None)
+                connections.stale.discard(self.client)
+                super().connection_lost(exc)
+
+        return Protocol
+
+    def reset(self, client: Any) -> None:
+        """Cut a connection so that the other side sees a reset."""
+        transport = self._open[client]
+        linger = struct.pack("ii", 1, 0)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        transport.abort()
+
+
+class _App:
+    def __init__(self, brain: Model, models: Sequence[str], faults: Faults, latency: float) -> None:
+        self._brain = brain
+        self._models = models
+        self._faults = faults
+        self._latency = latency
+        self._number = 0
+        self.connections = _Connections()
+
+    def starlette(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
+                Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
+                Route("/v1/models", self._list, methods=["GET"]),
+            ]
+        )
+
+    async def _list(self, request: HttpRequest) -> Response:
+        if "anthropic-version" in request.headers:
+            listed: list[dict[str, Any]] = [
+                {"type": "model", "id": m, "display_name": m, "created_at": "1970-01-01T00:00:00Z"}
+                for m in self._models
+            ]
+            return _json({"data": listed, "has_more": False, "first_id": None, "last_id": None})
+        listed = [{"id": m, "object": "model", "created": 0, "owned_by": "quorum"} for m in self._models]
+        return _json({"object": "list", "data": listed})
+
+    def _route(self, wire: Format) -> Callable[[HttpRequest], Any]:
+        async def answer(http: HttpRequest) -> Response:
+            number, self._number = self._number, self._number + 1
+            fault = planned(self._faults, number)
+            if http.client in self.connections.stale:
+                self.connections.reset(http.client)
+                return Response()
+            try:
+                asked = wire.read(orjson.loads(await http.body()))
+            except ClientDisconnect:
+                return Response()
+            except (BadBody, ValueError, TypeError, KeyError, AttributeError) as error:
+                return _json(wire.error("invalid_request_error", f"{type(error).__name__}: {error}"), 400)
+            if asked.model not in self._models:
+                return _json(wire.error("not_found_error", f"model: {asked.model} is not known"), 404)
+            if self._latency:
+                await asyncio.sleep(self._latency)
+            refused = _refusal(http, wire, asked, fault)
+            if refused is not None:
+                return refused
+            if fault is not None and fault.kind in {FaultKind.SILENCE, FaultKind.RESET}:
+                return await self._no_answer(http, fault)
+            try:
+                reply = await self._brain.complete(asked.request)
+            except LanguageModelError as error:
+                return _json(wire.error("api_error", f"{type(error).__name__}: {error}"), 500)
+            if fault is None:
+                return _json(wire.write(reply, asked, number))
+            return self._spoiled(http, wire, wire.write(spoil(reply, fault, asked.request), asked, number), fault)
+
+        return answer
+
+    async def _no_answer(self, http: HttpRequest, fault: Fault) -> Response:
+        if fault.kind is FaultKind.RESET:
+            self.connections.reset(http.client)
+            return Response()
+        while (await http.receive())["type"] != "http.disconnect":
+            pass
+        return Response()
+
+    def _spoiled(self, http: HttpRequest, wire: Format, body: dict[str, Any], fault: Fault) -> Response:
+        content = orjson.dumps(body)
+        match fault.kind:
+            case FaultKind.HTML:
+                return HTMLResponse(_PAGE)
+            case FaultKind.BROKEN_JSON:
+                return Response(content[: len(content) // 2], media_type="application/json")
+            case FaultKind.NO_CHOICES:
+                return _json(wire.without_answer(body))
+            case FaultKind.NO_USAGE:
+                return _json({name: value for name, value in body.items() if name != "usage"})
+            case FaultKind.DRIP:
+                pace = DEFAULT_DRIP if fault.seconds is None else fault.seconds
+                return StreamingResponse(_drip(content, pace), media_type="application/json")
+            case FaultKind.RESET_HALFWAY:
+                return StreamingResponse(self._half(content, http.client), media_type="application/json")
+            case FaultKind.STALE:
+                self.connections.stale.add(http.client)
+        return Response(content, media_type="application/json")
+
+    async def _half(self, content: bytes, client: Any) -> AsyncIterator[bytes]:
+        yield content[: len(content) // 2]
+        await asyncio.sleep(DEFAULT_DRIP)
+        self.connections.reset(client)
+
+
+async def _drip(content: bytes, pace: float) -> AsyncIterator[bytes]:
+    for place in range(len(content)):
+        yield content[place : place + 1]
+        await asyncio.sleep(pace)
+
+
+def _refusal(http: HttpRequest, wire: Format, asked: Asked, fault: Fault | None) -> Response | None:
+    """Give the response of a fault that is a plain HTTP error."""
+    if fault is None:
+        return None
+    if fault.kind is FaultKind.UNAUTHORIZED:
+        sent = http.headers.get("authorization", "") + http.headers.get("x-api-key", "")
+        return _json(wire.error("authentication_error", f"Wrong API key: {sent}"), 401)
+    structured = asked.request.answer is not None
+    idle = {
+        FaultKind.NO_SCHEMA: not structured or asked.tool,
+        FaultKind.NO_TOOLS: not structured,
+        FaultKind.NO_TEMPERATURE: asked.request.sampling.temperature is None,
+    }
+    if fault.kind not in STATUSES or idle.get(fault.kind, False):
+        return None
+    status, kind, text = STATUSES[fault.kind]
+    headers = {"retry-after": f"{fault.seconds:g}"} if fault.seconds is not None else {}
+    return _json(wire.error(kind, text), status, headers)
+
+
+def _json(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+class _QuietServer(uvicorn.Server):
+    """A server inside of another program, whose signals are not its own; it ends when `stop` is set."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.stop = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self.stop.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 (uvicorn's own)
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        answers = list(self.server_state.tasks)
+        for answer in answers:
+            answer.cancel()
+        await asyncio.gather(*answers, return_exceptions=True)
+
+
+def _config(app: _App, log_level: str) -> uvicorn.Config:
+    return uvicorn.Config(
+        app.starlette(),
+        http=app.connections.protocol(),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level=log_level,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+        timeout_keep_alive=KEEP_ALIVE,
+        backlog=2048,
+    )
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _addresses(listener: socket.socket) -> Addresses:
+    root = f"http://{HOST}:{listener.getsockname()[1]}"
+    return Addresses(openai=f"{root}/v1", anthropic=root)
+
+
+@contextlib.asynccontextmanager
+async def serve(
+    brain: Model,
+    *,
+    port: int = 0,
+    models: Sequence[str] = MODELS,
+    faults: Faults = (),
+    latency: float = 0.0,
+) -> AsyncIterator[Addresses]:
+    """Serve a brain on 127.0.0.1 for as long as the context lasts.
+
+    Args:
+        brain: what answers.
+        port: 0 for any free one.
+        models: names of models that are known; another gets 404.
+        faults: what goes wrong, by number of the request.
+        latency: seconds that every answer takes.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    app = _App(brain, models, faults, latency)
+    with contextlib.closing(_listen(port)) as listener:
+        server = _QuietServer(_config(app, "critical"))
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            while not (server.started or task.done()):
+                await asyncio.sleep(0.001)
+            yield _addresses(listener)
+        finally:
+            server.stop.set()
+            await task
+
+
+def run(
+    brain: Model,
+    *,
+    port: int = 0,
+    models: Sequence[str] = MODELS,
+    faults: Faults = (),
+    latency: float = 0.0,
+    ready: Callable[[Addresses], None] = lambda _: None,
+) -> None:
+    """Serve a brain on 127.0.0.1 until the process is interrupted.
+
+    Args:
+        brain: what answers.
+        port: 0 for any free one.
+        models: names of models that are known; another gets 404.
+        faults: what goes wrong, by number of the request.
+        latency: seconds that every answer takes.
+        ready: called with the addresses when the port is taken and before the first request is answered.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    app = _App(brain, models, faults, latency)
+    with contextlib.closing(_listen(port)) as listener:
+        listener.listen(2048)
+        ready(_addresses(listener))
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(_config(app, "warning")).run(sockets=[listener])

@@ -1,0 +1,59 @@
+"""The ways in which an answer of a language model goes wrong."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+UNKNOWN = 1_000_000
+"""An id that nothing on a board has, in the range of every id."""
+
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+def refuse_types(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
+    """Give a plan an argument of the wrong type or out of its range; None when the answer holds no plan."""
+    return _change(value, rng, ("steps", "count", "block"), lambda name: "many" if name == "block" else 0)
+
+
+def refuse_state(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
+    """Let a plan name what is not there; None when the answer holds no plan."""
+    return _change(value, rng, ("block",), lambda _: UNKNOWN)
+
+
+def break_json(text: str, rng: np.random.Generator) -> str:
+    """Break a JSON text as models do: cut off, single quotes, a comma too many, or no JSON at all."""
+    match rng.integers(4):
+        case 0:
+            return text[: max(1, int(len(text) * rng.random()))]
+        case 1:
+            return text.replace('"', "'")
+        case 2:
+            return text[:-1] + ",,}"
+        case _:
+            return "I would rather wait and see what the others do."
+
+
+def wrap(text: str, rng: np.random.Generator) -> str:
+    """Put prose or a code fence around a JSON text."""
+    match rng.integers(3):
+        case 0:
+            return f"```json\n{text}\n```"
+        case 1:
+            return f"Here is my answer:\n\n{text}"
+        case _:
+            return f"Let me think about this.\n\n```json\n{text}\n```\n\nI hope that this helps the team."
+
+
+def _change(value: dict[str, Any], rng: np.random.Generator, names: tuple[str, ...], bad: Any) -> dict[str, Any] | None:
+    """Change one argument with one of these names in the plan of an answer."""
+    spoilt = copy.deepcopy(value)
+    plan = spoilt.get("plan") or spoilt.get("decision", {}).get("plan")
+    found = [(action, name) for action in (plan or {}).get("actions", ()) for name in names if name in action]
+    if not found:
+        return None
+    action, name = found[rng.integers(len(found))]
+    action[name] = bad(name)
+    return spoilt

@@ -1,0 +1,95 @@
+"""The wrappers around a provider, in their one order.
+
+From the outside in:
+
+1. `Recording`: one record for each call of a mind, with what was rejected on the way.
+2. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
+3. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
+   ends at the same place with and without a cache.
+4. `Cached`: an answer that was paid for needs no network, no place and no retry.
+5. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+6. `Limited`: places and rates, each try by itself.
+7. The provider, with the deadline of each try.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agents.llm.budget import Budgeted, Spending, check_price
+from agents.llm.cache import Cache, Cached
+from agents.llm.limits import Limited, Limits
+from agents.llm.prices import Price
+from agents.llm.protocol import Model
+from agents.llm.recording import Recording, Sink
+from agents.llm.retry import Retrying, RetryRules
+from agents.llm.structured import Structuring
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """How answers are cached.
+
+    Attributes:
+        cache: where they are kept.
+        identity: what else than the request reaches the model; a provider's `identity`.
+        sampled: whether answers drawn above temperature 0 are kept, too.
+    """
+
+    cache: Cache
+    identity: Mapping[str, str]
+    sampled: bool
+
+
+def build_stack(
+    model: Model,
+    *,
+    name: str,
+    rng: random.Random,
+    retry: RetryRules | None = None,
+    limits: Limits | None = None,
+    caching: Caching | None = None,
+    spending: Spending | None = None,
+    price: Price | None = None,
+    priced: bool = False,
+    max_repairs: int | None = None,
+    sink: Sink | None = None,
+) -> Model:
+    """Put the wrappers around a model; one that is not named is left out.
+
+    Providers, `limits` and the cache are shared by a process; the stack, `spending` and `sink` are an episode's.
+
+    Args:
+        model: a provider, the simulated model, or a replay.
+        name: the model's name, for messages.
+        rng: randomness of the waits between tries.
+        retry: bounds on tries and waiting.
+        limits: shared limits.
+        caching: where and what answers are kept.
+        spending: the episode's budget and what is used of it.
+        price: price of the model.
+        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
+        max_repairs: how often an answer of a wrong form is asked for again; None leaves answers as they are, for a
+            replay, whose answers were checked when they were recorded.
+        sink: takes a record of every call.
+
+    Raises:
+        agents.llm.errors.UnknownPrice: a budget of money, and no price.
+    """
+    stack = model
+    if limits is not None:
+        stack = Limited(stack, limits)
+    if retry is not None:
+        stack = Retrying(stack, retry, rng)
+    if caching is not None:
+        stack = Cached(stack, caching.cache, caching.identity, sampled=caching.sampled)
+    if spending is not None:
+        check_price(spending.budget, name, priced or price is not None)
+        stack = Budgeted(stack, spending, price)
+    if max_repairs is not None:
+        stack = Structuring(stack, max_repairs)
+    if sink is not None:
+        stack = Recording(stack, sink)
+    return stack

@@ -1,0 +1,101 @@
+"""Structured answers: parsed, checked by their schema, and asked for again with the reasons when they are wrong."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from agents.llm.errors import AnswerInvalid
+from agents.llm.extraction import NoAnswer, extract
+from agents.llm.protocol import ChatMessage, Finish, Model, Rejected, Reply, Request, Role, Usage
+from agents.llm.records import describe_reply
+from agents.llm.validation import Validator, validator_of
+
+_LONGEST_QUOTED = 4000
+_NOTHING = "(nothing)"
+
+
+class Structuring:
+    """A model whose answers are of the wanted form. Requests for free text pass through.
+
+    The text is parsed as it stands, else searched for the one JSON object that fits (prose around it, code fences),
+    and checked by the schema. What is wrong goes back to the model with the reasons, at most `max_repairs` times.
+
+    Args:
+        model: the model.
+        max_repairs: how often an answer may be asked for again.
+    """
+
+    def __init__(self, model: Model, max_repairs: int) -> None:
+        self._model = model
+        self._max_repairs = max_repairs
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request; tokens, money and tries are those of all answers together.
+
+        Raises:
+            AnswerInvalid: no answer of the wanted form came.
+            agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
+        """
+        if request.answer is None:
+            return await self._model.complete(request)
+        validator = validator_of(request.answer.schema)
+        begin = time.perf_counter()
+        replies: list[Reply] = []
+        rejected: list[Rejected] = []
+        asked = request
+        while True:
+            reply = await self._model.complete(asked)
+            replies.append(reply)
+            try:
+                value = _value(reply, validator, request.sampling.max_tokens)
+            except NoAnswer as error:
+                rejected.append(Rejected(reply.text, error.reasons))
+            else:
+                return _together(replies, value, rejected, time.perf_counter() - begin)
+            if len(rejected) > self._max_repairs:
+                whole = _together(replies, None, rejected[:-1], time.perf_counter() - begin)
+                reasons = rejected[-1].reasons
+                raise AnswerInvalid(reasons, whole.usage.completion, describe_reply(whole))
+            asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
+
+
+def _value(reply: Reply, validator: Validator, max_tokens: int) -> Any:
+    if reply.finish is Finish.LENGTH:
+        raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
+    if reply.finish is Finish.REFUSAL:
+        raise NoAnswer("the answer is a refusal")
+    return extract(reply.text, validator)
+
+
+def _ask_again(answer: Rejected) -> tuple[ChatMessage, ChatMessage]:
+    text = answer.text if len(answer.text) <= _LONGEST_QUOTED else answer.text[:_LONGEST_QUOTED] + " [...]"
+    reasons = "\n".join(f"- {reason}" for reason in answer.reasons)
+    return (
+        ChatMessage(Role.ASSISTANT, text.strip() or _NOTHING),
+        ChatMessage(
+            Role.USER,
+            f"This answer cannot be taken:\n{reasons}\nAnswer again, with one JSON object of the wanted form alone.",
+        ),
+    )
+
+
+def _together(replies: list[Reply], value: Any, rejected: list[Rejected], seconds: float) -> Reply:
+    money = [reply.usd for reply in replies]
+    known = [usd for usd in money if usd is not None]
+    return replace(
+        replies[-1],
+        value=value,
+        usage=Usage(
+            prompt=sum(reply.usage.prompt for reply in replies),
+            completion=sum(reply.usage.completion for reply in replies),
+            cached=sum(reply.usage.cached for reply in replies),
+        ),
+        usd=sum(known) if len(known) == len(money) else None,
+        seconds=seconds,
+        attempts=sum(reply.attempts for reply in replies),
+        repairs=len(replies) - 1,
+        cache_hit=all(reply.cache_hit for reply in replies),
+        rejected=tuple(rejected),
+    )

@@ -1,0 +1,211 @@
+"""Validation of answers by JSON schema: the keywords that pydantic writes. A keyword outside of them is an error.
+
+The reasons are written for the model that is asked to mend its answer, so they name the place, what stands there and
+what may stand there, and of a choice of forms only the form that was meant.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+Schema = Mapping[str, Any]
+
+_NOTES = frozenset(
+    {"$schema", "$id", "$defs", "$comment", "title", "description", "default", "examples", "format", "deprecated"}
+)
+_SHAPES = frozenset(
+    {"$ref", "type", "enum", "const", "anyOf", "oneOf", "allOf", "discriminator"}
+    | {"properties", "required", "additionalProperties", "items", "prefixItems", "minItems", "maxItems", "uniqueItems"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
+)
+_LONGEST_SHOWN = 80
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": _is_number,
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+}
+_BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
+    "minimum": (lambda value, bound: value >= bound, "at least"),
+    "maximum": (lambda value, bound: value <= bound, "at most"),
+    "exclusiveMinimum": (lambda value, bound: value > bound, "more than"),
+    "exclusiveMaximum": (lambda value, bound: value < bound, "less than"),
+    "multipleOf": (lambda value, bound: value % bound == 0, "a multiple of"),
+}
+
+
+class UnsupportedSchema(ValueError):
+    """A schema uses a keyword that is not checked here, so that nothing could be promised about an answer."""
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: bytes) -> Validator:
+    return Validator(orjson.loads(schema))
+
+
+def validator_of(schema: Schema) -> Validator:
+    """Give the validator of a schema, made once."""
+    return _validator(orjson.dumps(schema))
+
+
+class Validator:
+    """Checks values by a schema.
+
+    Args:
+        schema: JSON schema; references point into its own `$defs`.
+
+    Raises:
+        UnsupportedSchema: a keyword is not known here, or a reference leads nowhere.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._check_schema(schema)
+
+    def reasons(self, value: Any) -> tuple[str, ...]:
+        """Give what is wrong with a value, in order; empty when it fits."""
+        return tuple(self._problems(self._schema, value, ""))
+
+    def _check_schema(self, schema: Any) -> None:
+        if isinstance(schema, bool):
+            return
+        unknown = set(schema) - _NOTES - _SHAPES
+        if unknown:
+            raise UnsupportedSchema(f"keywords of a JSON schema that are not checked: {', '.join(sorted(unknown))}")
+        if "$ref" in schema:
+            self._resolve(schema["$ref"])
+        for keyword in ("properties", "$defs"):
+            for inner in schema.get(keyword, {}).values():
+                self._check_schema(inner)
+        for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            for inner in schema.get(keyword, ()):
+                self._check_schema(inner)
+        for keyword in ("items", "additionalProperties"):
+            if keyword in schema:
+                self._check_schema(schema[keyword])
+
+    def _resolve(self, reference: str) -> Any:
+        if reference == "#":
+            return self._schema
+        name = reference.removeprefix("#/$defs/")
+        definitions = self._schema.get("$defs", {})
+        if name == reference or name not in definitions:
+            raise UnsupportedSchema(f"a reference that leads nowhere: {reference}")
+        return definitions[name]
+
+    def _problems(self, schema: Any, value: Any, place: str) -> Iterator[str]:
+        if isinstance(schema, bool):
+            if not schema:
+                yield f"{place or 'the answer'}: must not be there"
+            return
+        if "$ref" in schema:
+            yield from self._problems(self._resolve(schema["$ref"]), value, place)
+        kinds = schema.get("type")
+        if kinds is not None:
+            names = [kinds] if isinstance(kinds, str) else kinds
+            if not any(_TYPES[name](value) for name in names):
+                yield f"{place or 'the answer'}: {_show(value)} is no {' or '.join(names)}"
+                return
+        if "const" in schema and not _equal(value, schema["const"]):
+            yield f"{place or 'the answer'}: {_show(value)} is not {_show(schema['const'])}"
+        if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
+            yield f"{place or 'the answer'}: {_show(value)} is none of {', '.join(map(_show, schema['enum']))}"
+        yield from self._choices(schema, value, place)
+        if isinstance(value, dict):
+            yield from self._object(schema, value, place)
+        elif isinstance(value, list):
+            yield from self._array(schema, value, place)
+        elif isinstance(value, str):
+            yield from _string(schema, value, place)
+        elif _is_number(value):
+            for keyword, (holds, words) in _BOUNDS.items():
+                if keyword in schema and not holds(value, schema[keyword]):
+                    yield f"{place or 'the answer'}: {_show(value)} is not {words} {_show(schema[keyword])}"
+
+    def _choices(self, schema: Schema, value: Any, place: str) -> Iterator[str]:
+        for inner in schema.get("allOf", ()):
+            yield from self._problems(inner, value, place)
+        forms: Sequence[Any] = schema.get("oneOf") or schema.get("anyOf") or ()
+        if not forms:
+            return
+        mapping = schema.get("discriminator", {}).get("mapping")
+        if mapping and isinstance(value, dict):
+            tag = schema["discriminator"]["propertyName"]
+            reference = mapping.get(value.get(tag)) if isinstance(value.get(tag), str) else None
+            if reference is None:
+                yield f"{_join(place, tag)}: {_show(value.get(tag))} is none of {', '.join(map(_show, mapping))}"
+            else:
+                yield from self._problems(self._resolve(reference), value, place)
+            return
+        found = [list(self._problems(form, value, place)) for form in forms]
+        fitting = sum(not problems for problems in found)
+        if not fitting:
+            yield from min(found, key=len)
+        elif fitting > 1 and "oneOf" in schema:
+            yield f"{place or 'the answer'}: fits {fitting} forms where it must fit one"
+
+    def _object(self, schema: Schema, value: dict[str, Any], place: str) -> Iterator[str]:
+        properties = schema.get("properties", {})
+        for name in schema.get("required", ()):
+            if name not in value:
+                yield f"{_join(place, name)}: is missing"
+        further = schema.get("additionalProperties", True)
+        for name, inner in value.items():
+            if name in properties:
+                yield from self._problems(properties[name], inner, _join(place, name))
+            elif further is False:
+                yield f"{_join(place, name)}: is not known here; known are {', '.join(properties) or 'no fields'}"
+            else:
+                yield from self._problems(further, inner, _join(place, name))
+
+    def _array(self, schema: Schema, value: list[Any], place: str) -> Iterator[str]:
+        where = place or "the answer"
+        if len(value) < schema.get("minItems", 0):
+            yield f"{where}: has {len(value)} items, at least {schema['minItems']} are needed"
+        if "maxItems" in schema and len(value) > schema["maxItems"]:
+            yield f"{where}: has {len(value)} items, at most {schema['maxItems']} are allowed"
+        if schema.get("uniqueItems") and len({json.dumps(item, sort_keys=True) for item in value}) < len(value):
+            yield f"{where}: holds an item twice"
+        first = schema.get("prefixItems", ())
+        for index, item in enumerate(value):
+            inner = first[index] if index < len(first) else schema.get("items", True)
+            yield from self._problems(inner, item, f"{place}[{index}]")
+
+
+def _string(schema: Schema, value: str, place: str) -> Iterator[str]:
+    where = place or "the answer"
+    if len(value) < schema.get("minLength", 0):
+        yield f"{where}: has {len(value)} characters, at least {schema['minLength']} are needed"
+    if "maxLength" in schema and len(value) > schema["maxLength"]:
+        yield f"{where}: has {len(value)} characters, at most {schema['maxLength']} are allowed"
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield f"{where}: {_show(value)} does not match {schema['pattern']}"
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _equal(value: Any, other: Any) -> bool:
+    """JSON's equality: true is not 1."""
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."

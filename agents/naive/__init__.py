@@ -1,0 +1,60 @@
+"""Zero-shot minds around a language model: one request a turn, typed answers, prompts from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agents.llm.protocol import ChatMessage
+from agents.naive.answers import AnswerTypes
+from agents.naive.mind import NaiveMind
+from agents.naive.prompts import PromptSet, PromptWriter
+from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.mind import Mind, View
+
+COORDINATOR = "coordinator"
+"""Name under which a coordinator asks for its language model."""
+
+
+class NaiveConfig(ComponentConfig):
+    """Parameters of `naive`."""
+
+    name: Literal["naive"]
+    prompts: PromptSet
+    """The set of prompts."""
+    max_actions: Annotated[int, Field(ge=1)]
+    """Actions of a plan, at most."""
+    repairs: Annotated[int, Field(ge=0)]
+    """Times that an answer that does not have the types of its turn is asked for again."""
+
+
+def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team, one for each agent and the coordinator, each with the model that its name gets.
+
+    Raises:
+        ValueError: there is no prompt for this world, or a template of the set cannot be read.
+    """
+    names = [*context.world.agents, *([COORDINATOR] if context.topology.coordinated else [])]
+    prompts = _writer(config, context)
+    answers = AnswerTypes(context.world.vocabulary, config.max_actions)
+    return [NaiveMind(context.models(name), prompts, answers, config.repairs) for name in names]
+
+
+def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:
+    """Write the prompt of a turn, as the mind would send it; no model is asked.
+
+    Raises:
+        ValueError: there is no prompt for this world, or a template of the set cannot be read or filled in.
+    """
+    return _writer(config, context).write(view)
+
+
+def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
+    return PromptWriter(config.prompts, context.world, context.topology, config.max_actions)
+
+
+component = Component(NaiveConfig, build, uses_models=True)
+
+__all__ = ["COORDINATOR", "NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

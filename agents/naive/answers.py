@@ -1,0 +1,243 @@
+"""The typed answers: what a turn asks for as a JSON schema, and from the JSON to a thought and back.
+
+| the turn may | keys of the answer |
+|---|---|
+| speak or acknowledge | `messages`: a list, empty to say nothing |
+| plan, and there is no plan | `plan` |
+| plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
+
+A turn that may do both wants both. Recipients are names of those whom the turn lets its holder write to, or `all`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from agents.llm.protocol import AnswerFormat
+from maeil.actions import Vocabulary
+from maeil.errors import InvalidThought
+from maeil.messages import Draft, Kind
+from maeil.mind import Act, Resume, Thought, Turn, View
+from maeil.plans import Plan, Task
+
+ALL = "all"
+"""Stands for everybody whom a turn lets its holder write to."""
+
+_TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaskAnswer(_Part):
+    """What a plan is for, so that plans of several agents can be compared."""
+
+    kind: Annotated[str, Field(min_length=1, max_length=60, description='what is done, e.g. "deliver"')]
+    target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
+
+
+class MessageAnswer(_Part):
+    """A message to other agents."""
+
+    recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
+    kind: Kind
+    content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
+
+
+class ResumeAnswer(_Part):
+    """Go on with the current plan."""
+
+    choice: Literal["resume"]
+
+
+class AnswerTypes:
+    """The answers of a team whose actions come from one vocabulary.
+
+    Args:
+        vocabulary: the actions that a plan may have.
+        max_actions: actions of a plan, at most.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
+        self._vocabulary = vocabulary
+        action: Any = reduce(or_, vocabulary)
+        if len(vocabulary.names) > 1:
+            action = Annotated[action, Field(discriminator="action")]
+        self._plan = _part(
+            "PlanAnswer",
+            "A plan: its actions are carried out in order; one that fails ends the plan.",
+            rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
+            task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
+            actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
+        )
+        replacement = _part(
+            "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
+        )
+        self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
+        self._models: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
+
+    def wanted(self, view: View) -> AnswerFormat:
+        """Give the format of the answer to a turn."""
+        name = _name(view)
+        schema = self._model(name)[1]
+        return AnswerFormat(name, _restricted(schema, view.turn, view.names) if view.turn.acts & _TALK else schema)
+
+    def read(self, value: object, view: View) -> Thought:
+        """Make a thought of an answer.
+
+        Raises:
+            InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
+        """
+        model, _ = self._model(_name(view))
+        try:
+            # By way of JSON, so that strict means: no number in quotes, but the name of an enum's member is right.
+            answer: Any = model.model_validate_json(orjson.dumps(value), strict=True)
+        except ValidationError as error:
+            raise InvalidThought(tuple(_reason(found) for found in error.errors())) from None
+        except TypeError as error:
+            raise InvalidThought((f"the answer is not JSON: {error}",)) from None
+        messages = _drafts(answer.messages, view) if view.turn.acts & _TALK else ()
+        decision: Plan | Resume | None = None
+        if Act.PLAN in view.turn.acts:
+            if view.plan is None:
+                decision = _plan(answer.plan)
+            else:
+                decision = Resume.RESUME if answer.decision.choice == "resume" else _plan(answer.decision.plan)
+        return Thought(decision, messages)
+
+    def _model(self, name: str) -> tuple[type[BaseModel], dict[str, Any]]:
+        """The model of an answer by its name, which lists its keys, and its schema; made when first asked for."""
+        if name not in self._models:
+            types = {"messages": list[MessageAnswer], "plan": self._plan, "decision": self._decision}
+            model = _part("Answer", "", **{key: types[key] for key in name.split("_and_")})
+            self._models[name] = model, tidy(model.model_json_schema())
+        return self._models[name]
+
+
+def write(thought: Thought, view: View) -> dict[str, Any]:
+    """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules."""
+    answer: dict[str, Any] = {}
+    if view.turn.acts & _TALK:
+        answer["messages"] = [
+            {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
+            for draft in thought.messages
+        ]
+    if Act.PLAN in view.turn.acts and thought.decision is not None:
+        if isinstance(thought.decision, Plan):
+            plan = _plan_value(thought.decision)
+            answer |= {"plan": plan} if view.plan is None else {"decision": {"choice": "replace", "plan": plan}}
+        else:
+            answer["decision"] = {"choice": "resume"}
+    return answer
+
+
+def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Reduce a schema of pydantic's to what providers' strict modes take.
+
+    No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
+    may be left out has null among its values, or a default that can be given.
+    """
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("title", "default", "discriminator"):
+            continue
+        if key in ("properties", "$defs"):
+            found[key] = {name: tidy(part) for name, part in value.items()}
+        elif isinstance(value, dict):
+            found[key] = tidy(value)
+        elif key in ("anyOf", "oneOf", "allOf"):
+            found["anyOf" if key == "oneOf" else key] = [tidy(part) for part in value]
+        elif key == "prefixItems" and all(part == value[0] for part in value):
+            found["items"] = tidy(value[0])
+        else:
+            found[key] = value
+    if "properties" in found:
+        found["required"] = list(found["properties"])
+    return found
+
+
+def _part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
+    """Make a model at run time, all of whose fields are required."""
+    required: Any = {key: (kind, ...) for key, kind in fields.items()}
+    model: type[BaseModel] = create_model(name, __base__=_Part, __doc__=meaning or None, **required)
+    return model
+
+
+def _name(view: View) -> str:
+    """Name of an answer: its keys."""
+    keys = ["messages"] if view.turn.acts & _TALK else []
+    if Act.PLAN in view.turn.acts:
+        keys.append("plan" if view.plan is None else "decision")
+    return "_and_".join(keys)
+
+
+def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> dict[str, Any]:
+    """Write the limits of a turn into a schema: whom it may write to, how often, and with what; shares the rest."""
+    allowed = [names[recipient] for recipient in turn.recipients]
+    if len(allowed) > 1:
+        allowed.append(ALL)
+    message = schema["$defs"]["MessageAnswer"]
+    recipients = {**message["properties"]["recipients"], "items": {"type": "string", "enum": allowed}}
+    kind = message["properties"]["kind"] if Act.SPEAK in turn.acts else {"type": "string", "const": Kind.ACK.value}
+    messages = dict(schema["properties"]["messages"])
+    if turn.limit is not None:
+        messages["maxItems"] = turn.limit
+    changed = {**message, "properties": {**message["properties"], "recipients": recipients, "kind": kind}}
+    return {
+        **schema,
+        "$defs": {**schema["$defs"], "MessageAnswer": changed},
+        "properties": {**schema["properties"], "messages": messages},
+    }
+
+
+def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
+    """Turn names into indices; whether the turn allows them is the loop's to check."""
+    index = {name: position for position, name in enumerate(view.names)}
+    drafts = []
+    for number, message in enumerate(messages):
+        if unknown := [name for name in message.recipients if name != ALL and name not in index]:
+            allowed = ", ".join(view.names[recipient] for recipient in view.turn.recipients) or "nobody"
+            strangers = ", ".join(map(repr, unknown))
+            reason = f"messages.{number}.recipients: there is no {strangers}; this turn allows: {allowed}"
+            raise InvalidThought((reason,))
+        if Act.SPEAK not in view.turn.acts and message.kind is not Kind.ACK:
+            raise InvalidThought((f"messages.{number}.kind: this turn is for acknowledging: 'ack'",))
+        recipients = {index[name] for name in message.recipients if name != ALL}
+        if ALL in message.recipients:
+            recipients.update(view.turn.recipients)
+        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind))
+    return tuple(drafts)
+
+
+def _names(recipients: Sequence[int], view: View) -> list[str]:
+    if len(recipients) > 1 and set(recipients) == set(view.turn.recipients):
+        return [ALL]
+    return [view.names[recipient] for recipient in recipients]
+
+
+def _plan(answer: Any) -> Plan:
+    task = Task(answer.task.kind, answer.task.target) if answer.task is not None else None
+    return Plan(tuple(answer.actions), task, answer.rationale)
+
+
+def _plan_value(plan: Plan) -> dict[str, Any]:
+    return {
+        "rationale": plan.rationale,
+        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
+        "actions": [action.model_dump(mode="json") for action in plan.actions],
+    }
+
+
+def _reason(error: Any) -> str:
+    """Say what is wrong with one value, and where."""
+    where = ".".join(map(str, error["loc"]))
+    return f"{where or 'answer'}: {error['msg']}"

@@ -1,0 +1,52 @@
+"""The data in a prompt: one JSON value a block, between markers that nothing written by a model can forge.
+
+    <observation>
+    {"agents":[[3,0],[5,0]], ...}
+    </observation>
+
+Each value is one line of JSON in which `<` and every character that ends a line are escaped. So no text inside a value,
+whoever wrote it, can close its block, open another, or begin a line of the prompt; and a reader finds the blocks again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+
+_LINE_ENDS_AND_MARKERS = str.maketrans(
+    {"<": "\\u003c", "\x7f": "\\u007f", "\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+_BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
+
+
+def write_json(value: object) -> str:
+    """Write a value as one line of JSON, with sorted keys and escaped markers; the same for equal values.
+
+    Raises:
+        TypeError: the value is not JSON-ready.
+    """
+    text = orjson.dumps(value, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    return text.translate(_LINE_ENDS_AND_MARKERS)
+
+
+def write_block(name: str, value: object) -> str:
+    """Write a value as a block."""
+    return f"<{name}>\n{write_json(value)}\n</{name}>"
+
+
+def read_blocks(text: str) -> Mapping[str, str]:
+    """Find the blocks of a text: name to JSON. Of two with the same name the first counts."""
+    found: dict[str, str] = {}
+    for name, content in _BLOCK.findall(text):
+        found.setdefault(name, content)
+    return found
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    raise TypeError(f"{type(value).__name__} is not JSON-ready")

@@ -1,0 +1,86 @@
+"""The zero-shot mind: one request a turn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import replace
+
+from agents.llm.errors import AnswerInvalid
+from agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
+from agents.naive.answers import AnswerTypes
+from agents.naive.prompts import PromptWriter
+from agents.naive.records import answered, unanswered
+from maeil.errors import InvalidThought
+from maeil.mind import Call, Thought, View
+
+UNSET = Sampling(temperature=None, max_tokens=4096)
+"""What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
+
+
+class NaiveMind:
+    """The mind of one participant (the zero-shot agents of CUBE and EmCoop): it asks its model, and does what it says.
+
+    Each turn is one request: messages, a plan, or whether to resume or replace the plan, as one typed answer. An answer
+    that does not have the types of the turn is asked for again, with the reasons in the prompt, at most `repairs`
+    times; then the thought is a failure, never a made-up plan. What the state of the world does not allow is the
+    loop's to refuse; it comes back as the problems of the next view.
+
+    Args:
+        model: what it thinks with.
+        prompts: writes its prompts.
+        answers: the types of its answers.
+        repairs: times that an answer of the wrong types is asked for again.
+
+    Raises (from `think`):
+        agents.llm.errors.LanguageModelError: the model cannot be asked at all.
+        maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
+    """
+
+    def __init__(self, model: Model, prompts: PromptWriter, answers: AnswerTypes, repairs: int) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._answers = answers
+        self._repairs = repairs
+        self._asked: Counter[bytes] = Counter()
+
+    async def think(self, view: View) -> Thought:
+        """Ask the model, and read its answer."""
+        calls: list[Call] = []
+        reasons: tuple[str, ...] = ()
+        for repair in range(self._repairs + 1):
+            request = self._request(replace(view, problems=(*view.problems, *reasons)))
+            try:
+                reply = await self._model.complete(request)
+            except AnswerInvalid as error:
+                return Thought(failure=_no_answer(error.reasons), calls=(*calls, unanswered(error)))
+            try:
+                thought = self._answers.read(reply.value, view)
+            except InvalidThought as error:
+                reasons = error.reasons
+                calls.append(answered(reply, repairs=min(repair, 1), parse_failure=True))
+                continue
+            return replace(thought, calls=(*calls, answered(reply, repairs=min(repair, 1))))
+        return Thought(failure=_no_answer(reasons), calls=tuple(calls))
+
+    def _request(self, view: View) -> Request:
+        """Ask for the answer to a turn; a prompt that was asked before is another sample of it."""
+        messages = self._prompts.write(view)
+        digest = _digest(messages)
+        self._asked[digest] += 1
+        return Request(
+            messages,
+            self._answers.wanted(view),
+            UNSET,
+            sample=self._asked[digest] - 1,
+            origin=Origin(view.name, view.t),
+        )
+
+
+def _digest(messages: tuple[ChatMessage, ...]) -> bytes:
+    joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
+    return hashlib.sha256(joined.encode()).digest()
+
+
+def _no_answer(reasons: tuple[str, ...]) -> str:
+    return f"no valid answer: {'; '.join(reasons)}"

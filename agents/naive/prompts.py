@@ -1,0 +1,194 @@
+"""Writes the prompt of a turn: words from Jinja templates around data in blocks.
+
+A set of prompts names three templates: `system` (who the agent is, the rules of the world, the vocabulary; the same in
+every turn, so that a provider's prompt cache can keep it), `rules` (the rules of the world, included by `system`), and
+`turn` (what this turn allows, and all that the agent sees). A name is looked for in the set's own folder, then in
+`prompts/<world>/`, then in `prompts/common/`.
+
+The templates decide the words and the order; what they print of the world and of other agents are the blocks of
+`agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between equal runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.llm.protocol import ChatMessage, Role
+from agents.naive.answers import ALL
+from agents.naive.blocks import write_block, write_json
+from agents.naive.vocabulary import describe
+from maeil.messages import Message
+from maeil.mind import Act, PlanView, View
+from maeil.tasks import TaskState
+from maeil.topology import Topology
+from maeil.world import World
+
+SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
+"""Where the templates of this project are."""
+
+
+class PromptSet(BaseModel):
+    """A set of prompts: values of the group `prompts`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str | None
+    """A folder of templates that come before the shipped ones; null: none."""
+    system: str = Field(min_length=1)
+    """Template of the system message."""
+    rules: str = Field(min_length=1)
+    """Template of the rules of the world."""
+    turn: str = Field(min_length=1)
+    """Template of the message of a turn."""
+
+
+class PromptWriter:
+    """Writes the prompts of a team.
+
+    Args:
+        prompts: names of the templates.
+        world: whose rules and vocabulary they tell.
+        topology: how the team may talk.
+        max_actions: actions of a plan, at most.
+
+    Raises:
+        ValueError: a template is not there, or cannot be read.
+    """
+
+    def __init__(self, prompts: PromptSet, world: World, topology: Topology, max_actions: int) -> None:
+        places = [SHIPPED / world.name, SHIPPED / "common"]
+        if prompts.folder is not None:
+            places.insert(0, Path(prompts.folder))
+        environment = ImmutableSandboxedEnvironment(
+            loader=FileSystemLoader(places),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+            autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
+        )
+        environment.filters["json"] = write_json
+        self._world = world.name
+        self._vocabulary = world.vocabulary.names
+        self._common: dict[str, Any] = {
+            "world": world.name,
+            "topology": topology.name,
+            "actions": describe(world.vocabulary),
+            "action_names": world.vocabulary.names,
+            "max_actions": max_actions,
+            "agents": len(world.agents),
+            "prompts": prompts.model_dump(),
+        }
+        found = {}
+        for part in ("system", "rules", "turn"):
+            found[part] = _template(environment, part, getattr(prompts, part), world.name, places)
+        self._system, self._turn = found["system"], found["turn"]
+        self._systems: dict[str, str] = {}
+
+    def write(self, view: View) -> tuple[ChatMessage, ...]:
+        """Write the messages of a turn: the same for equal views.
+
+        Raises:
+            ValueError: a template asks for what there is not.
+        """
+        who = {**self._common, "name": view.name, "names": view.names, "embodied": view.agent < self._common["agents"]}
+        turn = {
+            **who,
+            "acts": [act.value for act in sorted(view.turn.acts)],
+            "may_speak": Act.SPEAK in view.turn.acts,
+            "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
+            "may_plan": Act.PLAN in view.turn.acts,
+            "role": view.turn.role,
+            "limit": view.turn.limit,
+            "has_plan": view.plan is not None,
+            "blocks": self._blocks(view),
+        }
+        try:
+            if view.name not in self._systems:
+                self._systems[view.name] = self._system.render(who).strip()
+            return (
+                ChatMessage(Role.SYSTEM, self._systems[view.name]),
+                ChatMessage(Role.USER, self._turn.render(turn).strip()),
+            )
+        except TemplateError as error:
+            raise ValueError(f"prompts: a template cannot be filled in: {error}") from error
+
+    def _blocks(self, view: View) -> Mapping[str, str]:
+        """The blocks of a turn by name; those that would be empty are left out."""
+        turn = {
+            "world": self._world,
+            "vocabulary": self._vocabulary,
+            "topology": self._common["topology"],
+            "you": view.name,
+            "team": view.names,
+            "step": view.t,
+            "role": view.turn.role,
+            "may": sorted(act.value for act in view.turn.acts),
+            "recipients": [view.names[recipient] for recipient in view.turn.recipients],
+            "most_messages": view.turn.limit,
+        }
+        states = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
+        values: dict[str, object] = {
+            "turn": turn,
+            "observation": view.observation,
+            "memory": [_message(message, view.names) for message in view.memory],
+            "unread": [_message(message, view.names) for message in view.unread],
+            "plan": _plan(view.plan) if view.plan is not None else None,
+            "past_plans": [_plan(plan) for plan in view.outcomes],
+            "constraints": [_state(state) for state in states],
+            "problems": view.problems,
+        }
+        return {name: write_block(name, value) for name, value in values.items() if value or name == "observation"}
+
+
+def _template(
+    environment: ImmutableSandboxedEnvironment, part: str, name: str, world: str, places: Sequence[Path]
+) -> Template:
+    try:
+        return environment.get_template(name)
+    except TemplateNotFound:
+        where = ", ".join(str(place) for place in places)
+        raise ValueError(
+            f"prompts: there is no template {name!r} ({part}) for the world '{world}' in {where}"
+        ) from None
+    except TemplateError as error:
+        raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
+
+
+def _message(message: Message, names: Sequence[str]) -> dict[str, object]:
+    to_all = 1 < len(message.recipients) == len(names) - 1
+    return {
+        "from": names[message.sender],
+        "to": ALL if to_all else [names[recipient] for recipient in message.recipients],
+        "kind": message.kind.value,
+        "step": message.t,
+        "text": message.content,
+    }
+
+
+def _plan(plan: PlanView) -> dict[str, object]:
+    return {
+        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
+        "actions": plan.actions,
+        "actions_done": plan.done,
+        "status": plan.status.value,
+        "reason": plan.reason,
+    }
+
+
+def _state(state: TaskState) -> dict[str, object]:
+    return {
+        "task": {"kind": state.task.kind, "target": state.task.target},
+        "needs": state.threshold,
+        "in_place": state.spatial,
+        "acting": state.temporal,
+        "able": state.participation,
+        "all_three": state.joint,
+        "possible": state.dependency,
+    }

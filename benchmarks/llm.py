@@ -1,0 +1,173 @@
+"""What our side of a language model's call costs: a round of 256 agents over real HTTP, beside the SDK alone.
+
+The server runs in a process of its own, on the machine's other core; every answer takes half a second there. Rounds of
+OpenAI's SDK as it comes, of the SDK as our provider calls it, of our stack around that (structured output, budget,
+cache, retries, limits, recording), and of a whole naive team (prompts, loop and trace included) alternate; the first of
+each warms up and is not counted.
+
+python benchmarks/llm.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import openai
+import orjson
+from openai.types.chat import ChatCompletion
+from rich.console import Console
+from rich.table import Table
+
+from agents.llm.protocol import Finish, Reply, Request, Usage
+from agents.llm.providers.base import Offer, Structured
+from agents.llm.providers.chat import chat_arguments
+from agents.llm.providers.openai import PATH
+from agents.llm.server import run
+from experiments.cell import Cell
+from experiments.episode import build, play
+from experiments.models import EpisodeModels, ModelPool
+from experiments.prompt import first_prompt
+from maeil.trace import Recorder
+
+AGENTS, LATENCY, RUNS = 256, 0.5, 7
+DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}
+ANSWER = orjson.dumps({"plan": {**DECISION, "actions": [{"action": "idle", "steps": 1}]}}).decode()
+SDK = "the SDK as we call it"
+Call = Callable[[str], Awaitable[object]]
+
+
+class Constant:
+    """Answers at once, so that the server costs little beside its HTTP."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer."""
+        return Reply(ANSWER, Finish.STOP, Usage(1000, 30), None, 0.0, "simulated", simulated=True)
+
+
+def serve(ready: Connection) -> None:
+    """Serve in this process; the addresses go through the pipe."""
+    run(Constant(), latency=LATENCY, ready=ready.send)
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Run the server in a process of its own; gives its address."""
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe()
+    process = spawn.Process(target=serve, args=(there,), daemon=True)
+    process.start()
+    try:
+        yield here.recv().openai
+    finally:
+        process.kill()
+        process.join()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a round took, in seconds."""
+
+    wall: float
+    cpu: float
+
+
+async def measured(work: Awaitable[object]) -> Cost:
+    """Measure a round."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    await work
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+class Prompts:
+    """The first prompt of an agent among eight, made different for every call so that no cache knows it."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._request = first_prompt(arguments).request
+        self._numbers = count()
+
+    def __call__(self) -> Request:
+        *first, last = self._request.messages
+        words = replace(last, content=f"{last.content}\n{next(self._numbers)}")
+        return replace(self._request, messages=(*first, words))
+
+
+def arguments(address: str, folder: Path) -> list[str]:
+    """Give the configuration of a naive team behind the server, for one step."""
+    llm = ["agents=naive", "max_steps=1", "llm=openai", "llm.model=simulated", "llm.api_key_env=null"]
+    cache = f"llm.cache_path={folder / 'replies.sqlite'}"
+    return [*llm, f"llm.base_url={address}", f"llm.max_concurrency={AGENTS}", cache]
+
+
+async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, list[Cost]]:
+    """Measure all rounds, turn about."""
+    pool = ModelPool()
+    address = team.plain["llm"]["base_url"]
+    usual = openai.AsyncOpenAI(api_key="none", base_url=address, max_retries=0)
+    quick = openai.AsyncOpenAI(
+        api_key="none", base_url=address, max_retries=0, http_client=openai.DefaultAioHttpClient()
+    )
+    recorded = EpisodeModels(team.configuration, pool, folder)
+
+    async def as_it_comes(_: str) -> object:
+        return await usual.chat.completions.create(**body(prompts()))
+
+    async def as_we_call_it(_: str) -> object:
+        return await quick.post(PATH, cast_to=ChatCompletion, body=body(prompts()))
+
+    async def stack(name: str) -> object:
+        return await recorded(name).complete(prompts())
+
+    kinds: Mapping[str, Call] = {"the SDK as it comes": as_it_comes, SDK: as_we_call_it, "our stack": stack}
+    costs: dict[str, list[Cost]] = {name: [] for name in (*kinds, "a naive team, prompts to trace")}
+    for number in range(RUNS + 1):
+        for kind, call in kinds.items():
+            calls = [call(f"agent_{agent}") for agent in range(AGENTS)]
+            costs[kind].append(await measured(asyncio.gather(*calls)))
+        minds = EpisodeModels(team.configuration, pool, None)
+        with Recorder(folder / f"{number}.jsonl") as recorder:
+            costs["a naive team, prompts to trace"].append(await measured(play(team, build(team, minds), recorder)))
+    recorded.close()
+    await pool.close()
+    await usual.close()
+    await quick.close()
+    return {name: found[1:] for name, found in costs.items()}
+
+
+def body(request: Request) -> dict[str, Any]:
+    """Give what our provider sends."""
+    return {"model": "simulated", **chat_arguments(request, Offer(Structured.SCHEMA, 0.0, None))}
+
+
+def main() -> int:
+    """Measure and print the table."""
+    with server() as address, tempfile.TemporaryDirectory() as folder:
+        llm = arguments(address, Path(folder))
+        team = Cell.compose([*llm, f"n={AGENTS}", "llm.cache=false"])
+        costs = asyncio.run(rounds(team, Prompts([*llm, "n=8"]), Path(folder)))
+    table = Table(title=f"{AGENTS} calls of {LATENCY} s at once, openai {version('openai')}, medians of {RUNS} rounds")
+    for column in ("what", "round", "of the ideal", "CPU a call", "above the SDK"):
+        table.add_column(column, justify="right")
+    first = median(cost.cpu for cost in costs[SDK])
+    for name, found in costs.items():
+        wall, cpu = median(cost.wall for cost in found), median(cost.cpu for cost in found)
+        above = f"{1e3 * (cpu - first) / AGENTS:.2f} ms"
+        table.add_row(name, f"{wall:.2f} s", f"{wall / LATENCY:.2f}", f"{1e3 * cpu / AGENTS:.2f} ms", above)
+    Console().print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""`llm=anthropic`: Anthropic."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agents.llm.providers.anthropic import AnthropicModel
+from experiments.providers.remote import Address, RemoteConfig, build_remote, host
+from maeil.component import Component
+
+OFFICIAL = "api.anthropic.com"
+"""The host whose prices are known."""
+
+
+class AnthropicConfig(RemoteConfig):
+    """Values of `anthropic`."""
+
+    name: Literal["anthropic"]
+    base_url: Address
+    """Address of the server."""
+
+
+def build(config: AnthropicConfig) -> AnthropicModel:
+    """Make the client.
+
+    Raises:
+        agents.llm.errors.AuthenticationFailed: the environment has no key.
+    """
+    return build_remote(AnthropicModel, config, priced=host(config.base_url) == OFFICIAL)
+
+
+component = Component(AnthropicConfig, build)

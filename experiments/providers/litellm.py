@@ -1,0 +1,28 @@
+"""`llm=litellm`: every provider that LiteLLM knows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agents.llm.providers.litellm import LiteLLMModel
+from experiments.providers.remote import RemoteConfig, build_remote
+from maeil.component import Component
+
+
+class LiteLLMConfig(RemoteConfig):
+    """Values of `litellm`."""
+
+    name: Literal["litellm"]
+
+
+def build(config: LiteLLMConfig) -> LiteLLMModel:
+    """Make the client.
+
+    Raises:
+        agents.llm.errors.AuthenticationFailed: the environment has no key.
+        ImportError: LiteLLM is not installed; says how to install it.
+    """
+    return build_remote(LiteLLMModel, config, priced=config.base_url is None)
+
+
+component = Component(LiteLLMConfig, build)

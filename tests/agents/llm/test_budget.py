@@ -1,0 +1,137 @@
+"""Rules of budgets and prices."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agents.llm.budget import Budget, Budgeted, Spending
+from agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
+from agents.llm.prices import TABLE, Price, find_price
+from agents.llm.protocol import Usage
+from agents.llm.stack import build_stack
+from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
+
+PRICE = Price(input=1000.0, output=0.0, cached=0.0, source="test", date="2026-11-21")
+
+
+@pytest.mark.parametrize(
+    ("budget", "kind", "used"),
+    [
+        (Budget(calls=2), "calls", 2),
+        (Budget(tokens=300), "tokens", 240),
+        (Budget(tokens=240), "tokens", 240),
+        (Budget(usd=1.0), "usd", 0.8),
+        (Budget(usd=0.8), "usd", 0.8),
+    ],
+    ids=str,
+)
+async def test_the_call_that_would_go_beyond_is_not_made(budget: Budget, kind: str, used: float) -> None:
+    brain = Brain(usd=0.4)  # and 120 tokens a call
+    model = Budgeted(brain, Spending(budget))
+    for _ in range(2):
+        await model.complete(request())
+    with pytest.raises(BudgetReached) as caught:
+        await model.complete(request())
+    assert len(brain.asked) == 2
+    assert (caught.value.kind, caught.value.value) == (kind, pytest.approx(used))
+
+
+async def test_a_budget_of_nothing_allows_nothing() -> None:
+    for budget in (Budget(usd=0.0), Budget(tokens=0), Budget(calls=0)):
+        with pytest.raises(BudgetReached):
+            await Budgeted(Brain(usd=0.1), Spending(budget)).complete(request())
+
+
+async def test_the_first_call_is_measured_by_its_prompt() -> None:
+    brain = Brain(usd=1.0)
+    with pytest.raises(BudgetReached, match="tokens"):
+        await Budgeted(brain, Spending(Budget(tokens=100))).complete(request("x" * 4000))
+    with pytest.raises(BudgetReached, match="usd"):
+        await Budgeted(brain, Spending(Budget(usd=0.5)), PRICE).complete(request("x" * 4000))
+    assert brain.asked == []
+
+
+async def test_calls_under_way_are_counted() -> None:
+    brain = Brain(usd=0.4)
+    model = Budgeted(brain, Spending(Budget(tokens=600, usd=10.0)))
+    await model.complete(request())
+    answers = await asyncio.gather(*(model.complete(request()) for _ in range(20)), return_exceptions=True)
+    assert sum(isinstance(answer, BudgetReached) for answer in answers) == 16
+
+
+async def test_all_models_of_an_episode_spend_from_one_budget() -> None:
+    spending = Spending(Budget(calls=3))
+    first, second = Budgeted(Brain(), spending), Budgeted(Brain(), spending)
+    await first.complete(request())
+    await second.complete(request())
+    await first.complete(request())
+    with pytest.raises(BudgetReached):
+        await second.complete(request())
+
+
+async def test_a_call_that_failed_leaves_nothing_reserved() -> None:
+    spending = Spending(Budget(tokens=130))
+    model = Budgeted(Brain([ServerFailed("")]), spending)
+    for _ in range(20):
+        with pytest.raises(ServerFailed):
+            await model.complete(request())
+    assert spending.tokens == 0
+
+
+async def test_repairs_spend_from_the_budget() -> None:
+    brain = Brain(["no", "no", "no"])
+    with pytest.raises(BudgetReached):
+        await stack(brain, spending=Spending(Budget(calls=2))).complete(request())
+    assert len(brain.asked) == 2
+
+
+async def test_money_without_a_price_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(UnknownPrice, match="simulated"):
+        stack(Brain(), spending=Spending(Budget(usd=1.0)))
+    stack(Brain(), spending=Spending(Budget(usd=1.0)), price=PRICE)
+    stack(Brain(), spending=Spending(Budget(usd=1.0)), priced=True)
+    stack(Brain(), spending=Spending(Budget(tokens=1)))
+
+
+async def test_an_answer_without_money_is_not_taken_as_free() -> None:
+    model = stack(Brain(), spending=Spending(Budget(usd=1.0)), priced=True)
+    with pytest.raises(UnknownPrice):
+        await model.complete(request())
+
+
+def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
+    price = find_price("openai", "gpt-5-mini")
+    assert price is not None
+    assert price == TABLE["openai", "gpt-5-mini"] == find_price("litellm", "openai/gpt-5-mini")
+    assert price.usd(Usage(prompt=1_000_000, completion=1_000_000, cached=500_000)) == pytest.approx(2.1375)
+    assert price.source
+    assert price.date == "2026-10-21"
+    assert find_price("openai", "gpt-5-mini-of-somebody") is None
+    assert find_price("anthropic", "gpt-5-mini") is None
+
+
+@pytest.mark.skipif(not HAS_LITELLM, reason="litellm is not installed")
+def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
+    import importlib
+
+    from agents.llm import prices
+
+    other = find_price("litellm", "gemini/gemini-2.5-flash")
+    assert other is not None
+    assert "litellm" in other.source
+    for (provider, model), price in TABLE.items():
+        map_price = importlib.import_module("agents.llm.prices")._litellm_price(provider, model)
+        assert map_price is not None
+        assert (map_price.input, map_price.output, map_price.cached) == pytest.approx(
+            (price.input, price.output, price.cached)
+        )
+    assert prices.find_price("openai", "no-such-model") is None
+
+
+def test_the_stack_without_wrappers_is_the_model_itself() -> None:
+    import random
+
+    brain = Brain()
+    assert build_stack(brain, name="simulated", rng=random.Random(0)) is brain

@@ -1,0 +1,211 @@
+"""What a provider sends and what it makes of the answer, over real HTTP."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from agents.llm.errors import AuthenticationFailed, BadRequest
+from agents.llm.prices import Price
+from agents.llm.protocol import AnswerFormat, Finish, Model, Reply, Role, Usage
+from agents.llm.providers.base import Structured, printable_unicode
+from agents.llm.providers.chat import is_strict
+from agents.llm.providers.litellm import INSTALL, LiteLLMModel
+from agents.llm.providers.openai import OpenAIModel
+from agents.llm.server import Fault, FaultKind
+from tests.agents.llm.wire import (
+    ANSWER,
+    HAS_LITELLM,
+    LITELLM_TOOLS,
+    SCHEMA,
+    TEXT,
+    WIRES,
+    Brain,
+    provider,
+    request,
+    stack,
+)
+
+
+async def ask(wire: str, brain: Model, temperature: float | None, **arguments: Any) -> Reply:
+    async with provider(wire, brain, **arguments) as model:
+        return await stack(model).complete(request(temperature=temperature))
+
+
+@pytest.mark.parametrize("structured", [mode for mode in Structured if mode is not Structured.PROMPT], ids=str)
+async def test_the_same_brain_gives_the_same_values_through_every_wire(structured: Structured) -> None:
+    through_litellm = LITELLM_TOOLS if structured is Structured.TOOLS else HAS_LITELLM
+    wires = ["openai", "anthropic"] + (["litellm-openai", "litellm-anthropic"] if through_litellm else [])
+    brains = {
+        wire: Brain(lambda asked: TEXT.replace("move", ["wait", "move"][len(asked.messages) % 2])) for wire in wires
+    }
+    answers = {wire: await ask(wire, brains[wire], None, structured=structured) for wire in wires}
+    assert len({str(answer.value) for answer in answers.values()}) == 1
+    assert {answer.usage for answer in answers.values()} == {Usage(100, 20)}
+    assert {answer.repairs for answer in answers.values()} == {0}
+    assert len({tuple(m.content for m in brain.asked[0].messages) for brain in brains.values()}) == 1
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_the_prompt_reaches_the_brain_unchanged_and_with_its_schema(wire: str) -> None:
+    brain = Brain()
+    answer = await ask(wire, brain, 0.5)
+    sent = brain.asked[0]
+    assert sent.messages == request().messages
+    assert sent.sampling.max_tokens == 256
+    assert sent.answer is not None
+    assert set(sent.answer.schema["properties"]) == {"plan", "mood"}
+    assert answer.value == ANSWER
+    assert answer.model.endswith("simulated")
+    assert answer.simulated
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_without_a_better_way_the_schema_stands_in_the_prompt(wire: str) -> None:
+    brain = Brain()
+    answer = await ask(wire, brain, None, structured=Structured.PROMPT)
+    sent = brain.asked[0]
+    assert answer.value == ANSWER
+    assert sent.answer is None
+    assert '"maximum":9' in "".join(m.content for m in sent.messages if m.role is Role.SYSTEM)
+
+
+@pytest.mark.parametrize(
+    ("kind", "tools"), [(FaultKind.NO_SCHEMA, True), (FaultKind.NO_TOOLS, False)], ids=["no schema", "no tools either"]
+)
+@pytest.mark.parametrize("wire", WIRES)
+async def test_auto_falls_back_and_remembers_what_the_server_refuses(wire: str, kind: FaultKind, tools: bool) -> None:
+    brain = Brain()
+    async with provider(wire, brain, faults=lambda _: Fault(kind)) as model:
+        first = await stack(model).complete(request())
+        second = await stack(model).complete(request())
+    assert first.value == second.value == ANSWER
+    assert second.attempts == 1
+    if "litellm" not in wire:  # which rewrites requests in its own way
+        assert first.attempts == (2 if tools else 3)
+        assert all((asked.answer is not None) is tools for asked in brain.asked)
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+async def test_a_chosen_mode_that_the_server_refuses_is_a_bad_request(wire: str) -> None:
+    with pytest.raises(BadRequest, match="json_schema"):
+        await ask(wire, Brain(), None, structured=Structured.SCHEMA, faults=lambda _: Fault(FaultKind.NO_SCHEMA))
+
+
+@pytest.mark.skipif(not HAS_LITELLM or LITELLM_TOOLS, reason="litellm is missing, or has all it needs for tools")
+async def test_a_package_that_litellm_misses_is_named_and_is_no_lost_connection() -> None:
+    with pytest.raises(BadRequest, match="pip install mcp"):
+        await ask("litellm-openai", Brain(), None, structured=Structured.TOOLS)
+
+
+async def test_anthropic_takes_no_temperature_and_says_so() -> None:
+    brain = Brain()
+    answer = await ask("anthropic", brain, 0.0)
+    assert answer.not_sent == ("temperature",)
+    assert brain.asked[0].sampling.temperature is None
+
+
+@pytest.mark.parametrize("wire", ["openai", *WIRES[2:3]])
+async def test_a_temperature_is_sent_until_the_model_refuses_it(wire: str) -> None:
+    brain = Brain()
+    assert (await ask(wire, brain, 0.5)).not_sent == ()
+    assert brain.asked[0].sampling.temperature == 0.5
+    refused = await ask(wire, brain, 0.5, faults=lambda _: Fault(FaultKind.NO_TEMPERATURE))
+    assert refused.not_sent == ("temperature",)
+    assert refused.attempts == 2
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+async def test_tokens_of_the_provider_s_cache_cost_their_own_price(wire: str) -> None:
+    price = Price(input=2.0, output=10.0, cached=0.5, source="test", date="2026-11-21")
+    brain = Brain([Reply(TEXT, Finish.STOP, Usage(1000, 100, 400), None, 0.0, "simulated")])
+    answer = await ask(wire, brain, None, price=price)
+    assert answer.usage == Usage(1000, 100, 400)
+    assert answer.usd == pytest.approx((600 * 2.0 + 400 * 0.5 + 100 * 10.0) / 1e6)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_an_unknown_price_is_unknown_money(wire: str) -> None:
+    assert (await ask(wire, Brain(), None)).usd is None
+
+
+async def test_free_text_is_left_as_it_is() -> None:
+    async with provider("openai", Brain("Hello {there}")) as model:
+        answer = await stack(model).complete(request(free=True))
+    assert (answer.text, answer.value, answer.repairs) == ("Hello {there}", None, 0)
+
+
+@pytest.mark.parametrize("value", ["", "  \n"])
+async def test_a_missing_key_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SOME_API_KEY", value)
+    with pytest.raises(AuthenticationFailed, match="SOME_API_KEY"):
+        OpenAIModel("simulated", key_variable="SOME_API_KEY")
+
+
+async def test_an_address_with_a_password_is_refused() -> None:
+    with pytest.raises(ValueError, match="environment"):
+        OpenAIModel("simulated", base_url="https://user:password@example.org/v1", key_variable=None)
+
+
+async def test_an_sdk_is_imported_only_when_its_provider_is_built() -> None:
+    import subprocess
+
+    code = (
+        "import sys; import agents.llm.providers.openai, agents.llm.providers.anthropic, agents.llm.providers.litellm;"
+        "print({'openai', 'anthropic', 'litellm', 'httpx2'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.skipif(HAS_LITELLM, reason="litellm is installed")
+def test_without_litellm_the_error_says_how_to_install_it() -> None:
+    with pytest.raises(ImportError, match="quorum-harness\\[litellm\\]") as caught:
+        LiteLLMModel("gemini/any")
+    assert INSTALL in str(caught.value)
+
+
+@pytest.mark.skipif(not HAS_LITELLM, reason=INSTALL)
+def test_litellm_looks_nothing_up_when_it_is_imported() -> None:
+    import subprocess
+
+    code = (
+        "import socket\n"
+        "def connect(*arguments): raise SystemExit('a connection')\n"
+        "socket.socket.connect = socket.create_connection = socket.getaddrinfo = connect\n"
+        "from agents.llm.providers.litellm import LiteLLMModel\n"
+        "LiteLLMModel('openai/any', base_url='http://127.0.0.1:1')"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_strict_mode_is_asked_for_only_where_a_schema_obeys_its_rules() -> None:
+    assert is_strict(SCHEMA)
+    inner = {"type": "object", "properties": {"a": {"type": "string"}}, "required": [], "additionalProperties": False}
+    assert not is_strict(inner)
+    assert not is_strict({**SCHEMA, "properties": {**SCHEMA["properties"], "more": inner}})
+    assert not is_strict({"type": "object", "properties": {}, "required": []})
+
+
+async def test_a_schema_that_anthropic_cannot_take_falls_back_to_tools() -> None:
+    from dataclasses import replace
+
+    loose = {"type": "object", "properties": {"anything": {}}, "required": ["anything"], "additionalProperties": False}
+    async with provider("anthropic", Brain('{"anything": 3}')) as model:
+        answer = await stack(model).complete(replace(request(), answer=AnswerFormat("loose", loose)))
+    assert answer.value == {"anything": 3}
+
+
+def test_a_lone_surrogate_is_replaced_before_it_reaches_a_record() -> None:
+    assert printable_unicode("a\ud800b") == "a?b"
+
+
+async def test_calls_at_the_same_time_do_not_mix() -> None:
+    import asyncio
+
+    async with provider("openai", Brain(lambda asked: asked.messages[-1].content), latency=0.02) as model:
+        answers = await asyncio.gather(*(model.complete(request(str(i), free=True)) for i in range(32)))
+    assert [answer.text for answer in answers] == [str(i) for i in range(32)]

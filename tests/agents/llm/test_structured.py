@@ -1,0 +1,195 @@
+"""Rules of structured answers: extraction, validation, repair."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from agents.llm.errors import AnswerInvalid, ServerFailed
+from agents.llm.extraction import NoAnswer, extract
+from agents.llm.protocol import Finish, Role
+from agents.llm.records import read_reply
+from agents.llm.structured import Structuring
+from agents.llm.validation import UnsupportedSchema, Validator, validator_of
+from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, Brain, reply, request
+
+VALIDATOR = Validator(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"  \n{TEXT}\n",
+        f"```json\n{TEXT}\n```",
+        f"```\n{TEXT}\n```\nAnd that is it.",
+        f"Sure! {TEXT} Good luck {{everyone}}.",
+        f'First I thought of {{"plan": []}}, but I settled on {TEXT}',
+        f"{TEXT}\n\n{TEXT}",
+        f"```python\nprint(1)\n```\n```json\n{TEXT}\n```",
+    ],
+)
+def test_the_one_object_that_fits_is_found(text: str) -> None:
+    assert extract(text, VALIDATOR) == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("   ", "empty"),
+        ("I would rather not.", "no JSON"),
+        (TEXT[:-3], "no JSON"),
+        (TEXT.replace("}]", "},]"), "no JSON"),
+        (TEXT.replace("3", "NaN"), "no JSON"),
+        ("[" * 100_000, "nested"),
+        ("{" * 100_000, "no JSON"),
+        ('{"a":' * 5_000, "no JSON"),
+        ("[1]", "is no object"),
+        ("null", "is no object"),
+        (TEXT.replace("ready", "\\ud800"), "recorded"),
+        (TEXT.replace("3", "1" + "0" * 30), "recorded"),
+        (TEXT + TEXT.replace("3", "4"), "2 different"),
+        (f'{TEXT[:-1]}, "extra": 1}}', "extra: is not known here"),
+    ],
+    ids=range(15),
+)
+def test_what_is_wrong_or_ambiguous_is_refused_with_a_reason(text: str, reason: str) -> None:
+    with pytest.raises(NoAnswer, match=reason):
+        extract(text, VALIDATOR)
+
+
+class Move(BaseModel, extra="forbid"):
+    action: Literal["move"]
+    direction: Literal["up", "down"]
+    steps: int = Field(ge=1, le=9)
+
+
+class Rest(BaseModel, extra="forbid"):
+    action: Literal["wait"]
+    reason: str | None = Field(default=None, max_length=5)
+
+
+class Decision(BaseModel, extra="forbid"):
+    plan: list[Move | Rest] = Field(max_length=2)
+    tagged: Move | Rest = Field(discriminator="action")
+    pair: tuple[int, float]
+    more: dict[str, bool] = {}
+
+
+GOOD: dict[str, Any] = {
+    "plan": [{"action": "wait"}, {"action": "move", "direction": "up", "steps": 2}],
+    "tagged": {"action": "wait", "reason": None},
+    "pair": [1, 2.5],
+    "more": {"a": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, None),
+        ({"pair": [1, 2]}, None),
+        ({"plan": GOOD["plan"] * 2}, "plan: has 4 items, at most 2"),
+        ({"plan": [{"action": "fly"}]}, 'plan[0].action: "fly" is not "wait"'),
+        ({"tagged": {"action": "fly"}}, 'tagged.action: "fly" is none of "move", "wait"'),
+        ({"tagged": {}}, 'tagged.action: null is none of "move", "wait"'),
+        ({"tagged": {"action": "move", "direction": "up", "steps": 10}}, "tagged.steps: 10 is not at most 9"),
+        ({"tagged": {"action": "move", "direction": "left", "steps": 1}}, 'none of "up", "down"'),
+        ({"tagged": {"action": "move", "direction": "up", "steps": True}}, "true is no integer"),
+        ({"tagged": {"action": "move", "direction": "up", "steps": 1.5}}, "1.5 is no integer"),
+        ({"tagged": {"action": "wait", "reason": "because"}}, "at most 5"),
+        ({"tagged": {"action": "wait", "steps": 1}}, "tagged.steps: is not known here"),
+        ({"pair": [1]}, "pair: has 1 items, at least 2"),
+        ({"pair": ["1", 2.0]}, 'pair[0]: "1" is no integer'),
+        ({"more": {"a": 1}}, "more.a: 1 is no boolean"),
+        ({"plan": None}, "plan: null is no array"),
+    ],
+    ids=range(16),
+)
+def test_validation_agrees_with_pydantic_and_names_what_is_wrong(change: dict[str, Any], reason: str | None) -> None:
+    value = {**GOOD, **change}
+    reasons = validator_of(Decision.model_json_schema()).reasons(value)
+    try:
+        Decision.model_validate_json(json.dumps(value), strict=True)
+    except ValueError:
+        assert reasons
+    else:
+        assert reasons == ()
+    assert reason is None or reason in "; ".join(reasons)
+
+
+def test_a_whole_number_is_an_integer_however_it_is_written() -> None:
+    assert VALIDATOR.reasons({"plan": [{"action": "move", "steps": 3.0}], "mood": ""}) == ()
+
+
+def test_no_part_of_a_broken_object_is_taken_for_an_answer() -> None:
+    loose = Validator({"type": "object"})
+    for text in ('{"plan": {"a": 1}, ', 'So: {"plan": {"a": 1},} it is', '{"plan": "}", "b": {"a": 1} "c"}'):
+        with pytest.raises(NoAnswer, match="no JSON"):
+            extract(text, loose)
+
+
+def test_a_missing_field_is_named() -> None:
+    assert VALIDATOR.reasons({"mood": "x"}) == ("plan: is missing",)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"if": {}}, {"properties": {"a": {"dependentRequired": {}}}}, {"$ref": "#/$defs/no"}]
+)
+def test_a_schema_that_cannot_be_checked_is_an_error_and_not_a_promise(schema: dict[str, Any]) -> None:
+    with pytest.raises(UnsupportedSchema):
+        Validator(schema)
+
+
+async def test_repairs_sum_tokens_money_and_tries_and_keep_what_was_rejected() -> None:
+    brain = Brain(["nonsense", replace(reply('{"mood": 1}', usd=0.25), attempts=3), TEXT], usd=0.5)
+    answer = await Structuring(brain, 2).complete(request())
+    assert answer.value == ANSWER
+    assert (answer.usage.prompt, answer.usage.completion) == (300, 60)
+    assert answer.usd == 1.25
+    assert (answer.attempts, answer.repairs) == (5, 2)
+    assert [rejected.text for rejected in answer.rejected] == ["nonsense", '{"mood": 1}']
+    assert answer.rejected[1].reasons == ("plan: is missing", "mood: 1 is no string")
+
+
+async def test_money_of_a_repaired_answer_is_unknown_when_one_part_is() -> None:
+    answer = await Structuring(Brain(["no", reply(TEXT, usd=0.5)]), 1).complete(request())
+    assert answer.usd is None
+
+
+async def test_the_model_sees_its_answer_and_the_reasons_and_only_the_last_of_them() -> None:
+    brain = Brain(["first", "", TEXT])
+    await Structuring(brain, 2).complete(request())
+    last = brain.asked[2].messages
+    assert last[: len(request().messages)] == request().messages
+    assert [message.role for message in last[2:]] == [Role.ASSISTANT, Role.USER]
+    assert last[2].content.strip()
+    assert "the answer is empty" in last[3].content
+    assert "first" not in str(last)
+
+
+async def test_no_more_repairs_than_allowed() -> None:
+    brain = Brain("nonsense")
+    with pytest.raises(AnswerInvalid) as caught:
+        await Structuring(brain, 0).complete(request())
+    assert len(brain.asked) == 1
+    assert caught.value.completion_tokens == 20
+    assert read_reply(caught.value.record).text == "nonsense"  # type: ignore[arg-type]
+    assert "no JSON" in caught.value.reasons[0]
+
+
+async def test_a_cut_off_answer_is_not_taken_even_if_it_parses() -> None:
+    brain = Brain([replace(reply(TEXT), finish=Finish.LENGTH), TEXT])
+    answer = await Structuring(brain, 1).complete(request())
+    assert answer.repairs == 1
+    assert "256 tokens" in brain.asked[1].messages[-1].content
+
+
+async def test_failures_of_the_network_are_not_repaired() -> None:
+    with pytest.raises(ServerFailed):
+        await Structuring(Brain([ServerFailed("x")]), 3).complete(request())

@@ -1,0 +1,131 @@
+"""Teams of naive agents for tests: built from the shipped configurations, over models that tests choose."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from agents.llm.errors import AnswerInvalid
+from agents.llm.protocol import Finish, Reply, Request, Usage
+from agents.llm.records import describe_reply
+from agents.llm.simulated import SimulatedModel, SimulatedSettings
+from agents.llm.structured import Structuring
+from agents.naive import NaiveConfig, build
+from cube_env.world import CubeConfig, CubeWorld
+from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, Turn, View, World
+from maeil.trace import Stamped
+from tests.maeil.scripted import play
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+TOPOLOGIES = ("individual", "debate", "chain", "centralized", "coordinator", "decentralized", "graph")
+
+
+class Delayed:
+    """A model whose answers take a random time."""
+
+    def __init__(self, model: Any, rng: random.Random) -> None:
+        self.model, self.rng = model, rng
+
+    async def complete(self, request: Request) -> Reply:
+        await asyncio.sleep(self.rng.random() / 1000)
+        return await self.model.complete(request)
+
+
+class Dictated:
+    """A model that gives the answers that a test has written down, the last one for ever; keeps what it was asked."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values, self.requests = list(values), []
+
+    async def complete(self, request: Request) -> Reply:
+        self.requests.append(request)
+        value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
+        if isinstance(value, Exception):
+            raise value
+        text = orjson.dumps(value).decode()
+        return Reply(text, Finish.STOP, Usage(100, 7, 3), None, 0.25, "dictated", value=value)
+
+
+def no_answer(*reasons: str) -> AnswerInvalid:
+    """What the wrapper for structured output raises when it has asked in vain."""
+    reply = Reply("?", Finish.STOP, Usage(100, 5), None, 0.5, "dictated", repairs=1, attempts=2)
+    return AnswerInvalid(reasons, 5, describe_reply(reply))
+
+
+def settings(**rates: float) -> SimulatedSettings:
+    """Settings of a simulated model: all rates are 0 but these."""
+    rest = dict.fromkeys(SimulatedSettings.model_fields, 0)
+    return SimulatedSettings(**{**rest, "usd_per_million_prompt": 1, "usd_per_million_completion": 10, **rates})
+
+
+def prompts(name: str = "default") -> dict[str, Any]:
+    """The values of a shipped set of prompts."""
+    return yaml.safe_load((CONFIGS / "prompts" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def config(prompt_set: str = "default", **changes: Any) -> NaiveConfig:
+    """The shipped configuration."""
+    values = yaml.safe_load((CONFIGS / "agents" / "naive.yaml").read_text(encoding="utf-8"))
+    return NaiveConfig(**{**values, "prompts": prompts(prompt_set), "repairs": 2, **changes})
+
+
+def cube(n: int = 4, **changes: Any) -> CubeWorld:
+    """A world with a curriculum board."""
+    rest = {"side": None, "blocks": None, "layout": None, "step_cost": 0.01, "deliver_reward": 1, "reward": "default"}
+    return CubeWorld(CubeConfig(**{"name": "cube", "n": n, "max_steps": 300, "vocabulary": "cube", **rest, **changes}))
+
+
+def topology(name: str, n: int) -> Topology:
+    """A shipped topology; `coordinator` is `centralized` with a leader that has no body."""
+    file = "centralized" if name == "coordinator" else name
+    values = yaml.safe_load((CONFIGS / "topology" / f"{file}.yaml").read_text(encoding="utf-8"))
+    if name == "coordinator":
+        values["leader"] = "coordinator"
+    component = import_module(f"topologies.{file}").component
+    return component.build(component.config(**values), n)
+
+
+def context(world: World, topology: Topology, models: Callable[[str], Any] = lambda name: None) -> TeamContext:
+    """What a team is built for."""
+    return TeamContext(world, topology, Seeds(0, "minds"), models)
+
+
+def episode(
+    name: str,
+    n: int,
+    seed: int,
+    *,
+    model: Any = None,
+    path: Path | None = None,
+    max_steps: int = 300,
+    loop: LoopSettings | None = None,
+    prompt_set: str = "default",
+    **rates: float,
+) -> list[Stamped]:
+    """Run a team of naive agents over a simulated model."""
+    world = cube(n, max_steps=max_steps)
+    chosen = topology(name, n)
+    model = Structuring(model if model is not None else SimulatedModel(settings(**rates)), 1)
+    minds = build(config(prompt_set), context(world, chosen, lambda _: model))
+    coordinators = [("coordinator", mind) for mind in minds[n:]]
+    return play(minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop)
+
+
+def view(world: World, agent: int = 0, acts: Sequence[Act] = (Act.PLAN,), **changes: Any) -> View:
+    """A view of a world that has been reset; `recipients`, `limit`, `role` and `feedback` go into the turn."""
+    turn = {key: changes.pop(key) for key in ("recipients", "limit", "role", "feedback") if key in changes}
+    fields = {"t": 0, "t_hat": 0.0, "names": world.agents, **changes}
+    return View(
+        agent=agent,
+        name=fields["names"][agent],
+        turn=Turn(agent, frozenset(acts), **turn),
+        observation=world.observe(agent) if agent < len(world.agents) else world.overview(),
+        **fields,
+    )

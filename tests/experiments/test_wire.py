@@ -1,0 +1,148 @@
+"""Whole episodes through the real clients and real HTTP: swapped, replayed, refused, and without a leak of a key."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.llm.server import Addresses, Fault, FaultKind
+from agents.llm.simulated import SimulatedModel, SimulatedSettings
+from experiments.cell import Cell
+from experiments.episode import Result, run_cell
+from experiments.errors import UserError
+from maeil.metrics import reproducible
+from maeil.trace import comparable, read_trace
+from maeil.trace.events import ThoughtEnd
+from tests.conftest import Quorum
+from tests.serving import served
+
+CANARY = "sk-canary-5e8d1c07b3f24a96"
+NEEDS_LITELLM = pytest.mark.skipif(importlib.util.find_spec("litellm") is None, reason="the extra litellm is missing")
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=60")
+SPOILED = {"malformed": 0.1, "invalid": 0.1, "poor": 0.1, "refusal": 0.05, "prose": 0.2}
+
+
+def _brain(**rates: float) -> SimulatedModel:
+    plain = dict.fromkeys(SimulatedSettings.model_fields, 0.0)
+    return SimulatedModel(SimulatedSettings(**{**plain, "seed": 0, **rates}))
+
+
+@pytest.fixture(scope="module")
+def addresses() -> Iterator[Addresses]:
+    with served(_brain(**SPOILED)) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def _llm(wire: str, addresses: Addresses) -> list[str]:
+    name, url, model = {
+        "openai": ("openai", addresses.openai, "simulated"),
+        "anthropic": ("anthropic", addresses.anthropic, "simulated"),
+        "litellm": ("litellm", addresses.openai, "openai/simulated"),
+    }[wire]
+    keyless = ["llm.api_key_env=QUORUM_TEST_KEY"] if wire == "litellm" else ["llm.api_key_env=null"]
+    return [f"llm={name}", f"llm.base_url={url}", f"llm.model={model}", "llm.cache=false", *keyless]
+
+
+def _run(out: Path, *arguments: str) -> Result:
+    return run_cell(Cell.compose([*TEAM, *arguments]), out)
+
+
+def _decisions(result: Result) -> list[dict]:
+    """The trace without what only a provider's accounts tell."""
+    lines = [json.loads(line) for line in comparable(result.folder)]
+    for line in lines:
+        for call in line.get("calls", ()):
+            call.pop("not_sent", None)
+            call.pop("model")
+    return lines
+
+
+@pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+def test_swapping_the_provider_changes_no_decision_and_no_metric(wire, addresses, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
+    first = _run(tmp_path, *_llm("openai", addresses))
+    other = _run(tmp_path, *_llm(wire, addresses))
+    assert _decisions(first) == _decisions(other)
+    assert reproducible(first.metrics) == reproducible(other.metrics)
+    assert first.metrics["model.repairs"] > 0, "the brain must go wrong for this to say something"
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_an_episode_recorded_through_http_is_replayed_without_a_network(wire: str, tmp_path: Path) -> None:
+    shaken = [Fault(FaultKind.SERVER_ERROR), None, Fault(FaultKind.RATE_LIMIT, 0.01), None, Fault(FaultKind.STALE)]
+    with served(_brain(**SPOILED), faults=shaken) as addresses:
+        live = _run(tmp_path / "live", *_llm(wire, addresses), "llm.agents.agent_1.max_tokens=900")
+    again = _run(tmp_path / "again", "llm=replay", f"llm.run={live.folder}")
+    assert comparable(again.folder) == comparable(live.folder)
+    assert reproducible(again.metrics) == reproducible(live.metrics)
+    calls = [call for thought in read_trace(live.folder).of(ThoughtEnd) for call in thought.calls]
+    assert sum(call["repairs"] for call in calls) > 0
+    assert sum(call["retries"] for call in calls) > 0
+
+
+def test_everything_that_a_simulated_model_answered_says_so(addresses: Addresses, tmp_path: Path) -> None:
+    result = _run(tmp_path, *_llm("openai", addresses))
+    assert result.answerers.simulated
+    meta = json.loads((result.folder / "meta.json").read_text())
+    assert (meta["models"], meta["simulated"]) == (["simulated"], True)
+
+
+def test_the_provider_that_does_not_answer_ends_the_episode_as_an_error(tmp_path: Path) -> None:
+    with served(_brain(), faults=lambda _: Fault(FaultKind.RATE_LIMIT, 600)) as addresses:
+        result = _run(tmp_path, *_llm("openai", addresses))
+    assert result.outcome == "error"
+    assert "InfrastructureFailed" in result.reason
+
+
+REFUSALS = {
+    "unauthorized": (Fault(FaultKind.UNAUTHORIZED), ["not accepted", "export QUORUM_CANARY"]),
+    "unknown_model": (Fault(FaultKind.UNKNOWN_MODEL), ["no model 'simulated'", "llm.model=NAME"]),
+    "bad_request": (Fault(FaultKind.BAD_REQUEST), ["too long"]),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_provider_that_refuses_is_told_in_one_message(refusal: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("QUORUM_CANARY", CANARY)
+    fault, words = REFUSALS[refusal]
+    with served(_brain(), faults=lambda _: fault) as addresses, pytest.raises(UserError) as caught:
+        _run(tmp_path, *_llm("openai", addresses), "llm.api_key_env=QUORUM_CANARY", "llm.structured=prompt")
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monkeypatch, caplog) -> None:
+    caplog.set_level(logging.DEBUG)
+    variable = "QUORUM_TEST_KEY"
+    faults = {1: Fault(FaultKind.ANSWER, text=f"Your key is {CANARY}."), 3: Fault(FaultKind.SERVER_ERROR)}
+    shown = []
+    verbs = (["run", "--json"], ["check"], ["show"]), (["run"], ["check", "--json"])
+    for plan, tried in zip((faults.get, lambda _: Fault(FaultKind.UNAUTHORIZED)), verbs, strict=True):
+        with served(_brain(), faults=plan) as addresses:
+            llm = [*_llm(wire, addresses), f"llm.api_key_env={variable}", "llm.cache=true"]
+            for verb in tried:
+                done = quorum(*verb, *TEAM, "max_steps=9", *llm, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})
+                shown += [done.stdout, done.stderr]
+            monkeypatch.setenv(variable, CANARY)
+            try:
+                _run(tmp_path / "inside", *llm)
+            except UserError as error:
+                shown += [str(error), repr(error), repr(error.__cause__), repr(error.__context__)]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert {"calls.jsonl", "config.yaml", "meta.json", "replies.sqlite", "trace.jsonl"} <= {file.name for file in files}
+    assert [file for file in files if CANARY.encode() in file.read_bytes()] == []
+    assert any("[key]" in text for text in shown), "the server must have echoed the key for this to say something"
+    assert [text for text in [*shown, caplog.text] if CANARY in text] == []

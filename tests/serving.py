@@ -1,0 +1,39 @@
+"""The loopback server in a thread of its own, for tests whose episodes have an event loop of theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from agents.llm.protocol import Model
+from agents.llm.server import Addresses, serve
+
+
+@contextmanager
+def served(brain: Model, **arguments: Any) -> Iterator[Addresses]:
+    """Serve a brain for as long as the context lasts; arguments are those of `serve`."""
+    ready, found = threading.Event(), []
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def run() -> None:
+        async with serve(brain, **arguments) as addresses:
+            found.append(addresses)
+            ready.set()
+            await stop.wait()
+
+    def work() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(run())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield found[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)

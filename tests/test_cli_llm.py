@@ -1,0 +1,208 @@
+"""The verbs and flags around language models, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agents.llm.server import Fault, FaultKind
+from agents.llm.simulated import SimulatedModel, SimulatedSettings
+from tests.conftest import Quorum, command, environment
+from tests.serving import served
+
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40")
+BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
+
+
+def _local(url: str, *arguments: str) -> list[str]:
+    return ["llm=openai", f"llm.base_url={url}", "llm.model=simulated", "llm.api_key_env=null", *arguments]
+
+
+def test_a_run_of_simulated_minds_says_so_wherever_it_is_shown(quorum: Quorum, tmp_path: Path) -> None:
+    told = quorum("run", *TEAM).stdout
+    assert re.search(r"language model +simulated \(no real model\)", told)
+    data = json.loads(quorum("run", *TEAM, "--json").stdout)
+    assert (data["models"], data["simulated"]) == (["simulated"], True)
+    (folder, *_) = (tmp_path / "runs").iterdir()
+    assert json.loads((folder / "meta.json").read_text())["simulated"] is True
+    assert "simulated (no real model)" in quorum("metrics", str(folder)).stdout
+    assert json.loads(quorum("metrics", str(folder), "--json").stdout)[0]["simulated"] is True
+    many = quorum("metrics", *[str(folder)] * 5).stdout
+    assert many.count("simulated (no real model)") == 5
+
+
+def test_minds_without_a_model_show_none(quorum: Quorum) -> None:
+    assert "language model" not in quorum("run", "n=1").stdout
+    assert "simulated" not in json.loads(quorum("run", "n=1", "--json").stdout)
+
+
+def test_unknown_money_is_shown_as_unknown(quorum: Quorum) -> None:
+    with served(BRAIN) as addresses:
+        done = quorum("run", *TEAM, *_local(addresses.openai, "llm.cache=false"))
+    assert re.search(r"model: usd +unknown", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind"),
+    [(["--budget-calls", "3"], "calls"), (["--budget-tokens", "4000"], "tokens"), (["--budget-usd", "0.001"], "usd")],
+)
+def test_a_budget_that_is_used_up_is_a_notice_and_no_failure(flags: list[str], kind: str, quorum: Quorum) -> None:
+    done = quorum("run", *TEAM, *flags, "--json")
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["outcome"]) == (0, "budget")
+    assert f"notice: the episode was ended by its budget: BudgetReached: {kind}: " in done.stderr
+    assert "BudgetReached" in data["reason"]
+    assert data["metrics"]["model.calls"] <= 3 or kind != "calls"
+
+
+@pytest.mark.parametrize("flags", [["--budget-calls", "0"], ["--budget-usd", "-1"], ["--budget-tokens", "0"]])
+def test_a_budget_of_nothing_is_a_mistake(flags: list[str], quorum: Quorum) -> None:
+    done = quorum("run", *TEAM, *flags)
+    assert done.returncode == 2
+    assert f"error: budget.{flags[0].removeprefix('--budget-')}: " in done.stderr
+
+
+def test_a_provider_that_does_not_answer_is_an_error_with_its_reason(quorum: Quorum) -> None:
+    with served(BRAIN, faults=lambda _: Fault(FaultKind.SERVER_ERROR)) as addresses:
+        done = quorum("run", *TEAM, *_local(addresses.openai, "llm.tries=1"))
+    assert done.returncode == 1
+    assert "error: the episode ended with an error: InfrastructureFailed: no answer within 1 tries" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+CHECKS = {
+    "no key": (["llm=openai", "llm.model=x"], "no key: set the environment variable OPENAI_API_KEY"),
+    "no server": (
+        ["llm=vllm", "llm.base_url=http://127.0.0.1:9/v1", "llm.model=x"],
+        "Is a server running at http://127.0.0.1:9/v1?",
+    ),
+    "no run": (["llm=replay", "llm.run=nowhere"], "nowhere/calls.jsonl cannot be read"),
+}
+
+
+@pytest.mark.parametrize("case", CHECKS)
+def test_check_says_what_is_wrong_with_a_model_and_how_to_mend_it(case: str, quorum: Quorum) -> None:
+    arguments, told = CHECKS[case]
+    done = quorum("check", *arguments, "--json", OPENAI_API_KEY="")
+    assert done.returncode == 1
+    (finding,) = [finding for finding in json.loads(done.stdout) if finding["subject"] == "llm"]
+    assert not finding["fine"]
+    assert told in finding["detail"]
+    assert "\n" not in finding["detail"]
+
+
+FAULTS = {
+    FaultKind.UNAUTHORIZED: "is not accepted",
+    FaultKind.UNKNOWN_MODEL: "no model 'simulated'",
+    FaultKind.REFUSAL: "no structured output",
+    FaultKind.HTML: "llm.base_url should end in /v1",
+    FaultKind.NO_CREDIT: "no credit left",
+    FaultKind.RATE_LIMIT: "its limit is reached",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Quorum) -> None:
+    with served(BRAIN, faults=lambda _: Fault(fault)) as addresses:
+        done = quorum("check", *_local(addresses.openai), "--json")
+    finding = json.loads(done.stdout)[-1]
+    assert (done.returncode, finding["fine"]) == (1, False)
+    assert FAULTS[fault] in finding["detail"]
+
+
+def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quorum: Quorum) -> None:
+    found = json.loads(quorum("check", "agents=naive", "llm.agents.agent_1.poor=0.1", "--json").stdout)
+    models = {finding["subject"]: finding for finding in found if finding["subject"].startswith("llm")}
+    assert set(models) == {"llm", "llm.agents.agent_1"}
+    assert all(finding["fine"] and "simulated" in finding["detail"] for finding in models.values())
+    assert "llm" not in [finding["subject"] for finding in json.loads(quorum("check", "--json").stdout)]
+
+
+def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider(quorum: Quorum) -> None:
+    arguments = ("n=4", "topology=debate", "agent=1", "llm=openai", "llm.model=x")
+    told = quorum("show", "prompt", *arguments).stdout
+    assert told.startswith("--- system ---\nYou are agent_1, ")
+    for words in ("--- user ---", "<observation>", "<unread>", '"from":"agent_0"', "--- wanted: messages ---"):
+        assert words in told
+    data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
+    assert data["participant"] == "agent_1"
+    assert [message["role"] for message in data["messages"]] == ["system", "user"]
+    leader = ("topology=centralized", "topology.leader=coordinator", "agent=coordinator")
+    assert "You are coordinator" in quorum("show", "prompt", *leader).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["agent=9"], "agent=9: there is no such participant"),
+        (["agents=heuristic"], "agents=heuristic thinks without a language model"),
+        (["nn=3"], "nn: there is no such key"),
+    ],
+)
+def test_show_prompt_tells_a_mistake(arguments: list[str], told: str, quorum: Quorum) -> None:
+    done = quorum("show", "prompt", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+def test_the_cache_can_be_looked_at_and_cleared(quorum: Quorum, tmp_path: Path) -> None:
+    variables = {"XDG_CACHE_HOME": str(tmp_path / "kept")}
+    assert "0 answers" in quorum("cache", "stats", **variables).stdout
+    assert list(tmp_path.iterdir()) == [], "to look makes nothing"
+    calls = json.loads(quorum("run", *TEAM, "llm.cache=true", "--json", **variables).stdout)["metrics"]["model.calls"]
+    kept = json.loads(quorum("cache", "stats", "--json", **variables).stdout)
+    assert kept["entries"] >= calls > 0
+    assert Path(kept["path"]) == tmp_path / "kept" / "quorum" / "replies.sqlite"
+    asked = quorum("cache", "clear", **variables)
+    assert (asked.returncode, "Throw away" in asked.stderr) == (1, True)
+    done = json.loads(quorum("cache", "clear", "--yes", "--json", **variables).stdout)
+    assert (done["entries"], done["forgotten"]) == (0, kept["entries"])
+
+
+def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_path: Path) -> None:
+    assert "Did you mean 'stats'" in quorum("cache", "stat").stderr
+    (tmp_path / "file").write_text("no database at all, but long enough to look like one from outside" * 20)
+    done = quorum("cache", "stats", "--path", "file")
+    assert (done.returncode, "it is no cache" in done.stderr) == (2, True)
+
+
+def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum, tmp_path: Path) -> None:
+    server = subprocess.Popen(
+        command("serve-simulated", "--port", "0"), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        lines = [server.stdout.readline() for _ in range(6)]
+        tries = [line.split() for line in lines if line.startswith("  quorum run ")]
+        assert len(tries) == 2
+        for words in tries:
+            done = quorum(*words[1:], "max_steps=5", "--json")
+            assert (done.returncode, json.loads(done.stdout)["simulated"]) == (0, True), done.stderr
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) in (0, 130)
+        server.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--faults", "fire=0.1"], "there is no fault 'fire'"),
+        (["--faults", "html=much"], "'much' is not a number"),
+        (["--faults", "html=0.7", "--faults", "drip=0.7"], "at most 1 together"),
+        (["llm.poor=7"], "llm.poor: 7 is not allowed"),
+        (["n=3"], "a server takes values of the simulated model"),
+        (["--port", "1"], "--port 1: "),
+    ],
+)
+def test_serve_simulated_tells_a_mistake(arguments: list[str], told: str, quorum: Quorum) -> None:
+    if arguments == ["--port", "1"] and os.geteuid() == 0:
+        pytest.skip("root may take any port")
+    done = quorum("serve-simulated", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
