@@ -1,0 +1,180 @@
+"""Bookkeeping of one world, as kernels: cells, objects, and the counts of each chunk.
+
+Crafter keeps objects in a list that only grows, with holes, and the members of each chunk in a set. Here the list is a
+table that is closed up now and then, which keeps its order; a chunk's row counts its members as they come and go, and
+the number that an object gets when it enters a chunk says which of them came first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crafter_env.arrays import (
+    ALIVE,
+    COWS,
+    DIRECTION_X,
+    FREE_SLOTS,
+    GRASS,
+    HEALTH,
+    IDENTITIES,
+    IDENTITY,
+    KIND,
+    OBJECT_COLUMNS,
+    PATHS,
+    SEQUENCE,
+    SEQUENCES,
+    SLOTS,
+    VISITED,
+    VISITED_AT,
+    VISITED_CHUNKS,
+    World,
+    X,
+    Y,
+)
+from crafter_env.constants import CHUNK, Entity, Material
+from crafter_env.jit import inner
+
+GRASS_ID: Final = int(Material.grass)
+PATH_ID: Final = int(Material.path)
+COW: Final = int(Entity.cow)
+SKELETON: Final = int(Entity.skeleton)
+MANY_FREE_SLOTS: Final = 32
+NOBODY: Final = 1 << 29
+"""Distance to the nearest living agent when there is none."""
+
+
+@inner
+def inside(w: World, x: int, y: int) -> bool:
+    """Whether a cell is on the map."""
+    return 0 <= x < w.materials.shape[0] and 0 <= y < w.materials.shape[1]
+
+
+@inner
+def is_free(w: World, x: int, y: int, materials: int) -> bool:
+    """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
+    return inside(w, x, y) and w.occupants[x, y] == 0 and (materials >> w.materials[x, y]) & 1 == 1
+
+
+@inner
+def chunk_at(w: World, x: int, y: int) -> int:
+    """The row of a cell's chunk."""
+    return (x // CHUNK) * ((w.materials.shape[1] + CHUNK - 1) // CHUNK) + y // CHUNK
+
+
+@inner
+def set_material(w: World, x: int, y: int, material: int) -> None:
+    """Change a cell, and the counts of its chunk."""
+    chunk = chunk_at(w, x, y)
+    before = w.materials[x, y]
+    w.chunks[chunk, GRASS] += (material == GRASS_ID) - (before == GRASS_ID)
+    w.chunks[chunk, PATHS] += (material == PATH_ID) - (before == PATH_ID)
+    w.materials[x, y] = material
+
+
+@inner
+def add_object(w: World, kind: int, x: int, y: int, health: int) -> int:
+    """Put a new object on a free cell; give its slot."""
+    slot = w.counters[SLOTS]
+    w.counters[SLOTS] += 1
+    put_object(w, slot, kind, x, y, health)
+    return slot
+
+
+@inner
+def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> None:
+    """Put a new object on a free cell, in a given slot."""
+    w.objects[slot, KIND] = kind
+    w.objects[slot, X] = x
+    w.objects[slot, Y] = y
+    w.objects[slot, HEALTH] = health
+    for column in range(DIRECTION_X, OBJECT_COLUMNS):
+        w.objects[slot, column] = 0
+    w.counters[IDENTITIES] += 1
+    w.objects[slot, IDENTITY] = w.counters[IDENTITIES]
+    w.occupants[x, y] = slot + 1
+    _enter(w, slot, kind, chunk_at(w, x, y))
+
+
+@inner
+def remove_object(w: World, slot: int) -> None:
+    """Take an object off the map; the rest of its update may still read its row."""
+    x, y = w.objects[slot, X], w.objects[slot, Y]
+    _count(w, chunk_at(w, x, y), w.objects[slot, KIND], -1)
+    w.occupants[x, y] = 0
+    w.objects[slot, KIND] = 0
+    w.counters[FREE_SLOTS] += 1
+
+
+@inner
+def move_object(w: World, slot: int, x: int, y: int) -> None:
+    """Move an object to a free cell; one that is off the map stays where it was."""
+    kind = w.objects[slot, KIND]
+    if kind == 0:
+        return
+    before, after = chunk_at(w, w.objects[slot, X], w.objects[slot, Y]), chunk_at(w, x, y)
+    w.occupants[w.objects[slot, X], w.objects[slot, Y]] = 0
+    w.occupants[x, y] = slot + 1
+    w.objects[slot, X] = x
+    w.objects[slot, Y] = y
+    if before != after:
+        _count(w, before, kind, -1)
+        _enter(w, slot, kind, after)
+
+
+@inner
+def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
+    if w.chunks[chunk, VISITED] == 0:
+        w.chunks[chunk, VISITED] = 1
+        w.chunks[w.counters[VISITED_CHUNKS], VISITED_AT] = chunk
+        w.counters[VISITED_CHUNKS] += 1
+    _count(w, chunk, kind, 1)
+    w.counters[SEQUENCES] += 1
+    w.objects[slot, SEQUENCE] = w.counters[SEQUENCES]
+
+
+@inner
+def _count(w: World, chunk: int, kind: int, change: int) -> None:
+    if COW <= kind <= SKELETON:
+        w.chunks[chunk, COWS + kind - COW] += change
+
+
+@inner
+def close_up(w: World) -> None:
+    """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
+    used, agents = w.counters[SLOTS], w.players.shape[0]
+    if w.counters[FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
+        return
+    end = agents
+    for slot in range(agents, used):
+        if w.objects[slot, KIND] == 0:
+            continue
+        if end < slot:
+            for column in range(OBJECT_COLUMNS):
+                w.objects[end, column] = w.objects[slot, column]
+            w.occupants[w.objects[end, X], w.objects[end, Y]] = end + 1
+        end += 1
+    w.counters[SLOTS] = end
+    w.counters[FREE_SLOTS] = 0
+
+
+@inner
+def distance_to(w: World, agent: int, x: int, y: int) -> int:
+    """L1 distance of an agent to a cell."""
+    return abs(w.objects[agent, X] - x) + abs(w.objects[agent, Y] - y)
+
+
+@inner
+def nearest_agent(w: World, x: int, y: int) -> int:
+    """The living agent nearest to a cell by L1, the lowest index among equals; -1 without any."""
+    best, distance = -1, NOBODY
+    for agent in range(w.players.shape[0]):
+        if w.players[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
+            best, distance = agent, distance_to(w, agent, x, y)
+    return best
+
+
+@inner
+def nearest_distance(w: World, x: int, y: int) -> int:
+    """L1 distance of a cell to the nearest living agent."""
+    agent = nearest_agent(w, x, y)
+    return NOBODY if agent < 0 else distance_to(w, agent, x, y)

@@ -1,0 +1,32 @@
+"""Compilation of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.options import DefaultOptions
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+_BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+"""Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
+
+
+def compiled(function: _Function) -> _Function:
+    """Numba's `njit` with the compiled code cached on disk, under the function's own type: for what Python calls.
+
+    Numba renews a cached function when the file it stands in changes, not the files it calls into: after a change to
+    an `inner` function, touch `kernel.py` (or delete the `__pycache__` folder).
+    """
+    return cast(_Function, numba.njit(cache=True, **_BORROWING)(function))
+
+
+def inner(function: _Function) -> _Function:
+    """Numba's `njit` for what only kernels call: it is cached as a part of them.
+
+    It only borrows the arrays it is given, allocates none and returns none; one that did would not compile. Without
+    reference counts a batch of worlds is stepped about twice as fast.
+    """
+    return cast(_Function, numba.njit(**_BORROWING)(function))

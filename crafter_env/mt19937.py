@@ -1,0 +1,79 @@
+"""The Mersenne Twister with the draws of NumPy's legacy `RandomState`, as kernels over 625 words of a world's state.
+
+Crafter draws everything from one `RandomState`; with the same words in the same order a world repeats it exactly.
+Words are kept as uint32 and computed with as int64, which holds every intermediate value without a sign problem.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from crafter_env.jit import inner
+
+WORDS = 624
+GENERATOR_WORDS = WORDS + 1
+"""The words of the twister, and the number of those used up."""
+_SHIFT = 397
+_UPPER, _LOWER, _ALL = 0x80000000, 0x7FFFFFFF, 0xFFFFFFFF
+_TWIST = 0x9908B0DF
+_SEEDING = 1812433253
+
+WordArray = npt.NDArray[np.uint32]
+
+
+@inner
+def seed_generator(generator: WordArray, seed: int) -> None:
+    """As `RandomState(seed)` for 0 <= seed < 2**32."""
+    word = seed & _ALL
+    for position in range(WORDS):
+        generator[position] = word
+        word = (_SEEDING * (word ^ (word >> 30)) + position + 1) & _ALL
+    generator[WORDS] = WORDS
+
+
+@inner
+def _next_word(generator: WordArray) -> int:
+    if generator[WORDS] >= WORDS:
+        _twist(generator)
+    word = np.int64(generator[generator[WORDS]])
+    generator[WORDS] += 1
+    word ^= word >> 11
+    word ^= (word << 7) & 0x9D2C5680
+    word ^= (word << 15) & 0xEFC60000
+    word ^= word >> 18
+    return word
+
+
+@inner
+def _twist(generator: WordArray) -> None:
+    for position in range(WORDS):
+        after = position + 1 if position + 1 < WORDS else 0
+        far = position + _SHIFT if position + _SHIFT < WORDS else position + _SHIFT - WORDS
+        joined = (np.int64(generator[position]) & _UPPER) | (np.int64(generator[after]) & _LOWER)
+        word = np.int64(generator[far]) ^ (joined >> 1)
+        generator[position] = word ^ _TWIST if joined & 1 else word
+    generator[WORDS] = 0
+
+
+@inner
+def uniform(generator: WordArray) -> float:
+    """As `RandomState.uniform()`: a double in [0, 1) of 53 random bits."""
+    high = _next_word(generator) >> 5
+    low = _next_word(generator) >> 6
+    return (high * 67108864.0 + low) / 9007199254740992.0
+
+
+@inner
+def below(generator: WordArray, bound: int) -> int:
+    """As `RandomState.randint(0, bound)` for 0 < bound <= 2**32: masked rejection; a bound of 1 draws nothing."""
+    largest = bound - 1
+    if largest == 0:
+        return 0
+    mask = largest
+    for shift in (1, 2, 4, 8, 16):
+        mask |= mask >> shift
+    value = _next_word(generator) & mask
+    while value > largest:
+        value = _next_word(generator) & mask
+    return value

@@ -1,0 +1,192 @@
+"""The switches of the rules: profiles and levels. Source: the MA-Crafter specification, sections 1 and 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import TypeVar
+
+from crafter_env.constants import COLLECT, Item, Material
+from crafter_env.errors import CrafterError
+
+_Value = TypeVar("_Value")
+
+
+class CollectRule(IntEnum):
+    """Which cells a `do` aims at."""
+
+    facing = 0
+    """The faced cell, as in Crafter."""
+    nearest = 1
+    """The faced cell when it can be collected, else the nearest within the level's radius, ties row by row.
+
+    Grass comes last: it is aimed at when it is faced and nothing else is in reach.
+    """
+    area = 2
+    """Every cell and cow within the level's radius; faced grass when there is none."""
+
+
+class Spawn(IntEnum):
+    """Where the agents begin."""
+
+    centre = 0
+    """One agent in the middle of the map, as in Crafter."""
+    cluster = 1
+    """Free walkable cells of one connected component, nearest to the middle first (L1, ties row by row)."""
+    random_grass = 2
+    """Distinct free cells of grass, drawn uniformly."""
+
+
+class YieldRule(IntEnum):
+    """What the capable collectors of a cell get."""
+
+    each = 0
+    """Each the whole yield."""
+    split = 1
+    """Together one yield, as evenly as whole units allow; what is left over goes to the lowest indices."""
+
+
+SCORE_BASE: Mapping[Item, int] = {Item.wood: 1, Item.stone: 10, Item.coal: 25, Item.iron: 25, Item.diamond: 80}
+"""Points of a unit before quorum and tier."""
+TIER: Mapping[Item | None, int] = {None: 0, Item.wood_pickaxe: 1, Item.stone_pickaxe: 2, Item.iron_pickaxe: 3}
+"""How far up the technology tree a tool is."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How many agents must cooperate.
+
+    Attributes:
+        name: of the level.
+        wood: capable agents that a tree takes; the next four likewise.
+        stone: see `wood`.
+        coal: see `wood`.
+        iron: see `wood`.
+        diamond: see `wood`.
+        radius: L1 distance within which `do` reaches by the rules `nearest` and `area`.
+        craft_quorum: agents that a joint craft takes.
+    """
+
+    name: str
+    wood: int = 1
+    stone: int = 1
+    coal: int = 1
+    iron: int = 1
+    diamond: int = 1
+    radius: int = 1
+    craft_quorum: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("wood", "stone", "coal", "iron", "diamond", "radius", "craft_quorum"):
+            if getattr(self, name) < 1:
+                raise CrafterError(f"level {self.name!r}: {name} = {getattr(self, name)}, it is at least 1")
+
+    def threshold(self, material: Material, agents: int) -> int:
+        """Capable agents that a cell of a material takes in a team of `agents`; 1 where the level says nothing."""
+        item = COLLECT[material].item if material in COLLECT else None
+        return min(agents, getattr(self, item.name)) if item in SCORE_BASE else 1
+
+    def quorum(self, agents: int) -> int:
+        """Agents that a joint craft takes in a team of `agents`."""
+        return min(agents, self.craft_quorum)
+
+    def score(self, material: Material, agents: int) -> float:
+        """Points for a unit of a material and each recipient: base x threshold x (1 + 0.5 x tier)."""
+        recipe = COLLECT.get(material)
+        if recipe is None or recipe.item not in SCORE_BASE:
+            return 0.0
+        return SCORE_BASE[recipe.item] * self.threshold(material, agents) * (1 + 0.5 * TIER[recipe.tool])
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A set of values for the switches of the rules; change one with `dataclasses.replace`.
+
+    Attributes:
+        name: of the profile.
+        collect: which cells a `do` aims at.
+        mobs: whether there are zombies, skeletons, arrows, saplings and plants.
+        item_cap: how much of an item an agent can hold; needs go to 9.
+        update_radius: L1 distance to the nearest living agent below which objects act; None for the whole map.
+        iron_needs_table: whether iron tools need a table beside the furnace.
+        sharing: whether there is an action `share`.
+        share_radius: L1 distance within which it reaches; None for any.
+        craft_radius: L1 distance to a table's 3 x 3 block within which agents join a craft.
+        spawn: where the agents begin.
+        yields: what the collectors of a cell get.
+        level: which is used where none is given.
+    """
+
+    name: str
+    collect: CollectRule = CollectRule.nearest
+    mobs: bool = True
+    item_cap: int = 9
+    update_radius: int | None = 18
+    iron_needs_table: bool = True
+    sharing: bool = True
+    share_radius: int | None = 2
+    craft_radius: int = 1
+    spawn: Spawn = Spawn.cluster
+    yields: YieldRule = YieldRule.each
+    level: Level = field(default_factory=lambda: LEVELS["easy"])
+
+    def __post_init__(self) -> None:
+        if self.item_cap < 1:
+            raise CrafterError(f"profile {self.name!r}: item_cap = {self.item_cap}, it is at least 1")
+
+
+LEVELS: Mapping[str, Level] = {
+    "solo": Level("solo"),
+    "easy": Level("easy", diamond=2, radius=2),
+    "medium": Level("medium", coal=2, iron=2, diamond=2, radius=2),
+    "hard": Level("hard", stone=2, coal=2, iron=3, diamond=3, craft_quorum=2),
+    "coop2": Level("coop2", coal=2, iron=3, diamond=3),
+}
+"""Levels by name; `solo` is Crafter's own, one agent for everything."""
+
+PROFILES: Mapping[str, Profile] = {
+    "crafter": Profile("crafter", collect=CollectRule.facing, sharing=False, spawn=Spawn.centre, level=LEVELS["solo"]),
+    "coop": Profile("coop"),
+    "coop2": Profile(
+        "coop2",
+        collect=CollectRule.area,
+        mobs=False,
+        item_cap=20,
+        update_radius=None,
+        iron_needs_table=False,
+        share_radius=None,
+        spawn=Spawn.random_grass,
+        level=LEVELS["coop2"],
+    ),
+}
+"""Profiles by name."""
+
+
+def find_profile(profile: str | Profile) -> Profile:
+    """A profile, or that of a name.
+
+    Raises:
+        CrafterError: There is none of this name; the message names the nearest and all.
+    """
+    return profile if isinstance(profile, Profile) else _named(profile, PROFILES, "profile")
+
+
+def find_level(level: str | Level | None, profile: Profile) -> Level:
+    """A level, or that of a name; the profile's own where there is none.
+
+    Raises:
+        CrafterError: There is none of this name; the message names the nearest and all.
+    """
+    if level is None:
+        return profile.level
+    return level if isinstance(level, Level) else _named(level, LEVELS, "level")
+
+
+def _named(name: str, table: Mapping[str, _Value], kind: str) -> _Value:
+    if name in table:
+        return table[name]
+    near = get_close_matches(name, table, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise CrafterError(f"there is no {kind} {name!r}.{hint} The {kind}s are {', '.join(table)}.")

@@ -1,0 +1,61 @@
+"""Sharing, as kernels: what changes hands at the beginning of a step, in the order of the agents."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crafter_env.arrays import (
+    ALIVE,
+    CHOSEN,
+    PRESENT,
+    QUANTITY,
+    RECIPIENT,
+    REQUIRED,
+    SHARED_ITEM,
+    ActionArray,
+    CounterArray,
+    World,
+    X,
+    Y,
+)
+from crafter_env.constants import NEED_MAX, NEEDS, Action, Item, Result
+from crafter_env.grid import distance_to
+from crafter_env.jit import inner
+from crafter_env.outcomes import note_item, note_other
+from crafter_env.rules import ITEM_CAP, SHARE_RADIUS
+
+SHARE: Final = int(Action.share)
+_HEALTH = int(Item.health)
+_NEEDS = len(NEEDS)
+_SHARED, _NOT_HELD, _FULL = int(Result.shared), int(Result.not_held), int(Result.recipient_full)
+_DEAD, _FAR, _NOT_SHAREABLE = int(Result.recipient_dead), int(Result.recipient_far), int(Result.not_shareable)
+
+
+@inner
+def share_items(w: World, rules: CounterArray, actions: ActionArray) -> None:
+    """Carry out every `share`: as much as is asked for, held, and has room with the recipient; nothing is lost."""
+    for agent in range(w.players.shape[0]):
+        if not w.players[agent, ALIVE] or w.players[agent, CHOSEN] != SHARE:
+            continue
+        recipient, item = actions[agent, RECIPIENT], actions[agent, SHARED_ITEM]
+        note_other(w, agent, recipient)
+        distance = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
+        held = w.inventory[agent, item]
+        room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.inventory[recipient, item]
+        amount = min(actions[agent, QUANTITY], held, room)
+        if recipient == agent or item == _HEALTH:
+            note_item(w, agent, _NOT_SHAREABLE, item, 0)
+        elif not w.players[recipient, ALIVE]:
+            note_item(w, agent, _DEAD, item, 0)
+        elif distance > rules[SHARE_RADIUS]:
+            note_item(w, agent, _FAR, item, 0)
+            w.outcomes[agent, REQUIRED] = rules[SHARE_RADIUS]
+            w.outcomes[agent, PRESENT] = distance
+        elif held <= 0:
+            note_item(w, agent, _NOT_HELD, item, 0)
+        elif amount <= 0:
+            note_item(w, agent, _FULL, item, 0)
+        else:
+            w.inventory[agent, item] -= amount
+            w.inventory[recipient, item] += amount
+            note_item(w, agent, _SHARED, item, amount)

@@ -1,0 +1,133 @@
+"""Terrain and first inhabitants of a world, as kernels. Source: Crafter's world generation, spec 5.8."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from opensimplex.constants import GRADIENTS3
+from opensimplex.internals import _noise3
+
+from crafter_env.arrays import CounterArray, World
+from crafter_env.constants import Entity, Material
+from crafter_env.grid import COW, GRASS_ID, PATH_ID, SKELETON, add_object, set_material
+from crafter_env.jit import inner
+from crafter_env.mt19937 import below, uniform
+from crafter_env.rules import CENTRE_X, CENTRE_Y, MOBS, WALKABLE_MASK
+
+NoiseArray = npt.NDArray[np.int64]
+
+PERMUTATION: Final = 256
+GRADIENTS: Final = len(GRADIENTS3) // 3
+SIMPLEX_SEEDS: Final = 2**31 - 1
+_MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
+
+COW_HEALTH: Final = 3
+ZOMBIE_HEALTH: Final = 5
+SKELETON_HEALTH: Final = 3
+
+_ZOMBIE = int(Entity.zombie)
+_WATER, _STONE, _SAND = int(Material.water), int(Material.stone), int(Material.sand)
+_TREE, _LAVA = int(Material.tree), int(Material.lava)
+_COAL, _IRON, _DIAMOND = int(Material.coal), int(Material.iron), int(Material.diamond)
+
+
+@inner
+def generate_terrain(w: World, rules: CounterArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_]) -> None:
+    """Fill an empty map with materials, around a meadow in the middle.
+
+    Args:
+        w: With its generator just seeded.
+        rules: See `rules.encode_rules`.
+        noise: Scratch, shape (3, 256).
+        tunnels: Shape (W, H): written, where skeletons may begin.
+    """
+    _seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            tunnels[x, y] = False
+            set_material(w, x, y, _draw_material(w, rules, noise, tunnels, x, y))
+
+
+@inner
+def populate(w: World, rules: CounterArray, tunnels: npt.NDArray[np.bool_]) -> None:
+    """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
+    mobs = rules[MOBS] != 0
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            material = w.materials[x, y]
+            if (WALKABLE_MASK >> material) & 1 == 0:
+                continue
+            distance = math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
+            if distance > 3 and material == GRASS_ID and uniform(w.generator) > 0.985:
+                add_object(w, COW, x, y, COW_HEALTH)
+            elif mobs and distance > 10 and uniform(w.generator) > 0.993:
+                add_object(w, _ZOMBIE, x, y, ZOMBIE_HEALTH)
+            elif mobs and material == PATH_ID and tunnels[x, y] and uniform(w.generator) > 0.95:
+                add_object(w, SKELETON, x, y, SKELETON_HEALTH)
+
+
+@inner
+def _draw_material(
+    w: World, rules: CounterArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int
+) -> int:
+    start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
+    start += 2 * _noise(noise, x / 3, y / 3, 8)
+    start = 1 / (1 + math.exp(-start))
+    water = _noise(noise, x / 15, y / 15, 3) + 0.15 * _noise(noise, x / 5, y / 5, 3) + 0.1
+    water -= 2 * start
+    mountain = (_noise(noise, x / 15, y / 15, 0) + 0.3 * _noise(noise, x / 5, y / 5, 0)) / 1.3
+    mountain -= 4 * start + 0.3 * water
+    if start > 0.5:
+        return GRASS_ID
+    if mountain > 0.15:
+        return _draw_rock(w, noise, tunnels, x, y, mountain)
+    if 0.25 < water <= 0.35 and _noise(noise, x / 9, y / 9, 4) > -0.2:
+        return _SAND
+    if water > 0.3:
+        return _WATER
+    if _noise(noise, x / 7, y / 7, 5) > 0 and uniform(w.generator) > 0.8:
+        return _TREE
+    return GRASS_ID
+
+
+@inner
+def _draw_rock(w: World, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int, mountain: float) -> int:
+    if _noise(noise, x / 7, y / 7, 6) > 0.15 and mountain > 0.3:
+        return PATH_ID
+    if _noise(noise, 2 * x / 3, y / 5 / 3, 7) > 0.4 or _noise(noise, x / 5 / 3, 2 * y / 3, 7) > 0.4:
+        tunnels[x, y] = True
+        return PATH_ID
+    if _noise(noise, x / 8, y / 8, 1) > 0 and uniform(w.generator) > 0.85:
+        return _COAL
+    if _noise(noise, x / 6, y / 6, 2) > 0.4 and uniform(w.generator) > 0.75:
+        return _IRON
+    if mountain > 0.18 and uniform(w.generator) > 0.994:
+        return _DIAMOND
+    if mountain > 0.3 and _noise(noise, x / 5, y / 5, 6) > 0.35:
+        return _LAVA
+    return _STONE
+
+
+@inner
+def _noise(noise: NoiseArray, x: float, y: float, z: int) -> float:
+    value: float = _noise3(x, y, z, noise[0], noise[1])
+    return value
+
+
+@inner
+def _seed_noise(seed: int, noise: NoiseArray) -> None:
+    """OpenSimplex's permutation and gradient indices for a seed, as its own initialisation in Python gives them."""
+    permutation, gradients, source = noise[0], noise[1], noise[2]
+    for i in range(PERMUTATION):
+        source[i] = i
+    for _ in range(3):
+        seed = seed * _MULTIPLIER + _INCREMENT
+    for i in range(PERMUTATION - 1, -1, -1):
+        seed = seed * _MULTIPLIER + _INCREMENT
+        chosen = (seed % (i + 1) + 31) % (i + 1)
+        permutation[i] = source[chosen]
+        gradients[i] = (permutation[i] % GRADIENTS) * 3
+        source[chosen] = source[i]
