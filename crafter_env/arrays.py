@@ -15,9 +15,7 @@ from crafter_env.mt19937 import GENERATOR_WORDS
 
 ByteArray = npt.NDArray[np.uint8]
 SlotArray = npt.NDArray[np.int16]
-IntArray = npt.NDArray[np.int32]
-CounterArray = npt.NDArray[np.int64]
-ActionArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint32]
 RealArray = npt.NDArray[np.float64]
 FlagArray = npt.NDArray[np.bool_]
@@ -33,13 +31,26 @@ KIND, X, Y, HEALTH, DIRECTION_X, DIRECTION_Y, TIMER, SEQUENCE, IDENTITY = range(
 """Of an object: its `Entity`, 0 in a slot that is free again; its cell; the flight of an arrow; a zombie's cooldown, a
 skeleton's reload or a plant's age; when it came to its chunk; its number, which no other object of the episode has."""
 
-PLAYER_COLUMNS = 14
+BODY_COLUMNS = 14
 (
     FACING_X, FACING_Y, SLEEPING, ALIVE, HUNGER, THIRST, FATIGUE, RECOVER, LAST_HEALTH, REWARDED_HEALTH, UNLOCKED,
     CHOSEN, AIM_X, AIM_Y,
-) = range(PLAYER_COLUMNS)  # fmt: skip
+) = range(BODY_COLUMNS)  # fmt: skip
 """Of an agent: hunger, thirst and recovery count halves of a step; two healths as of its last update and of the last
-step; a bit for each achievement unlocked; scratch of a step: the action it takes, and the cell that its `do` aims at."""
+step; a bit for each achievement unlocked; scratch of a step: the action it takes, the cell that its `do` aims at."""
+INVENTORY = BODY_COLUMNS
+"""Column of the amount of the first `Item`; the others follow."""
+ACHIEVED = INVENTORY + ITEMS
+"""Column of how often the first `Achievement` was reached; the others follow."""
+GAINED = ACHIEVED + ACHIEVEMENTS
+"""Column of the units of the first `Item` that the agent's `do` brought in the last step; the others follow."""
+OUTCOME = GAINED + ITEMS
+OUTCOME_COLUMNS = 11
+AGENT_COLUMNS = OUTCOME + OUTCOME_COLUMNS
+(
+    RESULT, DID, TARGET, TARGET_X, TARGET_Y, REQUIRED, PRESENT, CAPABLE, OUTCOME_ITEM, AMOUNT, OTHER,
+) = range(OUTCOME, AGENT_COLUMNS)  # fmt: skip
+"""What came of the agent's action in the last step; see `crafter_env.outcome.Outcome`; -1: nothing to say."""
 
 CHUNK_COLUMNS = 7
 VISITED, GRASS, PATHS, COWS, ZOMBIES, SKELETONS, VISITED_AT = range(CHUNK_COLUMNS)
@@ -48,12 +59,6 @@ rest of the row, the chunk that was visited as the row's number says."""
 
 COUNTERS = 6
 STEP, SLOTS, FREE_SLOTS, VISITED_CHUNKS, IDENTITIES, SEQUENCES = range(COUNTERS)
-
-OUTCOME_COLUMNS = 11
-(
-    RESULT, DID, TARGET, TARGET_X, TARGET_Y, REQUIRED, PRESENT, CAPABLE, OUTCOME_ITEM, AMOUNT, OTHER,
-) = range(OUTCOME_COLUMNS)  # fmt: skip
-"""See `crafter_env.state.Outcome`; -1 where there is nothing to say."""
 
 POSE_COLUMNS = 5
 POSE_X, POSE_Y, POSE_FACING_X, POSE_FACING_Y, POSE_SLEEPING = range(POSE_COLUMNS)
@@ -68,24 +73,14 @@ class World(NamedTuple):
     """(W, H): 0 free, s + 1 the object in slot s."""
     objects: IntArray
     """(2 W H, 9): agents by index, then other objects in the order in which they came."""
-    players: IntArray
-    """(n, 14)."""
-    inventory: IntArray
-    """(n, 16): amount of each `Item`."""
-    achievements: IntArray
-    """(n, 22): how often each `Achievement` was reached."""
+    agents: IntArray
+    """(n, 79): body, inventory, achievements, gains and outcome of each agent."""
     chunks: IntArray
     """(C, 7): chunks of 12 x 12 cells, by column and then row."""
-    counters: CounterArray
+    counters: IntArray
     """(6,): steps taken; slots used and those of them that are free again; chunks visited; two series of numbers."""
     generator: WordArray
     """(625,): the Mersenne Twister."""
-    daylight: RealArray
-    """(1,): 0 at midnight, 1 at noon."""
-    outcomes: IntArray
-    """(n, 11): what came of each agent's action in the last step."""
-    collected: IntArray
-    """(n, 16): units of each item that each agent's `do` brought in the last step, before the cap."""
 
 
 class Views(NamedTuple):
@@ -97,6 +92,8 @@ class Views(NamedTuple):
     """(n, 9, 7): `Entity` on them."""
     poses: IntArray
     """(n, 5): x, y, facing x, facing y, and whether it sleeps."""
+    daylight: RealArray
+    """(1,): 0 at midnight, 1 at noon."""
 
 
 class Ends(NamedTuple):
@@ -125,16 +122,11 @@ def allocate_worlds(num_envs: int, size: tuple[int, int], n: int) -> World:
     return World(
         materials=zeros(np.uint8, width, height),
         occupants=zeros(np.int16, width, height),
-        objects=zeros(np.int32, 2 * width * height, OBJECT_COLUMNS),
-        players=zeros(np.int32, n, PLAYER_COLUMNS),
-        inventory=zeros(np.int32, n, ITEMS),
-        achievements=zeros(np.int32, n, ACHIEVEMENTS),
-        chunks=zeros(np.int32, chunk_rows(width) * chunk_rows(height), CHUNK_COLUMNS),
+        objects=zeros(np.int64, 2 * width * height, OBJECT_COLUMNS),
+        agents=zeros(np.int64, n, AGENT_COLUMNS),
+        chunks=zeros(np.int64, chunk_rows(width) * chunk_rows(height), CHUNK_COLUMNS),
         counters=zeros(np.int64, COUNTERS),
         generator=zeros(np.uint32, GENERATOR_WORDS),
-        daylight=zeros(np.float64, 1),
-        outcomes=zeros(np.int32, n, OUTCOME_COLUMNS),
-        collected=zeros(np.int32, n, ITEMS),
     )
 
 
@@ -144,7 +136,8 @@ def allocate_views(num_envs: int, n: int, *, kept: bool = True) -> Views:
     return Views(
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
-        np.empty((num_envs, n, POSE_COLUMNS), dtype=np.int32),
+        np.empty((num_envs, n, POSE_COLUMNS), dtype=np.int64),
+        np.empty((num_envs, 1)),
     )
 
 

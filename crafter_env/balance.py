@@ -13,7 +13,7 @@ from crafter_env.arrays import (
     SLOTS,
     VISITED_AT,
     VISITED_CHUNKS,
-    CounterArray,
+    IntArray,
     World,
     X,
     Y,
@@ -26,8 +26,10 @@ from crafter_env.grid import (
     SKELETON,
     add_object,
     chunk_at,
+    material_at,
     nearest_distance,
     remove_object,
+    slot_at,
 )
 from crafter_env.jit import inner
 from crafter_env.mt19937 import below, uniform
@@ -40,9 +42,8 @@ _ZOMBIE: Final = int(Entity.zombie)
 
 
 @inner
-def balance(w: World, rules: CounterArray) -> None:
+def balance(w: World, rules: IntArray, light: float) -> None:
     """Balance every chunk that has ever held an object, in the order of the first."""
-    light = w.daylight[0]
     for number in range(w.counters[VISITED_CHUNKS]):
         chunk = w.chunks[number, VISITED_AT]
         if rules[MOBS]:
@@ -72,7 +73,7 @@ def _balance(  # noqa: PLR0917
     if count < least and uniform(w.generator) < spawn_chance:
         column, material = (PATHS, PATH_ID) if kind == SKELETON else (GRASS, GRASS_ID)
         x, y = _cell_of(w, chunk, material, below(w.generator, w.chunks[chunk, column]))
-        if w.occupants[x, y] == 0 and nearest_distance(w, x, y) >= spawn_distance:
+        if slot_at(w, x, y) < 0 and nearest_distance(w, x, y) >= spawn_distance:
             add_object(w, kind, x, y, health)
     elif count > most and uniform(w.generator) < despawn_chance:
         slot = _member_of(w, chunk, kind, below(w.generator, count))
@@ -88,7 +89,7 @@ def _cell_of(w: World, chunk: int, material: int, number: int) -> tuple[int, int
     left, top = chunk // rows * CHUNK, chunk % rows * CHUNK
     for x in range(left, min(left + CHUNK, width)):
         for y in range(top, min(top + CHUNK, height)):
-            if w.materials[x, y] == material:
+            if material_at(w, x, y) == material:
                 if number == 0:
                     return x, y
                 number -= 1
@@ -101,7 +102,7 @@ def _member_of(w: World, chunk: int, kind: int, number: int) -> int:
     slot, last = -1, 0
     for _ in range(number + 1):
         slot = -1
-        for other in range(w.players.shape[0], w.counters[SLOTS]):
+        for other in range(w.agents.shape[0], w.counters[SLOTS]):
             if w.objects[other, KIND] != kind or w.objects[other, SEQUENCE] <= last:
                 continue
             if chunk_at(w, w.objects[other, X], w.objects[other, Y]) != chunk:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.arrays import (
+    ACHIEVED,
     AIM_X,
     AIM_Y,
     ALIVE,
@@ -16,21 +17,23 @@ from crafter_env.arrays import (
     CHOSEN,
     FACING_X,
     FACING_Y,
+    GAINED,
     HUNGER,
+    INVENTORY,
     KIND,
     OUTCOME_ITEM,
     RESULT,
     THIRST,
-    CounterArray,
+    IntArray,
     World,
     X,
     Y,
 )
 from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.grid import COW, GRASS_ID, distance_to, inside, remove_object, set_material
+from crafter_env.grid import COW, GRASS_ID, distance_to, inside, material_at, remove_object, set_material, slot_at
 from crafter_env.jit import inner
 from crafter_env.mt19937 import uniform
-from crafter_env.outcomes import COLLECTED, is_blank, note_agents, note_item, note_target
+from crafter_env.outcomes import HAS_COLLECTED, is_blank, note_agents, note_item, note_target
 from crafter_env.profiles import CollectRule
 from crafter_env.rules import (
     COLLECT_ACHIEVEMENT,
@@ -60,16 +63,16 @@ _NOTHING_THERE, _NO_LUCK = int(Result.nothing_there), int(Result.no_luck)
 
 
 @inner
-def collect(w: World, rules: CounterArray) -> None:
+def collect(w: World, rules: IntArray) -> None:
     """Resolve all `do` that aim at cells."""
-    agents = w.players.shape[0]
+    agents = w.agents.shape[0]
     for agent in range(agents):
-        if w.players[agent, ALIVE] and w.players[agent, CHOSEN] == DO:
+        if w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO:
             _aim(w, rules, agent)
     for agent in range(agents):
         if not _is_collecting(w, agent):
             continue
-        x, y = w.players[agent, AIM_X], w.players[agent, AIM_Y]
+        x, y = w.agents[agent, AIM_X], w.agents[agent, AIM_Y]
         if x >= 0 and _is_first_at(w, agent, x, y):
             _collect_cell(w, rules, x, y, 0)
         if rules[COLLECT_RULE] == _AREA:
@@ -81,33 +84,33 @@ def collect(w: World, rules: CounterArray) -> None:
 
 @inner
 def _is_collecting(w: World, agent: int) -> bool:
-    return w.players[agent, ALIVE] and w.players[agent, CHOSEN] == DO and w.players[agent, AIM_X] != ACTS
+    return w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO and w.agents[agent, AIM_X] != ACTS
 
 
 @inner
 def _note_faced(w: World, agent: int) -> None:
-    x = w.objects[agent, X] + w.players[agent, FACING_X]
-    y = w.objects[agent, Y] + w.players[agent, FACING_Y]
-    note_target(w, agent, _NOTHING_THERE, w.materials[x, y] if inside(w, x, y) else 0, x, y)
+    x = w.objects[agent, X] + w.agents[agent, FACING_X]
+    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    note_target(w, agent, _NOTHING_THERE, material_at(w, x, y) if inside(w, x, y) else 0, x, y)
 
 
 @inner
-def _aim(w: World, rules: CounterArray, agent: int) -> None:
+def _aim(w: World, rules: IntArray, agent: int) -> None:
     """Write the cell that an agent's `do` aims at; by the rule `area` only faced grass is a cell of its own."""
     rule = rules[COLLECT_RULE]
     here_x, here_y = w.objects[agent, X], w.objects[agent, Y]
-    x, y = here_x + w.players[agent, FACING_X], here_y + w.players[agent, FACING_Y]
-    w.players[agent, AIM_X] = w.players[agent, AIM_Y] = NOWHERE
+    x, y = here_x + w.agents[agent, FACING_X], here_y + w.agents[agent, FACING_Y]
+    w.agents[agent, AIM_X] = w.agents[agent, AIM_Y] = NOWHERE
     faced_grass = False
     if inside(w, x, y):
-        occupant = w.occupants[x, y]
-        kind = w.objects[occupant - 1, KIND] if occupant > 0 else 0
+        slot = slot_at(w, x, y)
+        kind = w.objects[slot, KIND] if slot >= 0 else 0
         if kind != 0 and (kind != PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
-            w.players[agent, AIM_X] = ACTS
+            w.agents[agent, AIM_X] = ACTS
             return
-        faced_grass = kind == 0 and w.materials[x, y] == GRASS_ID and rules[MOBS] != 0
+        faced_grass = kind == 0 and material_at(w, x, y) == GRASS_ID and rules[MOBS] != 0
         if kind == 0 and rule != _AREA and _holds_resource(w, x, y):
-            w.players[agent, AIM_X], w.players[agent, AIM_Y] = x, y
+            w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = x, y
             return
     if rule != _FACING:
         for distance in range(1, rules[RADIUS] + 1):
@@ -116,15 +119,15 @@ def _aim(w: World, rules: CounterArray, agent: int) -> None:
                 for side in (-dx, dx):
                     if _is_task(w, here_x + side, here_y + dy, rule):
                         if rule != _AREA:
-                            w.players[agent, AIM_X], w.players[agent, AIM_Y] = here_x + side, here_y + dy
+                            w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = here_x + side, here_y + dy
                         return
     if faced_grass:
-        w.players[agent, AIM_X], w.players[agent, AIM_Y] = x, y
+        w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = x, y
 
 
 @inner
 def _holds_resource(w: World, x: int, y: int) -> bool:
-    material = w.materials[x, y]
+    material = material_at(w, x, y)
     return material != GRASS_ID and COLLECT_TABLE[material, COLLECTED_ITEM] >= 0
 
 
@@ -133,9 +136,9 @@ def _is_task(w: World, x: int, y: int, rule: int) -> bool:
     """Whether a cell holds a resource, or by the rule `area` a cow."""
     if not inside(w, x, y):
         return False
-    occupant = w.occupants[x, y]
-    if occupant > 0:
-        return rule == _AREA and w.objects[occupant - 1, KIND] == COW
+    slot = slot_at(w, x, y)
+    if slot >= 0:
+        return rule == _AREA and w.objects[slot, KIND] == COW
     return _holds_resource(w, x, y)
 
 
@@ -154,11 +157,11 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
         return False
     if radius > 0:
         return distance_to(w, agent, x, y) <= radius
-    return w.players[agent, AIM_X] == x and w.players[agent, AIM_Y] == y
+    return w.agents[agent, AIM_X] == x and w.agents[agent, AIM_Y] == y
 
 
 @inner
-def _collect_around(w: World, rules: CounterArray, agent: int) -> None:
+def _collect_around(w: World, rules: IntArray, agent: int) -> None:
     """Resolve every task in an agent's area of which it is the first collector, nearest first."""
     radius = rules[RADIUS]
     for distance in range(1, radius + 1):
@@ -172,21 +175,21 @@ def _collect_around(w: World, rules: CounterArray, agent: int) -> None:
                 first = True
                 for other in range(agent):
                     first = first and not _aims_at(w, other, x, y, radius)
-                if first and w.occupants[x, y] > 0:
+                if first and slot_at(w, x, y) >= 0:
                     _collect_cow(w, rules, x, y)
                 elif first:
                     _collect_cell(w, rules, x, y, radius)
 
 
 @inner
-def _collect_cell(w: World, rules: CounterArray, x: int, y: int, radius: int) -> None:
+def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> None:
     """Give the yield of a cell to its capable collectors when they are enough; tell all of them how it went."""
-    material = w.materials[x, y]
+    material = material_at(w, x, y)
     if COLLECT_TABLE[material, COLLECTED_ITEM] < 0:
         return
     tool, required = COLLECT_TABLE[material, COLLECT_TOOL], rules[THRESHOLDS + material]
     present = capable = 0
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         if _aims_at(w, agent, x, y, radius):
             present += 1
             capable += _is_capable(w, agent, tool)
@@ -194,11 +197,11 @@ def _collect_cell(w: World, rules: CounterArray, x: int, y: int, radius: int) ->
     if enough and COLLECT_TABLE[material, LEFT] != material:
         set_material(w, x, y, COLLECT_TABLE[material, LEFT])
     served = 0
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         if not _aims_at(w, agent, x, y, radius):
             continue
         if material == _WATER:
-            w.players[agent, THIRST] = 0
+            w.agents[agent, THIRST] = 0
         if enough and _is_capable(w, agent, tool):
             if uniform(w.generator) <= COLLECT_PROBABILITY[material]:
                 _give_unit(w, agent, material, 1 if served == 0 or not rules[SPLIT] else 0, x, y)
@@ -217,41 +220,41 @@ def _collect_cell(w: World, rules: CounterArray, x: int, y: int, radius: int) ->
 
 @inner
 def _is_capable(w: World, agent: int, tool: int) -> bool:
-    return tool < 0 or w.inventory[agent, tool] > 0
+    return tool < 0 or w.agents[agent, INVENTORY + tool] > 0
 
 
 @inner
 def _give_unit(w: World, agent: int, material: int, amount: int, x: int, y: int) -> None:
-    w.achievements[agent, COLLECT_TABLE[material, COLLECT_ACHIEVEMENT]] += amount
+    w.agents[agent, ACHIEVED + COLLECT_TABLE[material, COLLECT_ACHIEVEMENT]] += amount
     _give(w, agent, COLLECT_TABLE[material, COLLECTED_ITEM], amount, material, x, y)
 
 
 @inner
 def _give(w: World, agent: int, item: int, amount: int, target: int, x: int, y: int) -> None:
     """Put units in a bag; the outcome counts the first kind of them."""
-    w.inventory[agent, item] += amount
-    w.collected[agent, item] += amount
-    if w.outcomes[agent, RESULT] != COLLECTED:
-        note_target(w, agent, COLLECTED, target, x, y)
-        note_item(w, agent, COLLECTED, item, amount)
-    elif w.outcomes[agent, OUTCOME_ITEM] == item:
-        w.outcomes[agent, AMOUNT] += amount
+    w.agents[agent, INVENTORY + item] += amount
+    w.agents[agent, GAINED + item] += amount
+    if w.agents[agent, RESULT] != HAS_COLLECTED:
+        note_target(w, agent, HAS_COLLECTED, target, x, y)
+        note_item(w, agent, HAS_COLLECTED, item, amount)
+    elif w.agents[agent, OUTCOME_ITEM] == item:
+        w.agents[agent, AMOUNT] += amount
 
 
 @inner
-def _collect_cow(w: World, rules: CounterArray, x: int, y: int) -> None:
+def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
     """Feed everybody in whose area a cow stands, in one hit."""
     radius = rules[RADIUS]
     eaters = 0
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         eaters += _aims_at(w, agent, x, y, radius)
     served = 0
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         if _aims_at(w, agent, x, y, radius):
             left_over = served < COW_FOOD % eaters
-            w.players[agent, HUNGER] = 0
-            w.achievements[agent, _EAT_COW] += 1
+            w.agents[agent, HUNGER] = 0
+            w.agents[agent, ACHIEVED + _EAT_COW] += 1
             _give(w, agent, _FOOD, COW_FOOD // eaters + left_over if rules[SPLIT] else COW_FOOD, COW, x, y)
             note_agents(w, agent, 1, eaters, eaters)
             served += 1
-    remove_object(w, w.occupants[x, y] - 1)
+    remove_object(w, slot_at(w, x, y))

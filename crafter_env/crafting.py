@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import AIM_X, ALIVE, CHOSEN, CounterArray, World, X, Y
+from crafter_env.arrays import ACHIEVED, AIM_X, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
 from crafter_env.constants import Action, Material, Result
-from crafter_env.grid import inside
+from crafter_env.grid import inside, material_at
 from crafter_env.jit import inner
 from crafter_env.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
 from crafter_env.rules import (
@@ -37,14 +37,14 @@ _WAITING, _DONE = 0, 1
 
 
 @inner
-def craft(w: World, rules: CounterArray) -> None:
+def craft(w: World, rules: IntArray) -> None:
     """Resolve all `make` of a step."""
-    agents = w.players.shape[0]
+    agents = w.agents.shape[0]
     for agent in range(agents):
         if _is_making(w, agent):
-            w.players[agent, AIM_X] = _WAITING
+            w.agents[agent, AIM_X] = _WAITING
     for agent in range(agents):
-        if not _is_making(w, agent) or w.players[agent, AIM_X] == _DONE:
+        if not _is_making(w, agent) or w.agents[agent, AIM_X] == _DONE:
             continue
         station = _missing_station(w, rules, agent)
         if station >= 0:
@@ -52,7 +52,7 @@ def craft(w: World, rules: CounterArray) -> None:
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
-        elif _holds_inputs(w, agent, w.players[agent, CHOSEN]):
+        elif _holds_inputs(w, agent, w.agents[agent, CHOSEN]):
             _use_inputs(w, agent)
             _get(w, agent, agent)
         else:
@@ -61,16 +61,16 @@ def craft(w: World, rules: CounterArray) -> None:
 
 @inner
 def _is_making(w: World, agent: int) -> bool:
-    return w.players[agent, ALIVE] and FIRST_MAKE <= w.players[agent, CHOSEN] <= LAST_MAKE
+    return w.agents[agent, ALIVE] and FIRST_MAKE <= w.agents[agent, CHOSEN] <= LAST_MAKE
 
 
 @inner
-def _missing_station(w: World, rules: CounterArray, agent: int) -> int:
+def _missing_station(w: World, rules: IntArray, agent: int) -> int:
     """The station that an agent lacks in the 3 x 3 cells around it, or -1.
 
     As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
     """
-    furnace = MAKE_TABLE[w.players[agent, CHOSEN], NEEDS_FURNACE] != 0
+    furnace = MAKE_TABLE[w.agents[agent, CHOSEN], NEEDS_FURNACE] != 0
     x, y = w.objects[agent, X], w.objects[agent, Y]
     if (not furnace or rules[IRON_NEEDS_TABLE]) and not _is_beside(w, x, y, _TABLE):
         return _TABLE
@@ -88,7 +88,7 @@ def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
     if x > 0 and y > 0:
         for j in range(y - 1, y + 2):
             for i in range(x - 1, x + 2):
-                if inside(w, i, j) and w.materials[i, j] == station:
+                if inside(w, i, j) and material_at(w, i, j) == station:
                     return i, j
     return -1, -1
 
@@ -103,51 +103,51 @@ def _missing_pair(w: World, agent: int, action: int) -> int:
     """The column of the first input of a recipe that a bag has too little of, or -1."""
     for pair in range(MAX_INPUTS):
         column = INPUTS + 2 * pair
-        if w.inventory[agent, MAKE_TABLE[action, column]] < MAKE_TABLE[action, column + 1]:
+        if w.agents[agent, INVENTORY + MAKE_TABLE[action, column]] < MAKE_TABLE[action, column + 1]:
             return column
     return -1
 
 
 @inner
 def _note_missing_input(w: World, agent: int) -> None:
-    action = w.players[agent, CHOSEN]
+    action = w.agents[agent, CHOSEN]
     column = _missing_pair(w, agent, action)
     item, amount = MAKE_TABLE[action, column], MAKE_TABLE[action, column + 1]
-    note_lack(w, agent, _MISSING_INPUT, item, amount, w.inventory[agent, item])
+    note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, INVENTORY + item])
 
 
 @inner
 def _use_inputs(w: World, leader: int) -> None:
-    action = w.players[leader, CHOSEN]
+    action = w.agents[leader, CHOSEN]
     for pair in range(MAX_INPUTS):
         column = INPUTS + 2 * pair
-        w.inventory[leader, MAKE_TABLE[action, column]] -= MAKE_TABLE[action, column + 1]
+        w.agents[leader, INVENTORY + MAKE_TABLE[action, column]] -= MAKE_TABLE[action, column + 1]
 
 
 @inner
 def _get(w: World, agent: int, leader: int) -> None:
-    action = w.players[agent, CHOSEN]
-    w.inventory[agent, MAKE_TABLE[action, MADE]] += 1
-    w.achievements[agent, MAKE_TABLE[action, MAKE_ACHIEVEMENT]] += 1
+    action = w.agents[agent, CHOSEN]
+    w.agents[agent, INVENTORY + MAKE_TABLE[action, MADE]] += 1
+    w.agents[agent, ACHIEVED + MAKE_TABLE[action, MAKE_ACHIEVEMENT]] += 1
     note_item(w, agent, _CRAFTED, MAKE_TABLE[action, MADE], 1)
     note_other(w, agent, leader)
 
 
 @inner
-def _make_together(w: World, rules: CounterArray, anchor: int) -> None:
+def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
-    action, quorum = w.players[anchor, CHOSEN], rules[QUORUM]
+    action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
     station = _TABLE if MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] else _FURNACE
     x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
     present, leader = 0, -1
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
             if leader < 0 and _holds_inputs(w, agent, action):
                 leader = agent
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         if not _takes_part(w, rules, agent, action, x, y):
             continue
         if present < quorum:
@@ -159,13 +159,13 @@ def _make_together(w: World, rules: CounterArray, anchor: int) -> None:
         else:
             _get(w, agent, leader)
             note_agents(w, agent, quorum, present, present)
-            w.players[agent, AIM_X] = _DONE
+            w.agents[agent, AIM_X] = _DONE
 
 
 @inner
-def _takes_part(w: World, rules: CounterArray, agent: int, action: int, x: int, y: int) -> bool:
+def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: int) -> bool:
     """Whether an agent makes the same, has not yet, and stands near enough to the 3 x 3 cells around a station."""
-    if not _is_making(w, agent) or w.players[agent, CHOSEN] != action or w.players[agent, AIM_X] == _DONE:
+    if not _is_making(w, agent) or w.agents[agent, CHOSEN] != action or w.agents[agent, AIM_X] == _DONE:
         return False
     beyond_x, beyond_y = max(abs(w.objects[agent, X] - x) - 1, 0), max(abs(w.objects[agent, Y] - y) - 1, 0)
     return beyond_x + beyond_y <= rules[CRAFT_RADIUS]

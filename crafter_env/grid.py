@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from crafter_env.arrays import (
     ALIVE,
     COWS,
@@ -50,9 +52,21 @@ def inside(w: World, x: int, y: int) -> bool:
 
 
 @inner
+def material_at(w: World, x: int, y: int) -> int:
+    """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
+    return np.int64(w.materials[x, y])
+
+
+@inner
+def slot_at(w: World, x: int, y: int) -> int:
+    """The slot of the object on a cell of the map, or -1."""
+    return np.int64(w.occupants[x, y]) - 1
+
+
+@inner
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
     """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
-    return inside(w, x, y) and w.occupants[x, y] == 0 and (materials >> w.materials[x, y]) & 1 == 1
+    return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1
 
 
 @inner
@@ -65,7 +79,7 @@ def chunk_at(w: World, x: int, y: int) -> int:
 def set_material(w: World, x: int, y: int, material: int) -> None:
     """Change a cell, and the counts of its chunk."""
     chunk = chunk_at(w, x, y)
-    before = w.materials[x, y]
+    before = material_at(w, x, y)
     w.chunks[chunk, GRASS] += (material == GRASS_ID) - (before == GRASS_ID)
     w.chunks[chunk, PATHS] += (material == PATH_ID) - (before == PATH_ID)
     w.materials[x, y] = material
@@ -141,7 +155,7 @@ def _count(w: World, chunk: int, kind: int, change: int) -> None:
 @inner
 def close_up(w: World) -> None:
     """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
-    used, agents = w.counters[SLOTS], w.players.shape[0]
+    used, agents = w.counters[SLOTS], w.agents.shape[0]
     if w.counters[FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
         return
     end = agents
@@ -167,8 +181,8 @@ def distance_to(w: World, agent: int, x: int, y: int) -> int:
 def nearest_agent(w: World, x: int, y: int) -> int:
     """The living agent nearest to a cell by L1, the lowest index among equals; -1 without any."""
     best, distance = -1, NOBODY
-    for agent in range(w.players.shape[0]):
-        if w.players[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
+    for agent in range(w.agents.shape[0]):
+        if w.agents[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
             best, distance = agent, distance_to(w, agent, x, y)
     return best
 

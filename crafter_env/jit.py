@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.options import DefaultOptions
+from numba.core.types import unliteral
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -28,5 +29,15 @@ def inner(function: _Function) -> _Function:
 
     It only borrows the arrays it is given, allocates none and returns none; one that did would not compile. Without
     reference counts a batch of worlds is stepped about twice as fast.
+
+    Numba would compile a function again for every constant that it is called with, which takes minutes here; so it is
+    shown their type alone.
     """
-    return cast(_Function, numba.njit(**_BORROWING)(function))
+    dispatcher = numba.njit(**_BORROWING)(function)
+    call_template = dispatcher.get_call_template
+
+    def without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> object:
+        return call_template(tuple(map(unliteral, args)), {name: unliteral(value) for name, value in kws.items()})
+
+    dispatcher.get_call_template = without_literals
+    return cast(_Function, dispatcher)

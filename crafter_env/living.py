@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.arrays import (
+    ACHIEVED,
     ACTION,
     AIM_X,
     ALIVE,
@@ -15,24 +16,26 @@ from crafter_env.arrays import (
     FACING_X,
     FACING_Y,
     FATIGUE,
+    GAINED,
     HEALTH,
     HUNGER,
+    INVENTORY,
     ITEMS,
     KIND,
     LAST_HEALTH,
     RECOVER,
+    RESULT,
     SLEEPING,
     THIRST,
     TIMER,
-    ActionArray,
-    CounterArray,
+    IntArray,
     World,
     X,
     Y,
 )
 from crafter_env.collecting import ACTS, COW_FOOD, DO
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
-from crafter_env.grid import COW, SKELETON, add_object, inside, is_free, move_object, set_material
+from crafter_env.grid import COW, SKELETON, add_object, inside, is_free, material_at, move_object, set_material, slot_at
 from crafter_env.jit import inner
 from crafter_env.outcomes import begin_outcome, note_item, note_lack, note_target
 from crafter_env.rules import (
@@ -68,53 +71,53 @@ _NOT_TIRED, _DEAD = int(Result.not_tired), int(Result.dead)
 
 
 @inner
-def choose_actions(w: World, actions: ActionArray) -> None:
+def choose_actions(w: World, actions: IntArray) -> None:
     """Write the action that each agent takes: sleepers sleep on until their energy is full."""
-    for agent in range(w.players.shape[0]):
+    for agent in range(w.agents.shape[0]):
         action = actions[agent, ACTION]
-        if not w.players[agent, ALIVE]:
+        if not w.agents[agent, ALIVE]:
             begin_outcome(w, agent, _NOOP, _DEAD)
             continue
-        if w.players[agent, SLEEPING]:
-            if w.inventory[agent, _ENERGY] < NEED_MAX:
+        if w.agents[agent, SLEEPING]:
+            if w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX:
                 action = _SLEEP
             else:
-                w.players[agent, SLEEPING] = 0
-                w.achievements[agent, _WAKE_UP] += 1
-        w.players[agent, CHOSEN] = action
+                w.agents[agent, SLEEPING] = 0
+                w.agents[agent, ACHIEVED + _WAKE_UP] += 1
+        w.agents[agent, CHOSEN] = action
         begin_outcome(w, agent, action, _NOTHING)
 
 
 @inner
-def update_player(w: World, rules: CounterArray, agent: int) -> None:
+def update_player(w: World, rules: IntArray, agent: int) -> None:
     """Act, live a step, and wake up when hurt."""
-    action = w.players[agent, CHOSEN]
+    action = w.agents[agent, CHOSEN]
     if _NOOP < action <= _MOVES_END:
         _walk(w, agent, action)
-    elif action == DO and w.players[agent, AIM_X] == ACTS:
+    elif action == DO and w.agents[agent, AIM_X] == ACTS:
         _act_on_faced(w, agent)
     elif action == _SLEEP:
-        if w.inventory[agent, _ENERGY] < NEED_MAX:
-            w.players[agent, SLEEPING] = 1
-            w.outcomes[agent, 0] = _ASLEEP
+        if w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX:
+            w.agents[agent, SLEEPING] = 1
+            w.agents[agent, RESULT] = _ASLEEP
         else:
-            w.outcomes[agent, 0] = _NOT_TIRED
+            w.agents[agent, RESULT] = _NOT_TIRED
     elif _PLACES_BEGIN <= action <= _PLACES_END:
         _place(w, agent, action)
     _live(w, agent)
     for item in range(ITEMS):
         largest = NEED_MAX if item < _NEEDS else rules[ITEM_CAP]
-        w.inventory[agent, item] = max(0, min(w.inventory[agent, item], largest))
-    if w.inventory[agent, _HEALTH] < w.players[agent, LAST_HEALTH]:
-        w.players[agent, SLEEPING] = 0
-    w.players[agent, LAST_HEALTH] = w.inventory[agent, _HEALTH]
+        w.agents[agent, INVENTORY + item] = max(0, min(w.agents[agent, INVENTORY + item], largest))
+    if w.agents[agent, INVENTORY + _HEALTH] < w.agents[agent, LAST_HEALTH]:
+        w.agents[agent, SLEEPING] = 0
+    w.agents[agent, LAST_HEALTH] = w.agents[agent, INVENTORY + _HEALTH]
 
 
 @inner
 def harm(w: World, slot: int, damage: int) -> None:
     """Take health from an object or an agent; never below 0."""
-    if slot < w.players.shape[0]:
-        w.inventory[slot, _HEALTH] = max(0, w.inventory[slot, _HEALTH] - damage)
+    if slot < w.agents.shape[0]:
+        w.agents[slot, INVENTORY + _HEALTH] = max(0, w.agents[slot, INVENTORY + _HEALTH] - damage)
     else:
         w.objects[slot, HEALTH] = max(0, w.objects[slot, HEALTH] - damage)
 
@@ -122,15 +125,15 @@ def harm(w: World, slot: int, damage: int) -> None:
 @inner
 def _walk(w: World, agent: int, action: int) -> None:
     dx, dy = _STEP_X[action], _STEP_Y[action]
-    w.players[agent, FACING_X], w.players[agent, FACING_Y] = dx, dy
+    w.agents[agent, FACING_X], w.agents[agent, FACING_Y] = dx, dy
     x, y = w.objects[agent, X] + dx, w.objects[agent, Y] + dy
     if is_free(w, x, y, PLAYER_MASK):
         move_object(w, agent, x, y)
-        note_target(w, agent, _MOVED, w.materials[x, y], x, y)
+        note_target(w, agent, _MOVED, material_at(w, x, y), x, y)
     else:
         note_target(w, agent, _BLOCKED, _what_stands_at(w, x, y), x, y)
-    if w.materials[w.objects[agent, X], w.objects[agent, Y]] == _LAVA:
-        w.inventory[agent, _HEALTH] = 0
+    if material_at(w, w.objects[agent, X], w.objects[agent, Y]) == _LAVA:
+        w.agents[agent, INVENTORY + _HEALTH] = 0
 
 
 @inner
@@ -138,15 +141,15 @@ def _what_stands_at(w: World, x: int, y: int) -> int:
     """The entity on a cell, else its material, 0 off the map."""
     if not inside(w, x, y):
         return 0
-    occupant = w.occupants[x, y]
-    return w.objects[occupant - 1, KIND] if occupant > 0 else w.materials[x, y]
+    slot = slot_at(w, x, y)
+    return w.objects[slot, KIND] if slot >= 0 else material_at(w, x, y)
 
 
 @inner
 def _act_on_faced(w: World, agent: int) -> None:
-    x = w.objects[agent, X] + w.players[agent, FACING_X]
-    y = w.objects[agent, Y] + w.players[agent, FACING_Y]
-    slot = w.occupants[x, y] - 1
+    x = w.objects[agent, X] + w.agents[agent, FACING_X]
+    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    slot = slot_at(w, x, y)
     kind = w.objects[slot, KIND] if slot >= 0 else 0
     note_target(w, agent, _NOTHING_THERE, _what_stands_at(w, x, y), x, y)
     if kind == _PLANT:
@@ -154,50 +157,50 @@ def _act_on_faced(w: World, agent: int) -> None:
             w.objects[slot, TIMER] = 0
             _eat(w, agent, PLANT_FOOD, _EAT_PLANT)
         else:
-            w.outcomes[agent, 0] = _NOT_RIPE
+            w.agents[agent, RESULT] = _NOT_RIPE
     elif COW <= kind <= SKELETON:
         damage = _damage(w, agent)
         harm(w, slot, damage)
         note_item(w, agent, _HIT, -1, damage)
         if w.objects[slot, HEALTH] <= 0:
             if kind == COW:
-                w.players[agent, HUNGER] = 0
+                w.agents[agent, HUNGER] = 0
                 _eat(w, agent, COW_FOOD, _EAT_COW)
             else:
-                w.achievements[agent, _DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON] += 1
-                w.outcomes[agent, 0] = _DEFEATED
+                w.agents[agent, ACHIEVED + _DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON] += 1
+                w.agents[agent, RESULT] = _DEFEATED
 
 
 @inner
 def _eat(w: World, agent: int, food: int, achievement: int) -> None:
-    w.inventory[agent, _FOOD] += food
-    w.collected[agent, _FOOD] += food
-    w.achievements[agent, achievement] += 1
+    w.agents[agent, INVENTORY + _FOOD] += food
+    w.agents[agent, GAINED + _FOOD] += food
+    w.agents[agent, ACHIEVED + achievement] += 1
     note_item(w, agent, _ATE, _FOOD, food)
 
 
 @inner
 def _damage(w: World, agent: int) -> int:
-    if w.inventory[agent, _IRON_SWORD]:
+    if w.agents[agent, INVENTORY + _IRON_SWORD]:
         return 5
-    if w.inventory[agent, _STONE_SWORD]:
+    if w.agents[agent, INVENTORY + _STONE_SWORD]:
         return 3
-    return 2 if w.inventory[agent, _WOOD_SWORD] else 1
+    return 2 if w.agents[agent, INVENTORY + _WOOD_SWORD] else 1
 
 
 @inner
 def _place(w: World, agent: int, action: int) -> None:
-    x = w.objects[agent, X] + w.players[agent, FACING_X]
-    y = w.objects[agent, Y] + w.players[agent, FACING_Y]
+    x = w.objects[agent, X] + w.agents[agent, FACING_X]
+    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
     item, amount = PLACE_TABLE[action, PLACED_ITEM], PLACE_TABLE[action, PLACED_AMOUNT]
     if not is_free(w, x, y, PLACE_TABLE[action, PLACED_WHERE]):
         note_target(w, agent, _NO_PLACE, _what_stands_at(w, x, y), x, y)
-    elif w.inventory[agent, item] < amount:
-        note_lack(w, agent, _MISSING_INPUT, item, amount, w.inventory[agent, item])
+    elif w.agents[agent, INVENTORY + item] < amount:
+        note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, INVENTORY + item])
     else:
         put = PLACE_TABLE[action, PUT]
-        w.inventory[agent, item] -= amount
-        w.achievements[agent, PLACE_TABLE[action, PLACE_ACHIEVEMENT]] += 1
+        w.agents[agent, INVENTORY + item] -= amount
+        w.agents[agent, ACHIEVED + PLACE_TABLE[action, PLACE_ACHIEVEMENT]] += 1
         if put == _PLANT:
             add_object(w, put, x, y, 1)
         else:
@@ -208,33 +211,33 @@ def _place(w: World, agent: int, action: int) -> None:
 @inner
 def _live(w: World, agent: int) -> None:
     """Hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast."""
-    asleep = w.players[agent, SLEEPING] != 0
+    asleep = w.agents[agent, SLEEPING] != 0
     pace = 1 if asleep else 2
     _wear(w, agent, HUNGER, pace, 25, _FOOD)
     _wear(w, agent, THIRST, pace, 20, _DRINK)
-    fatigue = min(w.players[agent, FATIGUE] - 1, 0) if asleep else w.players[agent, FATIGUE] + 1
+    fatigue = min(w.agents[agent, FATIGUE] - 1, 0) if asleep else w.agents[agent, FATIGUE] + 1
     if fatigue < -10:
         fatigue = 0
-        w.inventory[agent, _ENERGY] += 1
+        w.agents[agent, INVENTORY + _ENERGY] += 1
     if fatigue > 30:
         fatigue = 0
-        w.inventory[agent, _ENERGY] -= 1
-    w.players[agent, FATIGUE] = fatigue
-    well = w.inventory[agent, _FOOD] > 0 and w.inventory[agent, _DRINK] > 0
-    well = well and (w.inventory[agent, _ENERGY] > 0 or asleep)
-    recover = w.players[agent, RECOVER] + (2 * (3 - pace) if well else -pace)
+        w.agents[agent, INVENTORY + _ENERGY] -= 1
+    w.agents[agent, FATIGUE] = fatigue
+    well = w.agents[agent, INVENTORY + _FOOD] > 0 and w.agents[agent, INVENTORY + _DRINK] > 0
+    well = well and (w.agents[agent, INVENTORY + _ENERGY] > 0 or asleep)
+    recover = w.agents[agent, RECOVER] + (2 * (3 - pace) if well else -pace)
     if recover > 2 * 25:
         recover = 0
-        w.inventory[agent, _HEALTH] += 1
+        w.agents[agent, INVENTORY + _HEALTH] += 1
     if recover < -2 * 15:
         recover = 0
-        w.inventory[agent, _HEALTH] = max(0, w.inventory[agent, _HEALTH] - 1)
-    w.players[agent, RECOVER] = recover
+        w.agents[agent, INVENTORY + _HEALTH] = max(0, w.agents[agent, INVENTORY + _HEALTH] - 1)
+    w.agents[agent, RECOVER] = recover
 
 
 @inner
 def _wear(w: World, agent: int, counter: int, pace: int, limit: int, need: int) -> None:
-    w.players[agent, counter] += pace
-    if w.players[agent, counter] > 2 * limit:
-        w.players[agent, counter] = 0
-        w.inventory[agent, need] -= 1
+    w.agents[agent, counter] += pace
+    if w.agents[agent, counter] > 2 * limit:
+        w.agents[agent, counter] = 0
+        w.agents[agent, INVENTORY + need] -= 1

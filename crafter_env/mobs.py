@@ -29,10 +29,12 @@ from crafter_env.grid import (
     distance_to,
     inside,
     is_free,
+    material_at,
     move_object,
     nearest_agent,
     remove_object,
     set_material,
+    slot_at,
 )
 from crafter_env.jit import inner
 from crafter_env.living import harm
@@ -117,7 +119,7 @@ def _update_zombie(w: World, slot: int) -> None:
         if w.objects[slot, TIMER] > 0:
             w.objects[slot, TIMER] -= 1
         else:
-            harm(w, agent, _HIT_ASLEEP if w.players[agent, SLEEPING] else _HIT)
+            harm(w, agent, _HIT_ASLEEP if w.agents[agent, SLEEPING] else _HIT)
             w.objects[slot, TIMER] = _COOLDOWN
 
 
@@ -164,9 +166,9 @@ def _update_arrow(w: World, slot: int) -> None:
         move_object(w, slot, x, y)
         return
     if inside(w, x, y):
-        if w.occupants[x, y] > 0:
-            harm(w, w.occupants[x, y] - 1, _ARROW_HIT)
-        elif (STATION_MASK >> w.materials[x, y]) & 1:
+        if slot_at(w, x, y) >= 0:
+            harm(w, slot_at(w, x, y), _ARROW_HIT)
+        elif (STATION_MASK >> material_at(w, x, y)) & 1:
             set_material(w, x, y, PATH_ID)
     remove_object(w, slot)
 
@@ -176,8 +178,8 @@ def _update_plant(w: World, slot: int) -> None:
     w.objects[slot, TIMER] += 1
     for side in range(4):
         x, y = w.objects[slot, X] + _RANDOM_X[side], w.objects[slot, Y] + _RANDOM_Y[side]
-        if inside(w, x, y) and w.occupants[x, y] > 0:
-            kind = w.objects[w.occupants[x, y] - 1, KIND]
+        if inside(w, x, y) and slot_at(w, x, y) >= 0:
+            kind = w.objects[slot_at(w, x, y), KIND]
             if COW <= kind <= SKELETON:
                 harm(w, slot, 1)
                 break

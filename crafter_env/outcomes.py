@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.arrays import (
+    AGENT_COLUMNS,
     AMOUNT,
     CAPABLE,
     DID,
+    GAINED,
+    ITEMS,
     OTHER,
-    OUTCOME_COLUMNS,
+    OUTCOME,
     OUTCOME_ITEM,
     PRESENT,
     REQUIRED,
@@ -22,60 +25,60 @@ from crafter_env.arrays import (
 from crafter_env.constants import Result
 from crafter_env.jit import inner
 
-COLLECTED: Final = int(Result.collected)
+HAS_COLLECTED: Final = int(Result.collected)
 
 
 @inner
 def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
     """Forget the last step; nothing else is known yet."""
-    for column in range(OUTCOME_COLUMNS):
-        w.outcomes[agent, column] = -1
-    w.outcomes[agent, RESULT] = result
-    w.outcomes[agent, DID] = action
-    for item in range(w.collected.shape[1]):
-        w.collected[agent, item] = 0
+    for column in range(OUTCOME, AGENT_COLUMNS):
+        w.agents[agent, column] = -1
+    w.agents[agent, RESULT] = result
+    w.agents[agent, DID] = action
+    for item in range(ITEMS):
+        w.agents[agent, GAINED + item] = 0
 
 
 @inner
 def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) -> None:
     """Say what was met, and where."""
-    w.outcomes[agent, RESULT] = result
-    w.outcomes[agent, TARGET] = target
-    w.outcomes[agent, TARGET_X] = x
-    w.outcomes[agent, TARGET_Y] = y
+    w.agents[agent, RESULT] = result
+    w.agents[agent, TARGET] = target
+    w.agents[agent, TARGET_X] = x
+    w.agents[agent, TARGET_Y] = y
 
 
 @inner
 def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None:
     """Say what was gained, given or lacked, and how much of it."""
-    w.outcomes[agent, RESULT] = result
-    w.outcomes[agent, OUTCOME_ITEM] = item
-    w.outcomes[agent, AMOUNT] = amount
+    w.agents[agent, RESULT] = result
+    w.agents[agent, OUTCOME_ITEM] = item
+    w.agents[agent, AMOUNT] = amount
 
 
 @inner
 def note_agents(w: World, agent: int, required: int, present: int, capable: int) -> None:
     """Say how many agents were needed and there."""
-    w.outcomes[agent, REQUIRED] = required
-    w.outcomes[agent, PRESENT] = present
-    w.outcomes[agent, CAPABLE] = capable
+    w.agents[agent, REQUIRED] = required
+    w.agents[agent, PRESENT] = present
+    w.agents[agent, CAPABLE] = capable
 
 
 @inner
 def note_lack(w: World, agent: int, result: int, item: int, required: int, present: int) -> None:
     """Say how much of an item was needed and there."""
     note_item(w, agent, result, item, -1)
-    w.outcomes[agent, REQUIRED] = required
-    w.outcomes[agent, PRESENT] = present
+    w.agents[agent, REQUIRED] = required
+    w.agents[agent, PRESENT] = present
 
 
 @inner
 def note_other(w: World, agent: int, other: int) -> None:
     """Say which agent it was about."""
-    w.outcomes[agent, OTHER] = other
+    w.agents[agent, OTHER] = other
 
 
 @inner
 def is_blank(w: World, agent: int) -> bool:
     """Whether nothing was written but the action."""
-    return w.outcomes[agent, RESULT] == 0
+    return w.agents[agent, RESULT] == 0

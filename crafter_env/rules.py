@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from crafter_env.arrays import CounterArray
+from crafter_env.arrays import IntArray
 from crafter_env.constants import ARROW_FLIES_OVER, COLLECT, MAKE, PLACE, WALKABLE, Action, Material
 from crafter_env.profiles import Level, Profile, Spawn
 
@@ -26,7 +26,7 @@ ANYWHERE: Final = 1 << 30
 
 def encode_rules(  # noqa: PLR0917
     profile: Profile, level: Level, n: int, size: tuple[int, int], max_steps: int, goal: int | None
-) -> CounterArray:
+) -> IntArray:
     """The switches as an array of `RULES` numbers, then the threshold of each material."""
     rules = np.zeros(RULES + MATERIALS, dtype=np.int64)
     rules[COLLECT_RULE] = profile.collect
@@ -67,7 +67,7 @@ STATION_MASK: Final = _mask((Material.table, Material.furnace))
 COLLECTED_ITEM, COLLECT_TOOL, LEFT, COLLECT_ACHIEVEMENT = range(4)
 
 
-def _collect_table() -> CounterArray:
+def _collect_table() -> IntArray:
     table = np.full((MATERIALS, 4), -1, dtype=np.int64)
     for material, recipe in COLLECT.items():
         tool = -1 if recipe.tool is None else int(recipe.tool)
@@ -82,7 +82,7 @@ COLLECT_PROBABILITY: Final = np.array([COLLECT[m].probability if m in COLLECT el
 PLACED_ITEM, PLACED_AMOUNT, PLACED_WHERE, PUT, PLACE_ACHIEVEMENT = range(5)
 
 
-def _place_table() -> CounterArray:
+def _place_table() -> IntArray:
     table = np.zeros((len(Action), 5), dtype=np.int64)
     for action, recipe in PLACE.items():
         table[action] = recipe.item, recipe.amount, _mask(recipe.where), recipe.puts, recipe.achievement
@@ -96,7 +96,7 @@ MADE, MAKE_ACHIEVEMENT, NEEDS_FURNACE, INPUTS = range(4)
 MAX_INPUTS: Final = 3
 
 
-def _make_table() -> CounterArray:
+def _make_table() -> IntArray:
     table = np.zeros((len(Action), INPUTS + 2 * MAX_INPUTS), dtype=np.int64)
     for action, recipe in MAKE.items():
         table[action, :INPUTS] = recipe.item, recipe.achievement, Material.furnace in recipe.stations

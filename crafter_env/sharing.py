@@ -7,13 +7,13 @@ from typing import Final
 from crafter_env.arrays import (
     ALIVE,
     CHOSEN,
+    INVENTORY,
     PRESENT,
     QUANTITY,
     RECIPIENT,
     REQUIRED,
     SHARED_ITEM,
-    ActionArray,
-    CounterArray,
+    IntArray,
     World,
     X,
     Y,
@@ -32,30 +32,30 @@ _DEAD, _FAR, _NOT_SHAREABLE = int(Result.recipient_dead), int(Result.recipient_f
 
 
 @inner
-def share_items(w: World, rules: CounterArray, actions: ActionArray) -> None:
+def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
     """Carry out every `share`: as much as is asked for, held, and has room with the recipient; nothing is lost."""
-    for agent in range(w.players.shape[0]):
-        if not w.players[agent, ALIVE] or w.players[agent, CHOSEN] != SHARE:
+    for agent in range(w.agents.shape[0]):
+        if not w.agents[agent, ALIVE] or w.agents[agent, CHOSEN] != SHARE:
             continue
         recipient, item = actions[agent, RECIPIENT], actions[agent, SHARED_ITEM]
         note_other(w, agent, recipient)
         distance = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
-        held = w.inventory[agent, item]
-        room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.inventory[recipient, item]
+        held = w.agents[agent, INVENTORY + item]
+        room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, INVENTORY + item]
         amount = min(actions[agent, QUANTITY], held, room)
         if recipient == agent or item == _HEALTH:
             note_item(w, agent, _NOT_SHAREABLE, item, 0)
-        elif not w.players[recipient, ALIVE]:
+        elif not w.agents[recipient, ALIVE]:
             note_item(w, agent, _DEAD, item, 0)
         elif distance > rules[SHARE_RADIUS]:
             note_item(w, agent, _FAR, item, 0)
-            w.outcomes[agent, REQUIRED] = rules[SHARE_RADIUS]
-            w.outcomes[agent, PRESENT] = distance
+            w.agents[agent, REQUIRED] = rules[SHARE_RADIUS]
+            w.agents[agent, PRESENT] = distance
         elif held <= 0:
             note_item(w, agent, _NOT_HELD, item, 0)
         elif amount <= 0:
             note_item(w, agent, _FULL, item, 0)
         else:
-            w.inventory[agent, item] -= amount
-            w.inventory[recipient, item] += amount
+            w.agents[agent, INVENTORY + item] -= amount
+            w.agents[recipient, INVENTORY + item] += amount
             note_item(w, agent, _SHARED, item, amount)

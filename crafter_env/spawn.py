@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from crafter_env.arrays import (
     ALIVE,
+    BODY_COLUMNS,
     FACING_X,
     FACING_Y,
+    INVENTORY,
+    ITEMS,
     LAST_HEALTH,
-    PLAYER_COLUMNS,
     REWARDED_HEALTH,
-    CounterArray,
+    IntArray,
     World,
 )
 from crafter_env.constants import NEED_MAX, NEEDS, Entity
@@ -27,26 +29,26 @@ PLAYER: Final = int(Entity.player)
 _NEEDS = len(NEEDS)
 _FREE, _REACHED, _REJECTED = range(3)
 
-QueueArray = npt.NDArray[np.int32]
+QueueArray = npt.NDArray[np.int64]
 MarkArray = npt.NDArray[np.uint8]
 
 
 @inner
 def place_agent(w: World, agent: int, x: int, y: int) -> None:
     """Put an agent on a free cell, well, with an empty bag, and facing down."""
-    for column in range(PLAYER_COLUMNS):
-        w.players[agent, column] = 0
-    w.players[agent, FACING_Y] = 1
-    w.players[agent, FACING_X] = 0
-    w.players[agent, ALIVE] = 1
-    w.players[agent, LAST_HEALTH] = w.players[agent, REWARDED_HEALTH] = NEED_MAX
-    for item in range(w.inventory.shape[1]):
-        w.inventory[agent, item] = NEED_MAX if item < _NEEDS else 0
+    for column in range(BODY_COLUMNS):
+        w.agents[agent, column] = 0
+    w.agents[agent, FACING_Y] = 1
+    w.agents[agent, FACING_X] = 0
+    w.agents[agent, ALIVE] = 1
+    w.agents[agent, LAST_HEALTH] = w.agents[agent, REWARDED_HEALTH] = NEED_MAX
+    for item in range(ITEMS):
+        w.agents[agent, INVENTORY + item] = NEED_MAX if item < _NEEDS else 0
     put_object(w, agent, PLAYER, x, y, 0)
 
 
 @inner
-def spawn(w: World, rules: CounterArray, marks: MarkArray, queue: QueueArray) -> int:
+def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int:
     """Put all agents on a populated map.
 
     Args:
@@ -66,13 +68,13 @@ def spawn(w: World, rules: CounterArray, marks: MarkArray, queue: QueueArray) ->
 
 
 @inner
-def _spawn_cluster(w: World, rules: CounterArray, marks: MarkArray, queue: QueueArray) -> int:
+def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int:
     """On the free walkable cells of the component with room for all whose nearest cell is nearest to the middle."""
     width, height = w.materials.shape
     for x in range(width):
         for y in range(height):
             marks[x, y] = _FREE
-    agents, room = w.players.shape[0], 0
+    agents, room = w.agents.shape[0], 0
     while True:
         x, y = _nearest_marked(w, rules, marks, _FREE)
         if x < 0:
@@ -90,7 +92,7 @@ def _spawn_cluster(w: World, rules: CounterArray, marks: MarkArray, queue: Queue
 
 
 @inner
-def _nearest_marked(w: World, rules: CounterArray, marks: MarkArray, mark: int) -> tuple[int, int]:
+def _nearest_marked(w: World, rules: IntArray, marks: MarkArray, mark: int) -> tuple[int, int]:
     """The free walkable cell with a mark that is nearest to the middle, ties row by row; (-1, -1) without any."""
     centre_x, centre_y = rules[CENTRE_X], rules[CENTRE_Y]
     for distance in range(w.materials.shape[0] + w.materials.shape[1]):
@@ -126,7 +128,7 @@ def _spawn_on_grass(w: World) -> int:
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
             cells += is_free(w, x, y, 1 << GRASS_ID)
-    agents = w.players.shape[0]
+    agents = w.agents.shape[0]
     if cells < agents:
         return cells
     for agent in range(agents):

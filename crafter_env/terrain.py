@@ -10,9 +10,9 @@ import numpy.typing as npt
 from opensimplex.constants import GRADIENTS3
 from opensimplex.internals import _noise3
 
-from crafter_env.arrays import CounterArray, World
+from crafter_env.arrays import IntArray, World
 from crafter_env.constants import Entity, Material
-from crafter_env.grid import COW, GRASS_ID, PATH_ID, SKELETON, add_object, set_material
+from crafter_env.grid import COW, GRASS_ID, PATH_ID, SKELETON, add_object, material_at, set_material
 from crafter_env.jit import inner
 from crafter_env.mt19937 import below, uniform
 from crafter_env.rules import CENTRE_X, CENTRE_Y, MOBS, WALKABLE_MASK
@@ -35,7 +35,7 @@ _COAL, _IRON, _DIAMOND = int(Material.coal), int(Material.iron), int(Material.di
 
 
 @inner
-def generate_terrain(w: World, rules: CounterArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_]) -> None:
+def generate_terrain(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_]) -> None:
     """Fill an empty map with materials, around a meadow in the middle.
 
     Args:
@@ -52,12 +52,12 @@ def generate_terrain(w: World, rules: CounterArray, noise: NoiseArray, tunnels: 
 
 
 @inner
-def populate(w: World, rules: CounterArray, tunnels: npt.NDArray[np.bool_]) -> None:
+def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
     """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
     mobs = rules[MOBS] != 0
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
-            material = w.materials[x, y]
+            material = material_at(w, x, y)
             if (WALKABLE_MASK >> material) & 1 == 0:
                 continue
             distance = math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
@@ -70,9 +70,7 @@ def populate(w: World, rules: CounterArray, tunnels: npt.NDArray[np.bool_]) -> N
 
 
 @inner
-def _draw_material(
-    w: World, rules: CounterArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int
-) -> int:
+def _draw_material(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int) -> int:
     start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
     start += 2 * _noise(noise, x / 3, y / 3, 8)
     start = 1 / (1 + math.exp(-start))
