@@ -18,6 +18,7 @@ SlotArray = npt.NDArray[np.int16]
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint32]
 RealArray = npt.NDArray[np.float64]
+LightArray = npt.NDArray[np.float32]
 FlagArray = npt.NDArray[np.bool_]
 
 ITEMS, ACHIEVEMENTS = len(Item), len(Achievement)
@@ -92,7 +93,7 @@ class Views(NamedTuple):
     """(n, 9, 7): `Entity` on them."""
     poses: IntArray
     """(n, 5): x, y, facing x, facing y, and whether it sleeps."""
-    daylight: RealArray
+    daylight: LightArray
     """(1,): 0 at midnight, 1 at noon."""
 
 
@@ -137,7 +138,7 @@ def allocate_views(num_envs: int, n: int, *, kept: bool = True) -> Views:
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
         np.empty((num_envs, n, POSE_COLUMNS), dtype=np.int64),
-        np.empty((num_envs, 1)),
+        np.empty((num_envs, 1), dtype=np.float32),
     )
 
 

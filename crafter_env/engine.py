@@ -1,0 +1,105 @@
+"""The arrays of a batch of worlds, and what begins and advances them: the part that both environments share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crafter_env import arrays
+from crafter_env.arrays import FlagArray, IntArray, World
+from crafter_env.constants import Achievement, Entity
+from crafter_env.errors import PlacementError
+from crafter_env.kernel import begin_layout, begin_world, step_worlds
+from crafter_env.layout import Layout
+from crafter_env.living import RIPE_AGE
+from crafter_env.profiles import Level, Profile
+from crafter_env.rules import encode_rules
+from crafter_env.state import CrafterState
+
+AREA = (64, 64)
+"""Columns and rows of a generated world."""
+
+
+class Engine:
+    """B worlds of one size and team, and their rules.
+
+    Args:
+        num_envs: Number of worlds.
+        n: Agents in each.
+        size: Columns and rows.
+        profile: Switches of the rules.
+        level: How many agents must cooperate.
+        max_steps: Steps after which an episode is truncated.
+        goal: The achievement that ends an episode, if any.
+        observe: Keep what the agents see as arrays.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        n: int,
+        size: tuple[int, int],
+        *,
+        profile: Profile,
+        level: Level,
+        max_steps: int,
+        goal: Achievement | None,
+        observe: bool,
+    ) -> None:
+        self.num_envs, self.n, self.observe = num_envs, n, observe
+        self.rules = encode_rules(profile, level, n, size, max_steps, goal)
+        self.worlds = arrays.allocate_worlds(num_envs, size, n)
+        self.views = arrays.allocate_views(num_envs, n, kept=observe)
+        self.ends = arrays.allocate_ends(num_envs, n)
+        self.begins: FlagArray = np.zeros(num_envs, dtype=np.bool_)
+        self._scratch = (
+            np.zeros((3, 256), dtype=np.int64),
+            np.zeros(size, dtype=np.bool_),
+            np.zeros(size, dtype=np.uint8),
+            np.zeros((size[0] * size[1], 2), dtype=np.int64),
+        )
+        self._noops = np.zeros((num_envs, n, arrays.ACTION_COLUMNS), dtype=np.int64)
+
+    def begin(self, number: int, seed: int, layout: Layout | None) -> None:
+        """Begin an episode in a world; `show` writes what is seen of it.
+
+        Args:
+            number: Of the world.
+            seed: Of its generator.
+            layout: What it is like; None to generate it.
+
+        Raises:
+            PlacementError: There is no room for the agents.
+        """
+        world = World._make(array[number] for array in self.worlds)
+        if layout is None:
+            room = begin_world(seed, self.rules, *self._scratch, *world)
+            if room >= 0:
+                raise PlacementError(
+                    f"the world of seed {seed} has room for {room} agents in one place, not for {self.n}: "
+                    "choose another seed, fewer agents, or another spawn"
+                )
+            return
+        begin_layout(seed, layout.material_array(), layout.agent_array(), layout.creature_array(), *world)
+        state = CrafterState(world)
+        for agent, inventory in enumerate(layout.inventories):
+            for item, amount in inventory.items():
+                state.inventory[agent, item] = amount
+        for slot, (kind, _) in enumerate(layout.creatures, start=self.n):
+            if kind == Entity.ripe_plant:
+                world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
+
+    def show(self, begun: FlagArray) -> None:
+        """Write what is seen of worlds that have just begun; no world takes a step.
+
+        Args:
+            begun: All of them, shape (B,).
+        """
+        self.advance(self._noops, begun)
+
+    def advance(self, actions: IntArray, begins: FlagArray) -> int:
+        """Advance every world but those that begin; see `kernel.step_worlds`."""
+        return step_worlds(actions, begins, self.rules, *self.ends, *self.views, *self.worlds)
+
+    def fresh_views(self) -> None:
+        """Write what is seen into new arrays from now on: those given out are the caller's."""
+        self.views = arrays.allocate_views(self.num_envs, self.n, kept=self.observe)

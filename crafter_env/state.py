@@ -1,0 +1,175 @@
+"""Typed access to one world, for observers, renderers and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crafter_env import arrays
+from crafter_env.arrays import ByteArray, IntArray, World
+from crafter_env.constants import Cell, Entity, Material
+from crafter_env.daylight import daylight
+from crafter_env.errors import CrafterError
+from crafter_env.living import RIPE_AGE
+from crafter_env.outcome import Outcome, read_outcome
+
+WORLD_SEEDS = 2**31 - 1
+
+
+def world_seed(seed: int, episode: int) -> int:
+    """The seed of an episode's world: Crafter's, the hash of the pair on a 64-bit CPython. Episodes count from 1."""
+    return hash((seed, episode)) % WORLD_SEEDS
+
+
+@dataclass(frozen=True, slots=True)
+class Creature:
+    """A cow, zombie, skeleton, arrow or plant."""
+
+    id: int
+    """Its number, which no other object of the episode has; agents have the first ones."""
+    kind: Entity
+    cell: Cell
+    health: int
+    direction: Cell
+    """Where an arrow flies; (0, 0) for others."""
+    timer: int
+    """A zombie's cooldown, a skeleton's reload, or a plant's age."""
+
+
+class CrafterState:
+    """One world: live arrays, which the kernels advance in place, and views of them.
+
+    Read them, or `copy()` them; what is written to them is written to the world.
+    """
+
+    __slots__ = ("world",)
+
+    world: World
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    @classmethod
+    def of(cls, worlds: World, number: int) -> CrafterState:
+        """A world of a batch; nothing is copied."""
+        return cls(World._make(array[number] for array in worlds))
+
+    @property
+    def step(self) -> int:
+        """Steps taken."""
+        return int(self.world.counters[arrays.STEP])
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the map."""
+        width, height = self.world.materials.shape
+        return width, height
+
+    @property
+    def daylight(self) -> float:
+        """From 0 at midnight to 1 at noon."""
+        return daylight(self.step)
+
+    @property
+    def materials(self) -> ByteArray:
+        """`Material` of each cell, uint8 (W, H), indexed `[x, y]`; live.."""
+        return self.world.materials
+
+    @property
+    def positions(self) -> IntArray:
+        """x and y of each agent, int64 (n, 2), live; a dead one's are where it fell."""
+        return self.world.objects[: len(self.world.agents), arrays.X : arrays.Y + 1]
+
+    @property
+    def facing(self) -> IntArray:
+        """The direction that each agent faces, int64 (n, 2), live."""
+        return self.world.agents[:, arrays.FACING_X : arrays.FACING_Y + 1]
+
+    @property
+    def sleeping(self) -> npt.NDArray[np.bool_]:
+        """Whether each agent sleeps, bool (n,), a copy."""
+        sleeping: npt.NDArray[np.bool_] = self.world.agents[:, arrays.SLEEPING] != 0
+        return sleeping
+
+    @property
+    def alive(self) -> npt.NDArray[np.bool_]:
+        """Whether each agent lives, bool (n,), a copy."""
+        alive: npt.NDArray[np.bool_] = self.world.agents[:, arrays.ALIVE] != 0
+        return alive
+
+    @property
+    def inventory(self) -> IntArray:
+        """Amount of each `Item` that each agent has, int64 (n, 16), live."""
+        return self.world.agents[:, arrays.INVENTORY : arrays.ACHIEVED]
+
+    @property
+    def achievements(self) -> IntArray:
+        """How often each agent has reached each `Achievement`, int64 (n, 22), live."""
+        return self.world.agents[:, arrays.ACHIEVED : arrays.GAINED]
+
+    @property
+    def gained(self) -> IntArray:
+        """Units of each `Item` that each agent's `do` brought in the last step, int64 (n, 16), live."""
+        return self.world.agents[:, arrays.GAINED : arrays.OUTCOME]
+
+    def outcome(self, agent: int) -> Outcome:
+        """What came of an agent's action in the last step."""
+        return read_outcome(self.world.agents[agent])
+
+    def creatures(self) -> tuple[Creature, ...]:
+        """Everything on the map that is not an agent, in the order in which it acts."""
+        rows = self.world.objects[len(self.world.agents) : int(self.world.counters[arrays.SLOTS])].tolist()
+        return tuple(
+            Creature(identity, Entity(kind), (x, y), health, (dx, dy), timer)
+            for kind, x, y, health, dx, dy, timer, _, identity in rows
+            if kind
+        )
+
+    def entity_at(self, cell: Cell) -> Entity:
+        """What stands on a cell; a plant that can be eaten is a `ripe_plant`."""
+        slot = int(self.world.occupants[cell]) - 1
+        if slot < 0:
+            return Entity.none
+        kind = Entity(self.world.objects[slot, arrays.KIND])
+        ripe = kind == Entity.plant and self.world.objects[slot, arrays.TIMER] > RIPE_AGE
+        return Entity.ripe_plant if ripe else kind
+
+    def agent_at(self, cell: Cell) -> int | None:
+        """The living agent on a cell, by index."""
+        slot = int(self.world.occupants[cell]) - 1
+        return slot if 0 <= slot < len(self.world.agents) else None
+
+    def semantic(self) -> ByteArray:
+        """Crafter's semantic map, uint8 (W, H), a copy: materials, and over them `Entity` values."""
+        canvas = self.world.materials.copy()
+        rows = self.world.objects[: int(self.world.counters[arrays.SLOTS])]
+        there = rows[rows[:, arrays.KIND] > 0]
+        canvas[there[:, arrays.X], there[:, arrays.Y]] = there[:, arrays.KIND]
+        return canvas
+
+    def material_at(self, cell: Cell) -> Material:
+        """The material of a cell; `none` off the map."""
+        x, y = cell
+        width, height = self.size
+        return Material(self.world.materials[x, y]) if 0 <= x < width and 0 <= y < height else Material.none
+
+    def copy(self) -> CrafterState:
+        """An independent copy, with the report of the last step; only objects in use are worth their memory."""
+        return CrafterState(World._make(array.copy() for array in self.world))
+
+    def restore(self, other: CrafterState) -> None:
+        """Become the state of `other`, in place; every array and view of it stays where it is.
+
+        Raises:
+            CrafterError: `other` has another size or another number of agents.
+        """
+        for mine, theirs in zip(self.world, other.world, strict=True):
+            if mine.shape != theirs.shape:
+                raise CrafterError(
+                    f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one of "
+                    f"{self.size} cells and {len(self.world.agents)} agents: use copy()"
+                )
+        for mine, theirs in zip(self.world, other.world, strict=True):
+            mine[...] = theirs
