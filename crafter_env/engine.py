@@ -6,7 +6,7 @@ import numpy as np
 
 from crafter_env import arrays
 from crafter_env.arrays import FlagArray, IntArray, World
-from crafter_env.constants import Achievement, Entity
+from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.errors import PlacementError
 from crafter_env.kernel import begin_layout, begin_world, step_worlds
 from crafter_env.layout import Layout
@@ -84,6 +84,8 @@ class Engine:
         for agent, inventory in enumerate(layout.inventories):
             for item, amount in inventory.items():
                 state.inventory[agent, item] = amount
+            health = state.inventory[agent, Item.health]
+            world.agents[agent, arrays.LAST_HEALTH] = world.agents[agent, arrays.REWARDED_HEALTH] = health
         for slot, (kind, _) in enumerate(layout.creatures, start=self.n):
             if kind == Entity.ripe_plant:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1

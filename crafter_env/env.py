@@ -1,0 +1,373 @@
+"""The open world as a PettingZoo parallel environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
+
+from crafter_env.arrays import INVENTORY, ACHIEVED, GAINED, ByteArray, Ends
+from crafter_env.constants import COLLECT, Achievement, Entity
+from crafter_env.engine import AREA, Engine
+from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.joint_action import AgentAction, check_actions, read_actions, wrong_action
+from crafter_env.layout import Layout
+from crafter_env.outcome import Outcome
+from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
+from crafter_env.render import render_ansi, render_rgb
+from crafter_env.pixels import Painter
+from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
+from crafter_env.state import CrafterState, world_seed
+
+Observation = dict[str, npt.NDArray[Any]]
+RenderMode = Literal["ansi", "rgb_array"]
+ObservationKind = Literal["symbolic", "pixels", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEnv:
+    """A moment of an environment, for `CrafterEnv.load`; treat it as opaque."""
+
+    state: CrafterState
+    seed: int
+    episode: int
+    agents: tuple[str, ...]
+
+
+class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[misc]
+    """Agents gather, craft and survive in Crafter's world; some resources take several of them.
+
+    With `profile="crafter"` and a seed this is, cell by cell and step by step, what PyPI `crafter` 1.8.3 gives for it
+    (its pictures off, whose noise draws from the world's generator, and its chunks in the order of insertion).
+
+    Observation: a dictionary of arrays of the caller's own. With `obs="symbolic"`: `materials` and `entities`, uint8
+        (9, 7), indexed `[x, y]`, the cells around the agent, 0 off the map and where nothing stands; `inventory`,
+        int64 (16,), by `Item`; `pose`, int64 (5,): x, y, facing x, facing y, sleeping; `daylight`, float32 (1,). With
+        `obs="pixels"`: `pixels`, uint8 (height, width, 3). With `obs="both"`: all of them.
+    Action: an integer, see `Action`; where the profile allows sharing also four: the action, and the recipient, item
+        and quantity of a `share` (`crafter_env.share` builds them).
+    Reward: each agent's own: a tenth of its change of health, and 1 in a step in which it reaches an achievement for
+        the first time.
+    Episode end: an agent whose health is 0 is terminated, and its body leaves the map. All living agents are
+        terminated when one reaches the goal, and truncated at `max_steps`.
+    Infos: `infos[agent]["achievements"]`, int64 (22,), by `Achievement`.
+
+    Example:
+        ```python
+        env = CrafterEnv(n=3, level="medium")
+        observations, infos = env.reset(seed=0)
+        while env.agents:
+            actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+        ```
+
+    Args:
+        n: Number of agents; or give `layout`, which has its own.
+        profile: Switches of the rules: `"crafter"`, `"coop"`, `"coop2"`, or a `Profile`.
+        level: How many agents must cooperate: the name of a level, or a `Level`; by default the profile's own.
+        obs: What is observed.
+        max_steps: Steps after which an episode is truncated.
+        goal: The achievement that ends an episode when an agent reaches it, by name; None for an open episode.
+        layout: The world of every episode; by default it is generated, 64 x 64 cells.
+        render_mode: What `render()` returns: `"ansi"` text of the map, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        pixels: Along an edge of an observed picture.
+
+    Raises:
+        CrafterError: An argument is wrong; the message says which and why.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "crafter_v0",
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 10,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        n: int | None = None,
+        *,
+        profile: str | Profile = "coop",
+        level: str | Level | None = None,
+        obs: ObservationKind = "symbolic",
+        max_steps: int = 10000,
+        goal: str | Achievement | None = None,
+        layout: Layout | None = None,
+        render_mode: RenderMode | None = None,
+        pixels: int = 64,
+    ) -> None:
+        self.profile = find_profile(profile)
+        self.level = find_level(level, self.profile)
+        self.layout = layout
+        self.n = _team(n, layout, self.profile)
+        self.size = AREA if layout is None else layout.size
+        if obs not in OBSERVATIONS:
+            raise CrafterError(f"obs = {obs!r}: choose one of {', '.join(OBSERVATIONS)}")
+        if max_steps < 1:
+            raise CrafterError(f"max_steps = {max_steps}: an episode has at least 1 step")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise CrafterError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
+        self.obs, self.max_steps, self.render_mode = obs, max_steps, render_mode
+        self.goal = _goal(goal)
+        self.possible_agents = [agent_name(i) for i in range(self.n)]
+        self.agents: list[str] = []
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        space = observation_space(obs, self.profile, self.size, pixels)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
+        self.action_spaces = {name: action_space(self.profile, self.n) for name in self.possible_agents}
+        self.state_space = Box(0, max(Entity), self.size, dtype=np.uint8)
+        self._engine = Engine(
+            1, self.n, self.size, profile=self.profile, level=self.level, max_steps=max_steps, goal=self.goal,
+            observe=obs != "pixels",
+        )  # fmt: skip
+        self._state = CrafterState.of(self._engine.worlds, 0)
+        self._painter = Painter(pixels) if obs != "symbolic" else None
+        self._seed: int | None = None
+        self._episode = 0
+
+    def observation_space(self, agent: str) -> Dict:
+        """The space of an agent's observation, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete | MultiDiscrete:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: Begins a series of episodes, the first of which has number 1; without one the series goes on, or
+                begins anywhere. The world of an episode depends on seed and number alone.
+            options: `{"layout": Layout(...)}` gives this episode's world.
+
+        Returns:
+            Observations and infos by agent.
+
+        Raises:
+            CrafterError: The layout is of another size or another number of agents.
+            PlacementError: The world has no room for the agents.
+        """
+        layout = self._layout_option(options or {}) or self.layout
+        if seed is None and self._seed is None:
+            seed = int(np_random(None)[0].integers(2**31 - 1))
+        if seed is not None:
+            self._seed, self._episode = int(seed), 0
+        assert self._seed is not None
+        self._episode += 1
+        self._engine.begin(0, world_seed(self._seed, self._episode), layout)
+        self._engine.fresh_views()
+        self._engine.show(_ALL)
+        self.agents = self.possible_agents[:]
+        return self._observations(self.agents), self._infos(self.agents)
+
+    def step(
+        self, actions: Mapping[str, AgentAction]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Advance by one joint action.
+
+        Args:
+            actions: One action for every living agent, by name.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos of the agents that acted.
+
+        Raises:
+            ActionError: Not one action of the action space for every living agent; nothing has moved.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        acting = self.agents
+        ends = self._advance(read_actions(actions, self._index, acting))
+        index = self._index
+        rewards, terminations, truncations = ends.rewards[0].tolist(), ends.terminations[0], ends.truncations[0]
+        terminated, truncated = terminations.tolist(), truncations.tolist()
+        return (
+            self._observations(acting),
+            {name: rewards[index[name]] for name in acting},
+            {name: terminated[index[name]] for name in acting},
+            {name: truncated[index[name]] for name in acting},
+            self._infos(acting),
+        )
+
+    def step_array(self, actions: npt.ArrayLike) -> Ends:
+        """Advance by one joint action without building the dictionaries of `step`.
+
+        Args:
+            actions: Integers, shape (n,), or (n, 4) where there is sharing, by agent index; those of the dead are
+                not read, but must be of the action space.
+
+        Returns:
+            Rewards, terminations and truncations, each of shape (n,); the next step overwrites them.
+
+        Raises:
+            ActionError: The actions are not that; nothing has moved.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        ends = self._advance(check_actions(actions, (self.n,))[None])
+        return Ends(ends.rewards[0], ends.terminations[0], ends.truncations[0])
+
+    def state(self) -> ByteArray:
+        """The semantic map, uint8 (W, H), an array of the caller's own; also after the end of the episode."""
+        return self.crafter_state.semantic()
+
+    @property
+    def crafter_state(self) -> CrafterState:
+        """The live arrays: read them, or `copy()` them; what is written to them is written to the world.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        if self._seed is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        return self._state
+
+    def outcome(self, agent: str) -> Outcome:
+        """What came of an agent's action in the last step."""
+        return self.crafter_state.outcome(self._index[agent])
+
+    @property
+    def score(self) -> float:
+        """Points of the team: for every unit that an agent has collected in the episode, what its level says."""
+        return team_score(self.crafter_state, self.level)
+
+    def render(self) -> str | npt.NDArray[np.uint8]:
+        """The map as text, or as an image with the agents' needs and bags, by `render_mode`.
+
+        Raises:
+            CrafterError: The environment was made without a render mode.
+        """
+        state = self.crafter_state
+        if self.render_mode == "ansi":
+            return render_ansi(state)
+        if self.render_mode == "rgb_array":
+            return render_rgb(state)
+        raise CrafterError('this environment has no render mode: make it with CrafterEnv(..., render_mode="rgb_array")')
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def save(self) -> SavedEnv:
+        """This moment of the environment, independent of what follows; also of its series of episodes."""
+        state = self.crafter_state.copy()
+        assert self._seed is not None
+        return SavedEnv(state, self._seed, self._episode, tuple(self.agents))
+
+    def load(self, saved: SavedEnv) -> None:
+        """Return to a saved moment of this environment or of one made with the same arguments.
+
+        Raises:
+            CrafterError: The moment is of another size or another number of agents.
+        """
+        self._state.restore(saved.state)
+        self._seed, self._episode = saved.seed, saved.episode
+        self.agents = list(saved.agents)
+
+    def _advance(self, joint: npt.NDArray[np.int64]) -> Ends:
+        self._engine.fresh_views()
+        wrong = self._engine.advance(joint, _NONE)
+        if wrong >= 0:
+            raise wrong_action(agent_name(wrong), joint[0, wrong], self.n, sharing=self.profile.sharing)
+        ends = self._engine.ends
+        over = ends.terminations[0] | ends.truncations[0]
+        if over.any():
+            self.agents = [name for name in self.agents if not over[self._index[name]]]
+        return ends
+
+    def _observations(self, names: list[str]) -> dict[str, Observation]:
+        observations: dict[str, Observation] = {name: {} for name in names}
+        if self.obs != "pixels":
+            views = self._engine.views
+            materials, entities, poses, daylight = views.materials[0], views.entities[0], views.poses[0], views.daylight[0]
+            bags = self._engine.worlds.agents[0, :, INVENTORY:ACHIEVED].copy()
+            for name, observation in observations.items():
+                i = self._index[name]
+                observation["materials"] = materials[i]
+                observation["entities"] = entities[i]
+                observation["inventory"] = bags[i]
+                observation["pose"] = poses[i]
+                observation["daylight"] = daylight
+        if self._painter is not None:
+            pictures = self._painter.paint(self._engine.worlds)[0]
+            for name, observation in observations.items():
+                observation["pixels"] = pictures[self._index[name]]
+        return observations
+
+    def _infos(self, names: list[str]) -> dict[str, dict[str, Any]]:
+        achievements = self._engine.worlds.agents[0, :, ACHIEVED:GAINED].copy()
+        return {name: {"achievements": achievements[self._index[name]]} for name in names}
+
+    def _require_running(self) -> None:
+        if not self.agents:
+            step = self.crafter_state.step
+            raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
+
+    def _layout_option(self, options: Mapping[str, Any]) -> Layout | None:
+        for key in options:
+            # PettingZoo's own test passes a foreign option, so only what looks like a misspelling is refused.
+            if key != "layout" and get_close_matches(key, ["layout"]):
+                raise CrafterError(f'unknown option {key!r} of reset: did you mean "layout"?')
+        layout = options.get("layout")
+        if layout is None:
+            return None
+        if not isinstance(layout, Layout):
+            raise CrafterError(f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)')
+        if (layout.size, len(layout.agents)) != (self.size, self.n):
+            raise CrafterError(
+                f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, this environment '
+                f"{self.size} and {self.n}: make another with CrafterEnv(layout=...)"
+            )
+        return layout
+
+
+_ALL = np.ones(1, dtype=np.bool_)
+_NONE = np.zeros(1, dtype=np.bool_)
+
+
+def agent_name(index: int) -> str:
+    """Name of an agent by its index."""
+    return f"agent_{index}"
+
+
+def team_score(state: CrafterState, level: Level) -> float:
+    """Points of a team: for every unit that an agent has collected in the episode, what the level says."""
+    agents = len(state.achievements)
+    return sum(
+        level.score(material, agents) * float(state.achievements[:, recipe.achievement].sum())
+        for material, recipe in COLLECT.items()
+    )
+
+
+def _team(n: int | None, layout: Layout | None, profile: Profile) -> int:
+    if (n is None) == (layout is None):
+        raise CrafterError("CrafterEnv takes exactly one of n and layout: CrafterEnv(n=3)")
+    agents = len(layout.agents) if layout is not None else n
+    assert agents is not None
+    if agents < 1:
+        raise CrafterError(f"n = {agents}: a team has at least 1 agent")
+    if agents > 1 and layout is None and profile.spawn == Spawn.centre:
+        raise CrafterError(
+            f"n = {agents} with profile {profile.name!r}, whose agent begins in the middle of the map: it has room for "
+            'one; choose profile "coop" or another spawn'
+        )
+    return agents
+
+
+def _goal(goal: str | Achievement | None) -> Achievement | None:
+    if goal is None or isinstance(goal, Achievement):
+        return goal
+    if goal in Achievement.__members__:
+        return Achievement[goal]
+    near = get_close_matches(goal, Achievement.__members__, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise CrafterError(f"goal = {goal!r} is no achievement.{hint} They are {', '.join(Achievement.__members__)}.")

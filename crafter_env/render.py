@@ -1,0 +1,20 @@
+"""The map as text."""
+
+from __future__ import annotations
+
+from crafter_env.constants import Entity
+from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
+from crafter_env.state import CrafterState
+
+_CREATURES = {kind: character for character, kind in CREATURE_CHARACTERS.items()}
+
+
+def render_ansi(state: CrafterState) -> str:
+    """The whole map in the characters of `Layout`, and `*` for an arrow; agents above 9 are `@`, the dead are gone."""
+    entities = [
+        (_CREATURES.get(state.entity_at(creature.cell), ARROW), creature.cell) for creature in state.creatures()
+    ]
+    for agent, (x, y) in enumerate(state.positions.tolist()):
+        if state.alive[agent]:
+            entities.append((AGENT_CHARACTERS[agent] if agent < len(AGENT_CHARACTERS) else UNNAMED_AGENT, (x, y)))
+    return draw(state.materials, entities)
