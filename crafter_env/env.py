@@ -13,7 +13,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from crafter_env.arrays import INVENTORY, ACHIEVED, GAINED, ByteArray, Ends
+from crafter_env.arrays import ACHIEVED, GAINED, INVENTORY, ByteArray, Ends
 from crafter_env.constants import COLLECT, Achievement, Entity
 from crafter_env.engine import AREA, Engine
 from crafter_env.errors import CrafterError, EpisodeError
@@ -21,8 +21,7 @@ from crafter_env.joint_action import AgentAction, check_actions, read_actions, w
 from crafter_env.layout import Layout
 from crafter_env.outcome import Outcome
 from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
-from crafter_env.render import render_ansi, render_rgb
-from crafter_env.pixels import Painter
+from crafter_env.render import render_ansi
 from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
 from crafter_env.state import CrafterState, world_seed
 
@@ -128,7 +127,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             observe=obs != "pixels",
         )  # fmt: skip
         self._state = CrafterState.of(self._engine.worlds, 0)
-        self._painter = Painter(pixels) if obs != "symbolic" else None
+        self._painter = None
         self._seed: int | None = None
         self._episode = 0
 
@@ -251,7 +250,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         if self.render_mode == "ansi":
             return render_ansi(state)
         if self.render_mode == "rgb_array":
-            return render_rgb(state)
+            raise NotImplementedError
         raise CrafterError('this environment has no render mode: make it with CrafterEnv(..., render_mode="rgb_array")')
 
     def close(self) -> None:
@@ -288,7 +287,12 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         observations: dict[str, Observation] = {name: {} for name in names}
         if self.obs != "pixels":
             views = self._engine.views
-            materials, entities, poses, daylight = views.materials[0], views.entities[0], views.poses[0], views.daylight[0]
+            materials, entities, poses, daylight = (
+                views.materials[0],
+                views.entities[0],
+                views.poses[0],
+                views.daylight[0],
+            )
             bags = self._engine.worlds.agents[0, :, INVENTORY:ACHIEVED].copy()
             for name, observation in observations.items():
                 i = self._index[name]
@@ -321,7 +325,9 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         if layout is None:
             return None
         if not isinstance(layout, Layout):
-            raise CrafterError(f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)')
+            raise CrafterError(
+                f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)'
+            )
         if (layout.size, len(layout.agents)) != (self.size, self.n):
             raise CrafterError(
                 f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, this environment '

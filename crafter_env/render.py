@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crafter_env.constants import Entity
 from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
 from crafter_env.state import CrafterState
 

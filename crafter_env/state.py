@@ -79,7 +79,7 @@ class CrafterState:
 
     @property
     def positions(self) -> IntArray:
-        """x and y of each agent, int64 (n, 2), live; a dead one's are where it fell."""
+        """X and y of each agent, int64 (n, 2), live; a dead one's are where it fell."""
         return self.world.objects[: len(self.world.agents), arrays.X : arrays.Y + 1]
 
     @property
