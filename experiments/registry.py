@@ -101,7 +101,7 @@ class Registry:
         return found
 
 
-worlds = Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world"})
+worlds = Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world", "crafter": "crafter_env.world"})
 minds = Registry(
     "mind",
     "minds",

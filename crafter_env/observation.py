@@ -1,0 +1,190 @@
+"""What an agent is shown for planning: the typed symbolic observation and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crafter_env.constants import Cell
+
+UNSEEN = "?"
+"""Character of a cell that was not seen, in `SeenMap`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMap:
+    """A drawing of what an agent has seen, in the characters of `Layout`; `?` is unseen, digits are agents in view."""
+
+    left: int
+    """Column of the first character of each row."""
+    top: int
+    """Row of the first row."""
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenEntity:
+    """A creature in view."""
+
+    id: int
+    kind: str
+    cell: Cell
+    health: int
+
+
+@dataclass(frozen=True, slots=True)
+class Teammate:
+    """Another agent in view."""
+
+    agent: int
+    cell: Cell
+    sleeping: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TargetHint:
+    """A cell that the agent has seen and can reach: a task, a source of water, or a station."""
+
+    id: int
+    kind: str
+    """Its material."""
+    cell: Cell
+    distance: int
+    """Steps to where it can be acted on."""
+    agents: int
+    """Capable agents that it takes at the same time."""
+    tool: str
+    """What each of them must hold; empty for nothing."""
+    ready: bool
+    """Whether this agent holds it."""
+    score: float
+    """Points for each collector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The nearest cell in a direction from which something unseen can be seen."""
+
+    id: int
+    direction: str
+    cell: Cell
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cooperation:
+    """What the level asks of the team."""
+
+    agents: Mapping[str, int]
+    """Capable agents that each resource takes."""
+    craft_agents: int
+    """Agents that must make the same tool at once."""
+    radius: int
+    """Cells within which a `do` reaches."""
+    area: bool
+    """Whether a `do` acts on all that is within the radius, not on one cell."""
+    share_radius: int | None
+    """Cells within which items can be shared; None: any distance, and -1: never."""
+    iron_needs_table: bool
+    """Whether iron tools need a table beside the furnace."""
+    mobs: bool
+    """Whether there are monsters and plants."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastAction:
+    """A symbolic action that has ended."""
+
+    action: str
+    args: Mapping[str, object]
+    status: str
+    reason: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrafterObservation:
+    """What one agent knows of the world.
+
+    Cells are (x, y): x counts columns to the right, y rows downward. The id of a cell never changes.
+    """
+
+    step: int
+    max_steps: int
+    goal: str
+    """The achievement that ends the episode; empty: to score as much as possible."""
+    score: float
+    """Points of the team."""
+    size: Cell
+    """Columns and rows of the map."""
+    daylight: float
+    """0 at midnight, 1 at noon; monsters come out in the dark."""
+    agent: str
+    """Name of the observing agent; empty for one who sees the world from outside."""
+    alive: bool
+    sleeping: bool
+    cell: Cell | None
+    """Where it stands; None for one who sees the world from outside."""
+    facing: Cell
+    """The direction that it faces, (0, 0) for one without a body."""
+    needs: Mapping[str, int]
+    """Health, food, drink and energy, 0 to 9."""
+    inventory: Mapping[str, int]
+    """What it holds."""
+    cooperation: Cooperation
+    map: SeenMap
+    visible: Mapping[str, tuple[int, ...]]
+    """Ids of the cells in view, by material."""
+    entities: tuple[SeenEntity, ...]
+    teammates: tuple[Teammate, ...]
+    tasks: tuple[TargetHint, ...]
+    """The nearest trees, stones, coals, irons and diamonds that it knows and can reach."""
+    supplies: tuple[TargetHint, ...]
+    """The nearest water, tables and furnaces that it knows and can reach."""
+    frontiers: tuple[Frontier, ...]
+    """Where to go to see more."""
+    history: tuple[PastAction, ...] = ()
+    """Its recent symbolic actions, oldest first."""
+
+    def text(self) -> str:
+        """The observation as readable lines."""
+        end = f"reach {self.goal}" if self.goal else "score as much as possible"
+        lines = [
+            f"Step {self.step} of {self.max_steps}; goal: {end}; team score {self.score:g}; daylight {self.daylight:.2f}.",
+            self._self_line(),
+            f"Needs: {_amounts(self.needs)}. Bag: {_amounts(self.inventory) or 'empty'}.",
+            f"Agents needed at once: {_amounts(self.cooperation.agents)}; to craft {self.cooperation.craft_agents}; "
+            f"reach {self.cooperation.radius}.",
+            f"Seen so far, from column {self.map.left}, row {self.map.top}:",
+            *self.map.rows,
+        ]
+        lines += [f"In view: {material} {', '.join(map(str, ids))}" for material, ids in self.visible.items()]
+        lines += [f"- {e.kind} {e.id} at {e.cell}, health {e.health}" for e in self.entities]
+        lines += [f"- agent_{t.agent} at {t.cell}{', asleep' if t.sleeping else ''}" for t in self.teammates]
+        lines += [_hint_line(hint) for hint in (*self.tasks, *self.supplies)]
+        lines += [f"- unseen land {f.direction}: cell {f.id} at {f.cell}, {f.distance} steps" for f in self.frontiers]
+        lines += [_past_line(entry) for entry in self.history]
+        return "\n".join(lines)
+
+    def _self_line(self) -> str:
+        if self.cell is None:
+            return "You have no body."
+        if not self.alive:
+            return f"You are {self.agent}, and dead."
+        return f"You are {self.agent} at {self.cell}{', asleep' if self.sleeping else ''}."
+
+
+def _amounts(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
+
+
+def _hint_line(hint: TargetHint) -> str:
+    tool = f", takes a {hint.tool}{'' if hint.ready else ' (missing)'}" if hint.tool else ""
+    worth = f", {hint.agents} agents, {hint.score:g} points each" if hint.score else ""
+    return f"- {hint.kind} {hint.id} at {hint.cell}, {hint.distance} steps{tool}{worth}"
+
+
+def _past_line(entry: PastAction) -> str:
+    arguments = ", ".join(f"{key}={value}" for key, value in entry.args.items())
+    reason = f" ({entry.reason})" if entry.reason else ""
+    return f"- you did {entry.action}({arguments}): {entry.status}{reason}, {entry.steps} steps"

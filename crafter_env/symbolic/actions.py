@@ -1,0 +1,207 @@
+"""The symbolic actions of the open world as typed models. Source: EmCoop's set, specification section 2."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crafter_env.constants import Action, Entity, Item, Material
+from maeil.actions import SymbolicAction, Vocabulary
+
+Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
+Tries = Annotated[
+    int,
+    Field(ge=1, le=64, description="times to try while too few agents take part, or without luck"),
+]
+Id = Annotated[int, Field(ge=0, description="id from the observation; of an agent its index")]
+
+
+class Direction(StrEnum):
+    """A direction on the map."""
+
+    left = "left"
+    right = "right"
+    up = "up"
+    down = "down"
+
+    @property
+    def action(self) -> Action:
+        """The primitive that walks this way."""
+        return Action[f"move_{self.value}"]
+
+
+class Resource(StrEnum):
+    """What can be collected."""
+
+    wood = "wood"
+    stone = "stone"
+    coal = "coal"
+    iron = "iron"
+    diamond = "diamond"
+    drink = "drink"
+    food = "food"
+    sapling = "sapling"
+    zombie = "zombie"
+    skeleton = "skeleton"
+
+
+class Tool(StrEnum):
+    """What can be crafted."""
+
+    wood_pickaxe = "wood_pickaxe"
+    stone_pickaxe = "stone_pickaxe"
+    iron_pickaxe = "iron_pickaxe"
+    wood_sword = "wood_sword"
+    stone_sword = "stone_sword"
+    iron_sword = "iron_sword"
+
+    @property
+    def primitive(self) -> Action:
+        """The primitive that makes it."""
+        return Action[f"make_{self.value}"]
+
+
+class Placeable(StrEnum):
+    """What can be placed."""
+
+    stone = "stone"
+    table = "table"
+    furnace = "furnace"
+    plant = "plant"
+
+    @property
+    def primitive(self) -> Action:
+        """The primitive that places it."""
+        return Action[f"place_{self.value}"]
+
+
+class Shareable(StrEnum):
+    """What can be given to a teammate."""
+
+    food = "food"
+    drink = "drink"
+    energy = "energy"
+    sapling = "sapling"
+    wood = "wood"
+    stone = "stone"
+    coal = "coal"
+    iron = "iron"
+    diamond = "diamond"
+    wood_pickaxe = "wood_pickaxe"
+    stone_pickaxe = "stone_pickaxe"
+    iron_pickaxe = "iron_pickaxe"
+    wood_sword = "wood_sword"
+    stone_sword = "stone_sword"
+    iron_sword = "iron_sword"
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return Item[self.value]
+
+
+class Target(StrEnum):
+    """What an agent can navigate to; `cell` is any cell that can be walked on."""
+
+    cell = "cell"
+    tree = "tree"
+    stone = "stone"
+    coal = "coal"
+    iron = "iron"
+    diamond = "diamond"
+    water = "water"
+    table = "table"
+    furnace = "furnace"
+    agent = "agent"
+    cow = "cow"
+    plant = "plant"
+    zombie = "zombie"
+    skeleton = "skeleton"
+
+
+MATERIAL_OF: dict[Target, Material] = {t: Material[t.value] for t in Target if t.value in Material.__members__}
+"""The targets that are cells of a material."""
+MATERIAL_OF_RESOURCE: dict[Resource, Material] = {
+    Resource.wood: Material.tree,
+    Resource.stone: Material.stone,
+    Resource.coal: Material.coal,
+    Resource.iron: Material.iron,
+    Resource.diamond: Material.diamond,
+    Resource.drink: Material.water,
+}
+"""The resources that are cells of a material."""
+CREATURES_OF: dict[str, tuple[Entity, ...]] = {
+    "cow": (Entity.cow,),
+    "plant": (Entity.plant, Entity.ripe_plant),
+    "zombie": (Entity.zombie,),
+    "skeleton": (Entity.skeleton,),
+    "food": (Entity.cow, Entity.ripe_plant),
+}
+"""The creatures that a target or a resource can be."""
+
+
+class Noop(SymbolicAction):
+    """Do nothing for `steps` steps; all that a dead agent can do, and then it lasts to the end of the episode."""
+
+    action: Literal["noop"] = "noop"
+    steps: Steps = 1
+
+
+class Move(SymbolicAction):
+    """Walk in one direction for `steps` steps; a step that the map does not allow only turns, and counts as well."""
+
+    action: Literal["move"] = "move"
+    direction: Direction
+    steps: Annotated[int, Field(ge=1, le=64, description="number of steps")] = 1
+
+
+class Collect(SymbolicAction):
+    """Collect a resource in reach, drink, eat, or fight: turns to it or steps up to it, then acts on it."""
+
+    action: Literal["collect"] = "collect"
+    resource: Resource
+    target: Annotated[int | None, Field(ge=0, description="id of the cell or creature; left out: the nearest")] = None
+    steps: Tries = 3
+
+
+class Craft(SymbolicAction):
+    """Make a tool beside a table, an iron one beside a furnace too, from what the bag holds."""
+
+    action: Literal["craft"] = "craft"
+    item: Tool
+    steps: Tries = 3
+
+
+class Sleep(SymbolicAction):
+    """Sleep until energy is full, or something hurts."""
+
+    action: Literal["sleep"] = "sleep"
+
+
+class Place(SymbolicAction):
+    """Put something on a free cell beside the agent; takes a step first when the faced cell does not bear it."""
+
+    action: Literal["place"] = "place"
+    object: Placeable
+
+
+class Share(SymbolicAction):
+    """Give a teammate some of an item."""
+
+    action: Literal["share"] = "share"
+    agent: Annotated[int, Field(ge=0, description="index of the agent that gets it")]
+    item: Shareable
+    quantity: Annotated[int, Field(ge=1, le=10_000, description="units; what has no room stays")] = 1
+
+
+class Navigate(SymbolicAction):
+    """Go by the shortest way over cells that this agent has seen, until the target can be acted on; 64 steps at most."""
+
+    action: Literal["navigate"] = "navigate"
+    target: Target
+    id: Id
+
+
+VOCABULARY = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)

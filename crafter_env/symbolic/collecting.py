@@ -1,0 +1,201 @@
+"""The controller of `collect`: turn to a cell or creature, or step up to it, then act on it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
+from crafter_env.constraints import AREA_AIM
+from crafter_env.sight import NO_WAY
+from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
+from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
+from crafter_env.symbolic.ground import Ground, around
+from crafter_env.symbolic.reasons import Reason, failed
+from maeil.world import Ended
+
+TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
+"""The primitive that turns to a neighbouring cell."""
+APPROACH: Final = 16
+"""Steps that turning and stepping up may take in all."""
+
+
+def controller(ground: Ground, agent: int, action: Collect) -> CrafterController:
+    """Start collecting."""
+    if action.resource in MATERIAL_OF_RESOURCE:
+        return CellController(ground, agent, action)
+    if action.resource is Resource.sapling:
+        return SaplingController(ground, agent, action)
+    return CreatureController(ground, agent, action)
+
+
+class _Collecting(CrafterController):
+    """What the three have in common: tries, and the end that the last `do` gives."""
+
+    def __init__(self, ground: Ground, agent: int, action: Collect) -> None:
+        super().__init__(ground, agent, action)
+        self._resource, self._target, self._left = action.resource, action.target, action.steps
+        self._tries = 0
+
+    def act(self) -> int:
+        """Give the primitive for the coming step, and count the tries."""
+        self._tries += self.step == DO
+        return super().act()
+
+    def check(self) -> Ended | None:
+        """End by what the last `do` came to; otherwise decide the next step."""
+        if self.ground.sleeps(self.agent):
+            return failed(Reason.asleep)
+        end = self._after_do() if self.ticks and self.step == DO else None
+        if end is None and self.ticks - self._tries > APPROACH:
+            end = failed(Reason.not_reached, self.ticks)
+        return end if end is not None else self.approach()
+
+    def approach(self) -> Ended | None:
+        """Decide the coming step, or tell why there is none."""
+        raise NotImplementedError
+
+    def has_got(self, gained: dict[Item, int], result: Result) -> bool:
+        """Whether a `do` has brought what is wanted."""
+        raise NotImplementedError
+
+    def _after_do(self) -> Ended | None:
+        outcome = self.ground.state.outcome(self.agent)
+        if self.has_got(outcome.gained, outcome.result):
+            return SUCCESS
+        if outcome.result is Result.missing_tool and outcome.item is not None:
+            return failed(Reason.missing_tool, outcome.item.name)
+        if outcome.result is Result.not_ripe:
+            return failed(Reason.not_ripe)
+        if self._tries < self._left or outcome.result is Result.hit:
+            return None
+        if outcome.result is Result.too_few_agents:
+            return failed(Reason.too_few_agents, outcome.capable, "of", outcome.required)
+        if outcome.result is Result.no_luck:
+            return failed(Reason.no_luck, self._tries)
+        return failed(Reason.nothing_in_reach, self._resource)
+
+    def turn_or_do(self, cell: Cell) -> None:
+        """Act on a neighbouring cell, turning to it first."""
+        x, y = self.ground.cell_of(self.agent)
+        faces = self.ground.faced(self.agent) == cell
+        self.step = DO if faces else TOWARDS[cell[0] - x, cell[1] - y]
+
+    def walk(self, goals: list[Cell]) -> bool:
+        """Decide a step towards one of some cells; false when there is no way."""
+        step = self.ground.step_towards(self.agent, goals)
+        if step != NO_WAY:
+            self.step = step
+        return step != NO_WAY
+
+
+class CellController(_Collecting):
+    """Collect from a cell: wood, stone, coal, iron, diamond, or a drink."""
+
+    def __init__(self, ground: Ground, agent: int, action: Collect) -> None:
+        super().__init__(ground, agent, action)
+        self._material = MATERIAL_OF_RESOURCE[action.resource]
+        self._recipe: CollectRecipe = COLLECT[self._material]
+
+    def has_got(self, gained: dict[Item, int], result: Result) -> bool:  # noqa: ARG002 (creatures need the result)
+        """Whether units of the resource came."""
+        return self._recipe.item in gained
+
+    def approach(self) -> Ended | None:
+        """Act on the cell when a `do` would; else turn to it, or step up to it."""
+        ground, agent = self.ground, self.agent
+        tool = self._recipe.tool
+        if tool is not None and not ground.holds(agent, tool):
+            return failed(Reason.missing_tool, tool.name)
+        required = ground.level.threshold(self._material, ground.agents)
+        if ground.living < required:
+            return failed(Reason.team_too_small, ground.living, "of", required)
+        cell = self._choose()
+        if isinstance(cell, Ended):
+            return cell
+        ground.named[agent] = ground.id_of(cell) - 1
+        distance = ground.distance(agent, cell)
+        if distance > ground.level.radius:
+            return failed(Reason.out_of_reach, distance, "of", ground.level.radius)
+        if ground.acts_on(agent, cell):
+            self.step = DO
+        elif distance == 1:
+            self.turn_or_do(cell)
+        elif not self.walk(around(cell, 1)):
+            return failed(Reason.another_is_nearer, ground.aim(agent) + 1)
+        return None
+
+    def _choose(self) -> Cell | Ended:
+        """The cell that was named; else what a `do` would act on, or the nearest of the material in reach."""
+        ground, agent = self.ground, self.agent
+        if self._target is not None:
+            named = ground.cell_with(self._target)
+            if named is None or ground.known(agent, named) is Material.none:
+                return failed(Reason.unknown_id, self._resource, self._target)
+            material = ground.known(agent, named)
+            return named if material is self._material else failed(Reason.gone, self._material.name, material.name)
+        near = [
+            cell
+            for cell in around(ground.cell_of(agent), ground.level.radius)
+            if ground.inside(cell) and ground.state.material_at(cell) is self._material
+        ]
+        if not near:
+            return failed(Reason.nothing_in_reach, self._resource)
+        return min(near, key=lambda cell: (not ground.acts_on(agent, cell), ground.distance(agent, cell), cell))
+
+
+class SaplingController(_Collecting):
+    """Search faced grass for a sapling."""
+
+    def has_got(self, gained: dict[Item, int], result: Result) -> bool:  # noqa: ARG002 (see `CellController`)
+        """Whether a sapling came."""
+        return Item.sapling in gained
+
+    def approach(self) -> Ended | None:
+        """Act on faced grass where nothing else is in reach; otherwise take a step after which grass is faced."""
+        ground, agent = self.ground, self.agent
+        if not ground.profile.mobs:
+            return failed(Reason.not_in_profile, self._resource)
+        if self._is_grass(ground.faced(agent)) and ground.aim(agent) in (-1, AREA_AIM):
+            self.step = DO
+            return None
+        x, y = ground.cell_of(agent)
+        for (dx, dy), primitive in TOWARDS.items():
+            if ground.is_free((x + dx, y + dy)) and self._is_grass((x + 2 * dx, y + 2 * dy)):
+                self.step = primitive
+                return None
+        return failed(Reason.nothing_in_reach, self._resource)
+
+    def _is_grass(self, cell: Cell) -> bool:
+        return self.ground.is_free(cell) and self.ground.state.material_at(cell) is Material.grass
+
+
+class CreatureController(_Collecting):
+    """Eat a cow or a ripe plant, or fight a zombie or skeleton; follows it as long as it is in view."""
+
+    def has_got(self, gained: dict[Item, int], result: Result) -> bool:
+        """Whether it was eaten, or is defeated."""
+        return Item.food in gained if self._resource is Resource.food else result is Result.defeated
+
+    def approach(self) -> Ended | None:
+        """Go beside it, turn to it, act."""
+        ground, agent = self.ground, self.agent
+        found = [
+            (kind, creature)
+            for kind, creature in ground.creatures(agent, CREATURES_OF[self._resource.value])
+            if self._target is None or ground.creature_id(creature) == self._target
+        ]
+        if not found:
+            if self._target is None:
+                return failed(Reason.nothing_in_reach, self._resource)
+            return failed(Reason.out_of_sight, self._resource, self._target)
+        kind, creature = found[0]
+        distance = ground.distance(agent, creature.cell)
+        if kind is Entity.cow and ground.aim(agent) == AREA_AIM and distance <= ground.level.radius:
+            self.step = DO
+        elif distance == 1:
+            self.turn_or_do(creature.cell)
+        elif not self.walk(around(creature.cell, 1)):
+            return failed(Reason.no_path, kind.name, ground.creature_id(creature))
+        return None
+
+

@@ -1,0 +1,81 @@
+"""What all controllers have in common: ticks, death, the end, and the entry in the agent's history."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Final
+
+from crafter_env.constants import Action
+from crafter_env.constraints import NO_CELL
+from crafter_env.observation import PastAction
+from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.reasons import Reason, failed
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.world import Ended
+
+NOOP: Final = int(Action.noop)
+DO: Final = int(Action.do)
+SUCCESS: Final = Ended(ActionStatus.SUCCESS)
+
+
+class CrafterController(ABC):
+    """Base of the controllers of the open world; they fulfil `maeil.world.Controller`.
+
+    What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
+
+    Args:
+        ground: what the controllers of the episode share.
+        agent: index of the agent.
+        action: what it carries out.
+    """
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction) -> None:
+        self.ground = ground
+        self.agent = agent
+        self.ticks = 0
+        self.step = NOOP
+        """The primitive for the coming step; `check` decides it while the action goes on."""
+        self._action = action
+        self._end: Ended | None = None
+        self._checked_at = -1
+
+    def status(self) -> Ended | None:
+        """Tell whether the action has ended in the state as it is."""
+        if self._checked_at != self.ground.version:
+            self._checked_at = self.ground.version
+            self._end = self.check() if self.ground.lives(self.agent) else self.when_dead()
+        return self._end
+
+    def act(self) -> int:
+        """Give the primitive for the coming step."""
+        self.ticks += 1
+        return self.step
+
+    def close(self) -> None:
+        """Let go of what is shared, and write the entry."""
+        self.ground.named[self.agent] = NO_CELL
+        end = self._end if self._end is not None else Ended(ActionStatus.CANCELLED)
+        action = self._action
+        self.ground.record(
+            self.agent, PastAction(action.action, action.arguments(), str(end.status), end.reason, self.ticks)
+        )
+
+    @abstractmethod
+    def check(self) -> Ended | None:
+        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+
+    def when_dead(self) -> Ended | None:
+        """Give the end of a dead agent's action."""
+        return failed(Reason.dead)
+
+
+class Refused(CrafterController):
+    """An action that cannot begin: it fails before its first tick."""
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, refusal: Ended) -> None:
+        super().__init__(ground, agent, action)
+        self._refusal = refusal
+
+    def check(self) -> Ended | None:
+        """Fail."""
+        return self._refusal

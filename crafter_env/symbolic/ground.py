@@ -1,0 +1,202 @@
+"""What the controllers of one episode share: the live state, the agents' map memories, and who collects what."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from crafter_env import sight
+from crafter_env.arrays import ALIVE, SLEEPING, IntArray
+from crafter_env.constants import WALKABLE, Action, Cell, Entity, Item, Material
+from crafter_env.constraints import AREA_AIM, NO_CELL, aimed_cells
+from crafter_env.observation import PastAction
+from crafter_env.profiles import Level, Profile
+from crafter_env.state import CrafterState, Creature
+
+HISTORY_LENGTH = 5
+"""Ended symbolic actions that an observation shows."""
+
+
+class Ground:
+    """The live state as the controllers and observers of one episode see it.
+
+    Ids: a cell has `x * height + y + 1`, for ever; a creature its number in the episode plus the number of cells.
+
+    Args:
+        state: the world.
+        rules: see `rules.encode_rules`.
+        profile: switches of the rules.
+        level: how many agents must cooperate.
+        oracle_map: let agents know the whole map.
+    """
+
+    def __init__(
+        self, state: CrafterState, rules: IntArray, profile: Profile, level: Level, *, oracle_map: bool
+    ) -> None:
+        self.state = state
+        self.rules = rules
+        self.profile = profile
+        self.level = level
+        self.agents = len(state.positions)
+        self.version = 0
+        """Counts the states of the world; an answer that depends on the state alone holds for one version."""
+        self.named = np.full(self.agents, NO_CELL, dtype=np.int64)
+        """(n,) the cell that each agent's running action collects, x * height + y; -1 for none."""
+        self._oracle_map = oracle_map
+        width, height = state.size
+        self.memory = np.zeros((self.agents, width, height), dtype=np.uint8)
+        """(n, W, H): the material that each agent last saw in each cell, 0 where it has seen nothing."""
+        self._history: list[deque[PastAction]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(self.agents)]
+        self._field = np.empty((width, height), dtype=np.int32)
+        self._queue = np.empty((width * height, 2), dtype=np.int64)
+        self._look()
+
+    def changed(self) -> None:
+        """Note that the world has moved on."""
+        self.version += 1
+        self._look()
+
+    def _look(self) -> None:
+        w = self.state.world
+        if self._oracle_map:
+            self.memory[:] = w.materials
+        else:
+            sight.remember(w.materials, w.objects, w.agents, self.memory)
+
+    def lives(self, agent: int) -> bool:
+        """Whether an agent lives."""
+        return bool(self.state.world.agents[agent, ALIVE])
+
+    def sleeps(self, agent: int) -> bool:
+        """Whether an agent sleeps."""
+        return bool(self.state.world.agents[agent, SLEEPING])
+
+    @property
+    def living(self) -> int:
+        """Number of living agents."""
+        return int(self.state.world.agents[:, ALIVE].sum())
+
+    def cell_of(self, agent: int) -> Cell:
+        """Where an agent stands, or fell."""
+        x, y = self.state.positions[agent].tolist()
+        return x, y
+
+    def faced(self, agent: int) -> Cell:
+        """The cell that an agent faces, on the map or not."""
+        (x, y), (dx, dy) = self.cell_of(agent), self.state.facing[agent].tolist()
+        return x + dx, y + dy
+
+    def holds(self, agent: int, item: Item) -> int:
+        """Units of an item that an agent has."""
+        return int(self.state.inventory[agent, item])
+
+    def inside(self, cell: Cell) -> bool:
+        """Whether a cell is on the map."""
+        width, height = self.state.size
+        return 0 <= cell[0] < width and 0 <= cell[1] < height
+
+    def in_view(self, agent: int, cell: Cell) -> bool:
+        """Whether an agent sees a cell now."""
+        x, y = self.cell_of(agent)
+        return abs(cell[0] - x) <= sight.HALF_WIDTH and abs(cell[1] - y) <= sight.HALF_HEIGHT and self.inside(cell)
+
+    def id_of(self, cell: Cell) -> int:
+        """The id of a cell."""
+        return cell[0] * self.state.size[1] + cell[1] + 1
+
+    def cell_with(self, identity: int) -> Cell | None:
+        """The cell with an id; None when no cell has it."""
+        width, height = self.state.size
+        return divmod(identity - 1, height) if 1 <= identity <= width * height else None
+
+    def creature_id(self, creature: Creature) -> int:
+        """The id of a creature."""
+        width, height = self.state.size
+        return width * height + creature.id
+
+    def known(self, agent: int, cell: Cell) -> Material:
+        """The material that an agent last saw in a cell of the map; `none` where it has seen nothing."""
+        return Material(int(self.memory[agent, cell[0], cell[1]]))
+
+    def creatures(self, agent: int, kinds: Sequence[Entity] = tuple(Entity)) -> list[tuple[Entity, Creature]]:
+        """The creatures of some kinds that an agent sees, nearest first; a plant that can be eaten is a `ripe_plant`."""
+        x, y = self.cell_of(agent)
+        found = []
+        for creature in self.state.creatures():
+            if self.in_view(agent, creature.cell):
+                kind = self.state.entity_at(creature.cell)
+                if kind in kinds:
+                    distance = abs(creature.cell[0] - x) + abs(creature.cell[1] - y)
+                    found.append((distance, creature.id, kind, creature))
+        return [(kind, creature) for _, _, kind, creature in sorted(found, key=lambda entry: entry[:2])]
+
+    def aim(self, agent: int) -> int:
+        """What the agent's `do` would act on: see `constraints.aimed_cells`."""
+        joint = np.zeros(self.agents, dtype=np.int64)
+        joint[agent] = Action.do
+        return int(aimed_cells(self.state, joint, self.rules)[agent])
+
+    def acts_on(self, agent: int, cell: Cell) -> bool:
+        """Whether the agent's `do` would act on a cell in its reach."""
+        aim = self.aim(agent)
+        if aim == AREA_AIM:
+            return self.distance(agent, cell) <= self.level.radius
+        return aim == self.id_of(cell) - 1
+
+    def distance(self, agent: int, cell: Cell) -> int:
+        """L1 distance of an agent to a cell."""
+        x, y = self.cell_of(agent)
+        return abs(cell[0] - x) + abs(cell[1] - y)
+
+    def step_towards(self, agent: int, goals: Sequence[Cell]) -> int:
+        """The first step of the shortest way over what the agent has seen: see `sight.next_step`."""
+        x, y = self.cell_of(agent)
+        inside = [cell for cell in goals if self.inside(cell)]
+        cells = np.array(inside, dtype=np.int64).reshape(-1, 2)
+        world = self.state.world
+        return int(sight.next_step(self.memory[agent], world.occupants, x, y, cells, self._field, self._queue))
+
+    def measure(self, agent: int) -> sight.FieldArray:
+        """The length of the way to each cell, (W, H), -1 where there is none; the next search overwrites it."""
+        x, y = self.cell_of(agent)
+        sight.measure(self.memory[agent], self.state.world.occupants, x, y, self._field, self._queue)
+        return self._field
+
+    def is_free(self, cell: Cell) -> bool:
+        """Whether a cell can be walked on safely now: on the map, of a walkable material, and nothing on it."""
+        return (
+            self.inside(cell)
+            and self.state.material_at(cell) in WALKABLE
+            and int(self.state.world.occupants[cell]) == 0
+        )
+
+    def record(self, agent: int, entry: PastAction) -> None:
+        """Add to an agent's history."""
+        self._history[agent].append(entry)
+
+    def history(self, agent: int) -> tuple[PastAction, ...]:
+        """The last actions of an agent, oldest first."""
+        return tuple(self._history[agent])
+
+
+def around(cell: Cell, radius: int) -> list[Cell]:
+    """The cells within an L1 distance, column by column."""
+    x, y = cell
+    return [
+        (x + dx, y + dy)
+        for dx in range(-radius, radius + 1)
+        for dy in range(abs(dx) - radius, radius - abs(dx) + 1)
+    ]
+
+
+def beside_station(cell: Cell) -> list[Cell]:
+    """The cells from which a station on a cell can be used: around it, but none on the left or upper edge of the map."""
+    x, y = cell
+    return [
+        (x + dx, y + dy)
+        for dx in (-1, 0, 1)
+        for dy in (-1, 0, 1)
+        if (dx or dy) and x + dx > 0 and y + dy > 0
+    ]

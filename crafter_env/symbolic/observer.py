@@ -1,0 +1,194 @@
+"""Makes the typed observation of an agent from its map memory and what it sees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crafter_env import sight
+from crafter_env.arrays import ByteArray
+from crafter_env.constants import COLLECT, NEEDS, Cell, Entity, Item, Material
+from crafter_env.layout import MATERIAL_CHARACTERS
+from crafter_env.observation import (
+    UNSEEN,
+    Cooperation,
+    CrafterObservation,
+    Frontier,
+    SeenEntity,
+    SeenMap,
+    TargetHint,
+    Teammate,
+)
+from crafter_env.profiles import CollectRule
+from crafter_env.symbolic.ground import Ground
+
+TASKS = (Material.diamond, Material.iron, Material.coal, Material.stone, Material.tree)
+SUPPLIES = (Material.water, Material.table, Material.furnace)
+_CHARACTERS = np.array(
+    [UNSEEN, *(next(c for c, m in MATERIAL_CHARACTERS.items() if m is material) for material in list(Material)[1:])]
+)
+_DIRECTIONS = ("up", "down", "left", "right")
+
+
+class Observer:
+    """Observes for the agents of one episode.
+
+    Args:
+        ground: what the controllers of the episode share.
+        names: of the agents.
+        max_steps: steps after which the episode is truncated.
+        goal: the achievement that ends it, or empty.
+    """
+
+    def __init__(self, ground: Ground, names: tuple[str, ...], max_steps: int, goal: str) -> None:
+        self._ground = ground
+        self._names = names
+        self._max_steps = max_steps
+        self._goal = goal
+        profile, level, agents = ground.profile, ground.level, ground.agents
+        self._cooperation = Cooperation(
+            agents={COLLECT[material].item.name: level.threshold(material, agents) for material in reversed(TASKS)},
+            craft_agents=level.quorum(agents),
+            radius=level.radius,
+            area=profile.collect is CollectRule.area,
+            share_radius=profile.share_radius if profile.sharing else -1,
+            iron_needs_table=profile.iron_needs_table,
+            mobs=profile.mobs,
+        )
+        self._reach = np.full(len(Material), -1, dtype=np.int64)
+        for material in TASKS:
+            self._reach[material] = level.radius
+        for material in SUPPLIES:
+            self._reach[material] = 1
+        self._found = np.empty((len(Material), sight.NEAREST, 3), dtype=np.int64)
+        self._edges = np.empty((4, 3), dtype=np.int64)
+
+    def observe(self, agent: int, score: float) -> CrafterObservation:
+        """Observe for an agent."""
+        ground, state = self._ground, self._ground.state
+        cell = ground.cell_of(agent)
+        alive = ground.lives(agent)
+        inventory = dict(zip(Item, state.inventory[agent].tolist(), strict=True))
+        dx, dy = state.facing[agent].tolist()
+        tasks, supplies, frontiers = self._hints(agent) if alive else ((), (), ())
+        return CrafterObservation(
+            step=state.step,
+            max_steps=self._max_steps,
+            goal=self._goal,
+            score=score,
+            size=state.size,
+            daylight=round(state.daylight, 3),
+            agent=self._names[agent],
+            alive=alive,
+            sleeping=ground.sleeps(agent),
+            cell=cell,
+            facing=(dx, dy),
+            needs={need.name: inventory[need] for need in NEEDS},
+            inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
+            cooperation=self._cooperation,
+            map=self._draw(ground.memory[agent], [a for a in range(ground.agents) if a == agent or self._sees(agent, a)]),
+            visible=self._visible(cell) if alive else {},
+            entities=self._entities(agent) if alive else (),
+            teammates=tuple(
+                Teammate(other, ground.cell_of(other), ground.sleeps(other))
+                for other in range(ground.agents)
+                if other != agent and alive and self._sees(agent, other)
+            ),
+            tasks=tasks,
+            supplies=supplies,
+            frontiers=frontiers,
+            history=ground.history(agent),
+        )
+
+    def overview(self, score: float) -> CrafterObservation:
+        """Observe the whole world, for a participant without a body."""
+        ground, state = self._ground, self._ground.state
+        living = [agent for agent in range(ground.agents) if ground.lives(agent)]
+        return CrafterObservation(
+            step=state.step,
+            max_steps=self._max_steps,
+            goal=self._goal,
+            score=score,
+            size=state.size,
+            daylight=round(state.daylight, 3),
+            agent="",
+            alive=True,
+            sleeping=False,
+            cell=None,
+            facing=(0, 0),
+            needs={},
+            inventory={},
+            cooperation=self._cooperation,
+            map=self._draw(state.materials, living),
+            visible={},
+            entities=tuple(
+                self._entity(state.entity_at(creature.cell), creature.id, creature.cell, creature.health)
+                for creature in state.creatures()
+            ),
+            teammates=tuple(Teammate(agent, ground.cell_of(agent), ground.sleeps(agent)) for agent in living),
+            tasks=(),
+            supplies=(),
+            frontiers=(),
+        )
+
+    def _sees(self, agent: int, other: int) -> bool:
+        return self._ground.lives(other) and self._ground.in_view(agent, self._ground.cell_of(other))
+
+    def _draw(self, known: ByteArray, agents: list[int]) -> SeenMap:
+        columns, rows = np.nonzero(known.any(axis=1))[0], np.nonzero(known.any(axis=0))[0]
+        left, right, top, bottom = columns[0], columns[-1], rows[0], rows[-1]
+        canvas = _CHARACTERS[known[left : right + 1, top : bottom + 1]]
+        for agent in agents:
+            x, y = self._ground.cell_of(agent)
+            canvas[x - left, y - top] = str(agent % 10)
+        return SeenMap(int(left), int(top), tuple("".join(row) for row in canvas.T.tolist()))
+
+    def _visible(self, cell: Cell) -> dict[str, tuple[int, ...]]:
+        ground, (x, y) = self._ground, cell
+        found: dict[str, list[int]] = {}
+        for v in range(y - sight.HALF_HEIGHT, y + sight.HALF_HEIGHT + 1):
+            for u in range(x - sight.HALF_WIDTH, x + sight.HALF_WIDTH + 1):
+                if ground.inside((u, v)):
+                    found.setdefault(Material(int(ground.state.materials[u, v])).name, []).append(ground.id_of((u, v)))
+        return {material: tuple(ids) for material, ids in sorted(found.items())}
+
+    def _entities(self, agent: int) -> tuple[SeenEntity, ...]:
+        return tuple(
+            self._entity(kind, creature.id, creature.cell, creature.health)
+            for kind, creature in self._ground.creatures(agent)
+        )
+
+    def _entity(self, kind: Entity, number: int, cell: Cell, health: int) -> SeenEntity:
+        width, height = self._ground.state.size
+        return SeenEntity(width * height + number, kind.name, cell, health)
+
+    def _hints(
+        self, agent: int
+    ) -> tuple[tuple[TargetHint, ...], tuple[TargetHint, ...], tuple[Frontier, ...]]:
+        ground = self._ground
+        known, field = ground.memory[agent], ground.measure(agent)
+        sight.nearest_cells(known, field, self._reach, self._found)
+        sight.frontiers(known, field, *ground.cell_of(agent), self._edges)
+        tasks = tuple(hint for material in TASKS for hint in self._targets(agent, material))
+        supplies = tuple(hint for material in SUPPLIES for hint in self._targets(agent, material))
+        edges = zip(_DIRECTIONS, self._edges.tolist(), strict=True)
+        return tasks, supplies, tuple(
+            Frontier(ground.id_of((x, y)), direction, (x, y), length) for direction, (x, y, length) in edges if length >= 0
+        )
+
+    def _targets(self, agent: int, material: Material) -> list[TargetHint]:
+        ground = self._ground
+        tool = COLLECT[material].tool if material in COLLECT else None
+        return [
+            TargetHint(
+                ground.id_of((x, y)),
+                material.name,
+                (x, y),
+                length,
+                ground.level.threshold(material, ground.agents),
+                tool.name if tool is not None else "",
+                tool is None or ground.holds(agent, tool) > 0,
+                ground.level.score(material, ground.agents),
+            )
+            for x, y, length in self._found[material].tolist()
+            if length >= 0
+        ]

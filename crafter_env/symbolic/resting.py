@@ -1,0 +1,54 @@
+"""Controllers of the actions that stay where they are or walk blindly: `noop`, `sleep`, `move`."""
+
+from __future__ import annotations
+
+from crafter_env.constants import Action, Result
+from crafter_env.symbolic.actions import Move, Noop
+from crafter_env.symbolic.controller import NOOP, SUCCESS, CrafterController
+from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.reasons import Reason, failed
+from maeil.world import Ended
+
+
+class NoopController(CrafterController):
+    """Do nothing for some steps; a dead agent does nothing for ever."""
+
+    def __init__(self, ground: Ground, agent: int, action: Noop) -> None:
+        super().__init__(ground, agent, action)
+        self._steps = action.steps
+
+    def check(self) -> Ended | None:
+        """Nothing ends it but its steps."""
+        return SUCCESS if self.ticks >= self._steps else None
+
+    def when_dead(self) -> Ended | None:
+        """Go on to the end of the episode, so that nobody is asked what a dead agent should do."""
+        self.step = NOOP
+        return None
+
+
+class MoveController(CrafterController):
+    """Walk in one direction for some steps, whether the map allows them or not."""
+
+    def __init__(self, ground: Ground, agent: int, action: Move) -> None:
+        super().__init__(ground, agent, action)
+        self._steps = action.steps
+        self.step = int(action.direction.action)
+
+    def check(self) -> Ended | None:
+        """Nothing ends it but its steps."""
+        return SUCCESS if self.ticks >= self._steps else None
+
+
+class SleepController(CrafterController):
+    """Sleep until awake again."""
+
+    def check(self) -> Ended | None:
+        """Succeed when awake after some sleep; fail when not tired."""
+        self.step = int(Action.sleep)
+        if self.ticks == 0:
+            return None
+        if self.ground.sleeps(self.agent):
+            return None
+        outcome = self.ground.state.outcome(self.agent)
+        return failed(Reason.not_tired) if self.ticks == 1 and outcome.result == Result.not_tired else SUCCESS

@@ -1,0 +1,321 @@
+"""The open world joined to the loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, PositiveInt, field_validator
+
+from crafter_env.constants import Achievement, Item, Result
+from crafter_env.env import CrafterEnv
+from crafter_env.errors import CrafterError
+from crafter_env.layout import Layout
+from crafter_env.observation import CrafterObservation
+from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
+from crafter_env.render import render_ansi
+from crafter_env.rules import encode_rules
+from crafter_env.symbolic.actions import VOCABULARY, Noop
+from crafter_env.symbolic.control import control, problems
+from crafter_env.symbolic.controller import CrafterController
+from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.observer import Observer
+from crafter_env.symbolic.primitives import decode
+from crafter_env.symbolic.tasks import TaskBoard
+from maeil.actions import SymbolicAction
+from maeil.component import Component, ComponentConfig
+from maeil.plans import Plan
+from maeil.tasks import CapabilityChange, TaskState
+from maeil.world import Progress, Transition
+
+OPEN = "open"
+"""The goal of an episode that only its limit ends."""
+_GOAL = re.compile(r"(collect|craft):([a-z_]+)")
+_ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
+_SWITCHES = tuple(field.name for field in fields(Profile) if field.name not in ("name", "level"))
+_THRESHOLDS = tuple(field.name for field in fields(Level) if field.name != "name")
+_MOBS_ONLY = (
+    Achievement.collect_sapling,
+    Achievement.defeat_skeleton,
+    Achievement.defeat_zombie,
+    Achievement.eat_plant,
+    Achievement.place_plant,
+)
+_UNLIMITED = ("update_radius", "share_radius")
+"""Switches that may be null: everywhere."""
+_FIRST_CAPABILITY = Item.wood
+_CAPABILITIES = tuple(item.name for item in Item if item >= _FIRST_CAPABILITY)
+_QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
+"""Results that make no record of their own."""
+
+
+class CrafterConfig(ComponentConfig):
+    """Configuration of the open world."""
+
+    name: Literal["crafter"]
+    n: Annotated[int, Field(ge=1, le=1024)]
+    """Number of agents."""
+    profile: str
+    """A set of rules by name: `crafter`, `coop`, `coop2`."""
+    level: str | None
+    """How many agents must cooperate: `solo`, `easy`, `medium`, `hard`, `coop2`; null: the profile's own."""
+    switches: dict[str, bool | int | str | None]
+    """Single rules that differ from the profile's, by the names of `crafter_env.Profile`."""
+    thresholds: dict[str, PositiveInt]
+    """Single numbers that differ from the level's, by the names of `crafter_env.Level`."""
+    goal: str
+    """`open`, or what ends the episode: `collect:iron`, `craft:iron_pickaxe` and the like."""
+    layout: str | None
+    """A map as ASCII or the path of a file with one; null: generated from the seed."""
+    oracle_map: bool
+    """Whether the agents know the whole map instead of what they have seen."""
+    max_steps: PositiveInt
+    """Steps after which an episode is truncated."""
+
+    @field_validator("layout")
+    @classmethod
+    def _is_map(cls, source: str | None) -> str | None:
+        """Keep the map itself, so that the configuration and its hash hold it wherever it came from."""
+        if source is None or "\n" in source.strip():
+            parsed = source
+        else:
+            try:
+                parsed = Path(source).read_text(encoding="utf-8")
+            except (OSError, UnicodeError) as error:
+                raise ValueError(f"{source!r} is neither a map in ASCII nor a file that can be read") from error
+        if parsed is not None:
+            Layout.parse(parsed)
+        return parsed
+
+    @field_validator("goal")
+    @classmethod
+    def _is_goal(cls, goal: str) -> str:
+        achievement(goal)
+        return goal
+
+
+class CrafterWorld:
+    """The open world as the loop sees it; fulfils `maeil.world.World`.
+
+    Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
+
+    Args:
+        config: rules, team and goal.
+
+    Raises:
+        CrafterError: they do not go together; the message says which part and why.
+    """
+
+    name = "crafter"
+    vocabulary = VOCABULARY
+
+    def __init__(self, config: CrafterConfig) -> None:
+        layout = Layout.parse(config.layout) if config.layout is not None else None
+        if layout is not None and len(layout.agents) != config.n:
+            found = len(layout.agents)
+            raise CrafterError(f"layout: the map has {found} agents and n is {config.n}: set n={found}")
+        profile = _switched(find_profile(config.profile), config.switches)
+        level = _adjusted(find_level(config.level, profile), config.thresholds)
+        self.goal = achievement(config.goal)
+        self.env = CrafterEnv(
+            n=config.n if layout is None else None,
+            profile=profile,
+            level=level,
+            max_steps=config.max_steps,
+            goal=self.goal,
+            layout=layout,
+            render_mode="ansi",
+        )
+        self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
+        self.idle: SymbolicAction = Noop()
+        self._oracle_map = config.oracle_map
+        self._rules = encode_rules(profile, level, config.n, self.env.size, config.max_steps, self.goal)
+        self._possible = len(Achievement) - (0 if profile.mobs else len(_MOBS_ONLY))
+        self._ground: Ground
+        self._tasks: TaskBoard
+        self._observer: Observer
+        self._held: npt.NDArray[np.bool_]
+        self._counted: npt.NDArray[np.int64]
+        self._progress: Progress
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Draw the world of a seed."""
+        self.env.reset(seed=seed)
+        state = self.env.crafter_state
+        env = self.env
+        self._ground = Ground(state, self._rules, env.profile, env.level, oracle_map=self._oracle_map)
+        self._tasks = TaskBoard(self._ground)
+        goal = self.goal.name if self.goal is not None else ""
+        self._observer = Observer(self._ground, self.agents, env.max_steps, goal)
+        self._held = self._holdings()
+        self._counted = np.zeros(len(Achievement), dtype=np.int64)
+        self._progress = self._count()
+        return {
+            "profile": env.profile.name,
+            "level": env.level.name,
+            "goal": goal,
+            "size": list(state.size),
+            "agents": state.positions.tolist(),
+            "max_steps": env.max_steps,
+            "map": render_ansi(state),
+        }
+
+    def observe(self, agent: int) -> CrafterObservation:
+        """Give the symbolic observation of an agent: what it sees and remembers."""
+        return self._observer.observe(agent, self._progress.score)
+
+    def overview(self) -> CrafterObservation:
+        """Give the whole world, for a participant without a body."""
+        return self._observer.overview(self._progress.score)
+
+    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Tell what a plan names that the agent has never seen, or that is not there."""
+        return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
+
+    def ground(self, agent: int, action: SymbolicAction) -> CrafterController:
+        """Start a symbolic action."""
+        return control(self._ground, agent, action)
+
+    def step(self, joint: Sequence[int]) -> Transition:
+        """Advance by one step. An episode in which all agents are dead is truncated: nobody can finish it."""
+        actions = decode(joint, sharing=self.env.profile.sharing)
+        alive = self.env.crafter_state.alive
+        attempted = self._tasks.attempted(_primitives(actions))
+        ends = self.env.step_array(actions)
+        self._ground.changed()
+        state = self.env.crafter_state
+        now_alive = state.alive
+        self._progress = self._count()
+        reached = self.goal is not None and self._progress.reached > 0
+        held = self._holdings()
+        changes = [
+            CapabilityChange(agent, _CAPABILITIES[item], bool(held[agent, item]))
+            for agent, item in zip(*(found.tolist() for found in np.nonzero(held != self._held)), strict=True)
+        ]
+        self._held = held
+        return Transition(
+            tuple(self._outcomes(alive, now_alive)),
+            float(ends.rewards.mean()),
+            reached,
+            not reached and (bool(ends.truncations.any()) or not now_alive.any()),
+            self._tasks.judged(attempted),
+            tuple(changes),
+        )
+
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        """Give the tasks whose constraints have changed: see `crafter_env.constraints`."""
+        return self._tasks.changes(_primitives(decode(joint, sharing=self.env.profile.sharing)))
+
+    def distance(self, agent: int, other: int) -> float:
+        """Give the Manhattan distance between two agents."""
+        cells = self.env.crafter_state.positions
+        return float(abs(cells[agent] - cells[other]).sum())
+
+    def progress(self) -> Progress:
+        """Tell how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
+        return self._progress
+
+    def ansi(self) -> str:
+        """Draw the world as text."""
+        return render_ansi(self.env.crafter_state)
+
+    def _count(self) -> Progress:
+        state = self.env.crafter_state
+        counted: npt.NDArray[np.int64] = state.achievements.sum(axis=0)
+        if state.step and (counted == self._counted).all():
+            return self._progress
+        self._counted = counted
+        if self.goal is not None:
+            return Progress(int(counted[self.goal] > 0), 1, self.env.score)
+        return Progress(int((counted > 0).sum()), self._possible, self.env.score)
+
+    def _holdings(self) -> npt.NDArray[np.bool_]:
+        """Whether each agent lives and holds each item but needs and saplings, (n, 11)."""
+        state = self.env.crafter_state
+        held: npt.NDArray[np.bool_] = (state.inventory[:, _FIRST_CAPABILITY:] > 0) & state.alive[:, None]
+        return held
+
+    def _outcomes(
+        self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]
+    ) -> list[Mapping[str, Any]]:
+        state = self.env.crafter_state
+        records: list[Mapping[str, Any]] = []
+        for agent in np.flatnonzero(before).tolist():
+            outcome = state.outcome(agent)
+            if outcome.result not in _QUIET:
+                record = {
+                    "what": outcome.result.name,
+                    "agent": agent,
+                    "action": outcome.action.name,
+                    "target": outcome.target.name if outcome.target is not None else None,
+                    "cell": outcome.cell,
+                    "required": outcome.required,
+                    "present": outcome.present,
+                    "capable": outcome.capable,
+                    "item": outcome.item.name if outcome.item is not None else None,
+                    "amount": outcome.amount,
+                    "other": outcome.other,
+                    "gained": {item.name: units for item, units in outcome.gained.items()} or None,
+                }
+                records.append({key: value for key, value in record.items() if value is not None})
+        records.extend({"what": "death", "agent": agent} for agent in np.flatnonzero(before & ~after).tolist())
+        return records
+
+
+def achievement(goal: str) -> Achievement | None:
+    """The achievement that a goal asks for; None for an open episode.
+
+    Raises:
+        ValueError: it is no goal.
+    """
+    if goal == OPEN:
+        return None
+    found = _GOAL.fullmatch(goal)
+    name = f"{'make' if found[1] == 'craft' else 'collect'}_{found[2]}" if found else ""
+    if name not in Achievement.__members__:
+        goals = [f"collect:{a.name.removeprefix('collect_')}" for a in Achievement if a.name.startswith("collect_")]
+        goals += [f"craft:{a.name.removeprefix('make_')}" for a in Achievement if a.name.startswith("make_")]
+        raise ValueError(f"{goal!r} is no goal; they are {', '.join([OPEN, *goals])}")
+    return Achievement[name]
+
+
+def _primitives(actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(actions[:, 0]) if actions.ndim > 1 else actions
+
+
+def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None]) -> Profile:
+    """A profile with some rules changed; a rule with named values takes their names."""
+    values: dict[str, Any] = {}
+    for name, value in switches.items():
+        if name not in _SWITCHES:
+            raise CrafterError(f"switches: there is no rule {name!r}; the rules are {', '.join(_SWITCHES)}")
+        values[name] = value
+        if name in _ENUMS:
+            choices = _ENUMS[name].__members__
+            if value not in choices:
+                raise CrafterError(f"switches: {name} = {value!r}: choose one of {', '.join(choices)}")
+            values[name] = choices[str(value)]
+        elif isinstance(value, str) or isinstance(value, bool) is not isinstance(getattr(profile, name), bool):
+            kind = "true or false" if isinstance(getattr(profile, name), bool) else "a number"
+            raise CrafterError(f"switches: {name} = {value!r}: it takes {kind}")
+        elif value is None and name not in _UNLIMITED:
+            raise CrafterError(f"switches: {name} cannot be null")
+    return replace(profile, **values)
+
+
+def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
+    """A level with some numbers changed."""
+    for name in thresholds:
+        if name not in _THRESHOLDS:
+            raise CrafterError(f"thresholds: there is no number {name!r}; they are {', '.join(_THRESHOLDS)}")
+    changes: dict[str, Any] = dict(thresholds)
+    return replace(level, **changes)
+
+
+component = Component(CrafterConfig, CrafterWorld)
