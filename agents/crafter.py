@@ -26,6 +26,7 @@ from crafter_env import (
     Noop,
     Place,
     Resource,
+    SeenEntity,
     Sleep,
     Target,
     Tool,
@@ -39,7 +40,8 @@ WALKABLE = frozenset({Material.grass, Material.path, Material.sand})
 RESOURCE = {Material[name]: Resource[COLLECT[Material[name]].item.name] for name in ("tree", "stone", "coal", "iron")}
 RESOURCE |= {Material.diamond: Resource.diamond, Material.water: Resource.drink}
 SOURCE = {Item[resource.value]: material for material, resource in RESOURCE.items()}
-LADDER = (Tool.wood_pickaxe, Tool.stone_pickaxe, Tool.iron_pickaxe)
+LADDER = (Tool.wood_pickaxe, Tool.stone_pickaxe, Tool.stone_sword, Tool.iron_pickaxe)
+"""What an agent makes, in this order; a sword only where there are monsters."""
 TABLE_WOOD = PLACE[Action.place_table].amount
 FURNACE_STONE = PLACE[Action.place_furnace].amount
 
@@ -47,14 +49,21 @@ DIG = 3
 """Cost of a step into a cell that has to be dug first; a free one costs 1."""
 FAR = 25
 """Steps to a station beyond which another is built."""
-PATIENCE = 40
-"""Times to try while the others are on their way."""
+RICH = 45.0
+"""Points of a `do` that is worth `DETOUR` steps more than one that brings nothing."""
+DETOUR = 6.0
 DRINK_STEPS, FOOD_STEPS, ENERGY_STEPS = 21, 26, 31
 """Steps in which each need falls by 1."""
-THIRSTY, HUNGRY, TIRED = 4, 4, 6
+THIRSTY, HUNGRY, TIRED = 4, 4, 7
 """Needs below which an agent looks after them."""
-DAY = 0.85
-"""Daylight in which it is safe to sleep."""
+DAY, DUSK = 0.85, 0.6
+"""Daylight in which it is safe to sleep, and below which monsters are to be reckoned with."""
+STAGE = 5
+"""Steps that an agent in danger walks before it looks around again."""
+REACH_OF_MONSTERS = {"zombie": 2, "skeleton": 4}
+"""Steps within which a monster is fought."""
+MEAL = 10
+"""Steps within which a cow is followed."""
 
 _MATERIALS = {**MATERIAL_CHARACTERS, "?": Material.none}
 
@@ -66,8 +75,12 @@ class Trip:
     cell: Cell
     cost: int
     before: Cell
-    """Where to stand: the last free cell before the one to dig; the end of the way when there is none."""
+    """Where to walk to: the last free cell before the one to dig, or the end of this stage of the way."""
     dig: Cell | None
+    way: tuple[Cell, ...]
+    """All cells from the agent's own to the last."""
+    is_stage: bool = False
+    """Whether the way goes on from there: in danger an agent looks around after a few steps."""
 
 
 class Scene:
@@ -84,6 +97,16 @@ class Scene:
         self._rows = observation.map.rows
         self._left, self._top = observation.map.left, observation.map.top
         self._taken = {entity.cell for entity in observation.entities} | {t.cell for t in observation.teammates}
+
+    @property
+    def monsters(self) -> list[SeenEntity]:
+        """The monsters in view, nearest first."""
+        return [entity for entity in self.seen.entities if entity.kind in ("zombie", "skeleton")]
+
+    @property
+    def in_danger(self) -> bool:
+        """Whether monsters are in view, or it is dark enough for them to come."""
+        return self.seen.cooperation.mobs and (bool(self.monsters) or self.seen.daylight < DUSK)
 
     @property
     def left_steps(self) -> int:
@@ -109,6 +132,16 @@ class Scene:
             return Material.none
         return _MATERIALS.get(self._rows[y][x], Material.grass)
 
+    def known(self, material: Material) -> list[Cell]:
+        """The known cells of a material, row by row."""
+        characters = [character for character, found in _MATERIALS.items() if found is material]
+        return [
+            (self._left + x, self._top + y)
+            for y, row in enumerate(self._rows)
+            for x, character in enumerate(row)
+            if character in characters
+        ]
+
     def on_map(self, cell: Cell) -> bool:
         """Whether a cell is on the map."""
         return 0 <= cell[0] < self.seen.size[0] and 0 <= cell[1] < self.seen.size[1]
@@ -121,6 +154,21 @@ class Scene:
         """Whether this agent holds the tool for a material."""
         tool = COLLECT[material].tool
         return tool is None or self.held(tool) > 0
+
+    def would_collect(self, place: Cell, cell: Cell) -> bool:
+        """Whether an agent at a place can act on a cell: beside it, or by a `do` that takes it as the nearest."""
+        distance = _distance(place, cell)
+        if distance == 1 or self.seen.cooperation.area:
+            return True
+        for size in range(1, distance + 1):
+            for dy in range(-size, size + 1):
+                for dx in sorted({abs(dy) - size, size - abs(dy)}):
+                    other = place[0] + dx, place[1] + dy
+                    if other == cell:
+                        return True
+                    if self.material(other) in RESOURCE:
+                        return False
+        return False
 
     def _digs(self, material: Material) -> bool:
         return material in _DIGGABLE and self.needed(material) == 1 and self.can_collect(material)
@@ -166,10 +214,11 @@ class Scene:
         while way[-1] != self.cell:
             way.append(previous[way[-1]])
         way.reverse()
-        for before, cell in zip(way, way[1:], strict=False):
+        stage = way[: STAGE + 1] if self.in_danger else way
+        for before, cell in zip(stage, stage[1:], strict=False):
             if self.material(cell) not in WALKABLE:
-                return Trip(end, cost, before, cell)
-        return Trip(end, cost, end, None)
+                return Trip(end, cost, before, cell, tuple(way))
+        return Trip(end, cost, stage[-1], None, tuple(way), is_stage=len(stage) < len(way))
 
     def beside(self, cell: Cell) -> list[Cell]:
         """The four neighbours of a cell."""
@@ -179,9 +228,15 @@ class Scene:
         """Walk to a cell; nothing when there already."""
         return [] if cell == self.cell else [Navigate(target=Target.cell, id=self.id_of(cell))]
 
-    def dig(self, trip: Trip) -> list[SymbolicAction]:
-        """Walk to the first cell on a way that has to be dug, and dig it."""
-        assert trip.dig is not None
+    def comes_to(self, entity: SeenEntity, steps: int) -> bool:
+        """Whether an agent can walk beside a creature in so many steps."""
+        trip = self.search(lambda cell: 0 if _distance(cell, entity.cell) == 1 else None, steps)
+        return trip is not None and all(self.material(cell) in WALKABLE for cell in trip.way)
+
+    def advance(self, trip: Trip) -> list[SymbolicAction] | None:
+        """Walk the first stage of a way, or up to what has to be dug, and dig it; None when all is one free stage."""
+        if trip.dig is None:
+            return self.go(trip.before) if trip.is_stage else None
         resource = RESOURCE[self.material(trip.dig)]
         return [*self.go(trip.before), Collect(resource=resource, target=self.id_of(trip.dig))]
 
@@ -197,9 +252,8 @@ def rest(steps: int = 1, rationale: str = "there is nothing to do") -> Plan:
 def survive(scene: Scene) -> Plan | None:
     """A plan that looks after life and needs, when one is wanting."""
     seen = scene.seen
-    monsters = [entity for entity in seen.entities if entity.kind in ("zombie", "skeleton")]
-    for monster in monsters:
-        if _distance(scene.cell, monster.cell) <= 2:
+    for monster in scene.monsters:
+        if scene.comes_to(monster, REACH_OF_MONSTERS[monster.kind]):
             action = Collect(resource=Resource(monster.kind), target=monster.id, steps=8)
             return Plan((action,), Task("fight", f"{monster.kind}_{monster.id}"), "it attacks me")
     if seen.needs["drink"] < THIRSTY and scene.left_steps > seen.needs["drink"] * DRINK_STEPS:
@@ -210,7 +264,7 @@ def survive(scene: Scene) -> Plan | None:
         plan = eat(scene)
         if plan is not None:
             return plan
-    tired = seen.needs["energy"] < TIRED and seen.daylight > DAY and not monsters
+    tired = seen.needs["energy"] < TIRED and seen.daylight > DAY and not scene.monsters
     if (tired or seen.needs["energy"] == 0) and scene.left_steps > (seen.needs["energy"] + 2) * ENERGY_STEPS:
         return Plan((Sleep(),), Task("sleep", "here"), "I am tired, and it is safe to sleep")
     return None
@@ -219,7 +273,7 @@ def survive(scene: Scene) -> Plan | None:
 def eat(scene: Scene) -> Plan | None:
     """A plan that eats the nearest cow or ripe plant in view."""
     for entity in scene.seen.entities:
-        if entity.kind in ("cow", "ripe_plant"):
+        if entity.kind in ("cow", "ripe_plant") and scene.comes_to(entity, MEAL):
             action = Collect(resource=Resource.food, target=entity.id, steps=8)
             return Plan((action,), Task("eat", f"{entity.kind}_{entity.id}"), "I am hungry")
     return None
@@ -248,8 +302,8 @@ def fetch(
     if trip is None:
         return None
     task = Task("collect", material.name)
-    if trip.dig is not None:
-        return Plan(tuple(scene.dig(trip)), task, f"I dig my way to {material.name}")
+    if (start := scene.advance(trip)) is not None:
+        return Plan(tuple(start), task, f"I am on my way to {material.name}")
     target = neighbour(trip.cell)
     assert target is not None
     identity = scene.id_of(target)
@@ -275,9 +329,9 @@ def explore(scene: Scene, heading: Way) -> Plan | None:
     if trip is None:
         return None
     task = Task("explore", heading.value)
-    if trip.dig is not None:
-        return Plan(tuple(scene.dig(trip)), task, "I dig my way to unseen land")
-    actions = [*scene.go(trip.cell)] or [Move(direction=heading, steps=1)]
+    actions = scene.advance(trip)
+    if actions is None:
+        actions = scene.go(trip.cell) or [Move(direction=heading, steps=1)]
     return Plan(tuple(actions), task, f"I look for what we need, {heading.value}")
 
 
@@ -319,17 +373,50 @@ def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:
     craft = Craft(item=tool, steps=patience)
     trip = crafting_trip(scene, stations)
     if trip is not None:
-        start = scene.dig(trip) if trip.dig is not None else [*scene.go(trip.cell), craft]
-        return Plan(tuple(start), task, f"I can make a {tool.value}")
+        start = scene.advance(trip)
+        return Plan(tuple(start or [*scene.go(trip.cell), craft]), task, f"I can make a {tool.value}")
     start = []
     if Material.table in stations:
         table = crafting_trip(scene, (Material.table,))
-        if table is not None and table.dig is not None:
-            return Plan(tuple(scene.dig(table)), task, "I dig my way to the table")
+        if table is not None and (way := scene.advance(table)) is not None:
+            return Plan(tuple(way), task, "I am on my way to the table")
         start = scene.go(table.cell) if table is not None else [Place(object="table")]
     if Material.furnace in stations:
         start.append(Place(object="furnace"))
     return Plan(tuple(start), task, f"I need {' and '.join(station.name for station in stations)} for a {tool.value}")
+
+
+def harvest(scene: Scene) -> Plan | None:
+    """A plan that collects alone what brings most points for the steps that it takes."""
+    points = {hint.kind: hint.score for hint in scene.seen.tasks}
+
+    def gains(cell: Cell) -> list[tuple[float, Cell]]:
+        found = []
+        for beside in scene.beside(cell):
+            material = scene.material(beside)
+            if material in _DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material):
+                found.append((points.get(material.name, 1.0), beside))
+        return sorted(found, reverse=True)
+
+    def handicap(cell: Cell) -> float | None:
+        found = gains(cell)
+        if not found:
+            return None
+        total = sum(score for score, _ in found) if scene.seen.cooperation.area else found[0][0]
+        return max(0.0, DETOUR * (1 - total / RICH))
+
+    trip = scene.search(handicap)
+    if trip is None:
+        return None
+    if (start := scene.advance(trip)) is not None:
+        return Plan(tuple(start), Task("collect", "points"), "I am on my way to more")
+    _, target = gains(trip.cell)[0]
+    material, identity = scene.material(target), scene.id_of(target)
+    return Plan(
+        (*scene.go(trip.cell), Collect(resource=RESOURCE[material], target=identity)),
+        Task("collect", f"{material.name}_{identity}"),
+        "it brings most for the way",
+    )
 
 
 def _distance(a: Cell, b: Cell) -> int:

@@ -1,59 +1,37 @@
-"""The greedy rule for the open world: climb the technology tree, gather in numbers where it takes several, survive.
+"""The greedy rule for the open world: climb the technology tree, gather where it takes several, look after the needs.
 
 As CUBE's, it commands the team: its minds share what it knows, and send no messages. What it knows is what the agents'
-typed observations have told, each agent's own map and bag.
+typed observations have told: each agent's own map, bag and needs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agents.crafter import (
     LADDER,
-    PATIENCE,
-    RESOURCE,
     SOURCE,
     STEPS,
     Scene,
     Way,
-    crafting_trip,
     explore,
     fetch,
+    harvest,
     make,
     missing_inputs,
     rest,
-    stations_of,
     survive,
 )
-from crafter_env import COLLECT, Cell, Collect, Craft, CrafterObservation, Item, Material, Move, Navigate, Resource, Target, Tool
+from agents.heuristic.crafter_gathering import Gathering, approach, cells_of, make_room, station
+from crafter_env import CrafterObservation, Item, Material, Tool
 from maeil.mind import Thought, View
-from maeil.plans import Plan, PlanStatus, Task
+from maeil.plans import Plan, Task
 
-SCORING = (Material.diamond, Material.iron, Material.coal, Material.stone, Material.tree)
-GATHER_STEPS = 80
-"""Steps after which a gathering that has come to nothing is given up."""
 SPARE_STEPS = 400
-"""Steps left at which an open episode still leaves time for the iron pickaxe."""
-RICH = 45.0
-"""Points of a `do` that is worth a detour of `DETOUR` steps more than one without any."""
-DETOUR = 6.0
-
-
-@dataclass(slots=True)
-class Gathering:
-    """A cell or a station where several agents must act at once.
-
-    Attributes:
-        what: a resource to collect, or a tool to make.
-        cell: where; of a craft a cell beside the station.
-        members: who takes part.
-        begun: environment step.
-    """
-
-    what: Material | Tool
-    cell: Cell
-    members: frozenset[int]
-    begun: int
+"""Steps left at which an open episode still leaves time for better tools."""
+TABLE_DISTANCE = 40
+"""Cells to a table within which the team comes together at it."""
+VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
+"""What an open episode gathers for, best first."""
+_HEADINGS = (Way.right, Way.left, Way.down, Way.up)
 
 
 class ClimbingTeam:
@@ -66,81 +44,118 @@ class ClimbingTeam:
     def __init__(self, agents: int) -> None:
         self.minds = tuple(ClimbingMind(self) for _ in range(agents))
         self._scenes: dict[int, Scene] = {}
-        self._gathering: Gathering | None = None
-        self._heading: dict[int, int] = {agent: agent for agent in range(agents)}
-        self._failed: dict[int, set[int]] = {agent: set() for agent in range(agents)}
+        self._gatherings: list[Gathering] = []
+        self._hopeless: set[tuple[int, int]] = set()
+        self._headings = {agent: agent for agent in range(agents)}
 
-    def plan(self, agent: int, observation: CrafterObservation, *, failed: Plan | None = None) -> Plan:
+    def plan(self, agent: int, observation: CrafterObservation) -> Plan:
         """Give an agent its next plan."""
         if not observation.alive:
             self._scenes.pop(agent, None)
             return rest(rationale="I am dead")
         scene = self._scenes[agent] = Scene(observation)
-        plan = survive(scene) or self._work(agent, scene) or self._explore(agent, scene)
-        return plan
+        self._close(observation.step)
+        return survive(scene) or self._gather(agent, scene) or self._work(agent, scene) or self._explore(agent, scene)
+
+    def _close(self, step: int) -> None:
+        """End the gatherings that are over; where one came to nothing, none is called again."""
+        for gathering in [found for found in self._gatherings if found.is_over(self._scenes, step)]:
+            self._gatherings.remove(gathering)
+            if all(self._scenes[m].material(gathering.cell) is gathering.what for m in gathering.members & self._scenes.keys()):
+                self._hopeless.add(gathering.cell)
+
+    def _gather(self, agent: int, scene: Scene) -> Plan | None:
+        found = next((gathering for gathering in self._gatherings if agent in gathering.members), None)
+        return found.plan(agent, scene) if found is not None else None
 
     def _work(self, agent: int, scene: Scene) -> Plan | None:
-        tool = self._ambition(scene)
+        tool = _ambition(scene)
         if tool is None:
-            return harvest(scene)
+            return harvest(scene) or self._collect_together(agent, scene, VALUE)
         lacking = missing_inputs(scene, tool)
         if not lacking:
-            return make(scene, tool)
-        plans = [fetch(scene, SOURCE[item]) for item in lacking]
-        found = [plan for plan in plans if plan is not None]
-        return found[0] if found else None
+            return self._make_together(agent, scene, tool) or make(scene, tool)
+        sources = [SOURCE[item] for item in lacking]
+        for material in sources:
+            if scene.needed(material) == 1 and (plan := fetch(scene, material)) is not None:
+                return plan
+        return self._collect_together(agent, scene, [m for m in sources if scene.needed(m) > 1])
 
-    def _ambition(self, scene: Scene) -> Tool | None:
-        """The next tool to make; None when it is better to collect what brings points."""
-        for tool in LADDER:
-            if not scene.held(Item[tool.value]):
-                open_end = not scene.seen.goal and tool is not Tool.wood_pickaxe
-                return None if open_end and scene.left_steps < SPARE_STEPS else tool
+    def _make_together(self, agent: int, scene: Scene, tool: Tool) -> Plan | None:
+        """Call all who lack the tool, and others up to the quorum, to the table; None where one agent is enough."""
+        quorum = scene.seen.cooperation.craft_agents
+        table = station(scene, tool, TABLE_DISTANCE)
+        if quorum == 1 or table is None:
+            return None
+        free = self._free(agent, table)
+        lacking = [other for other in free if not self._scenes[other].held(Item[tool.value])]
+        others = lacking if len(lacking) >= quorum - 1 else free[: quorum - 1]
+        return self._call(agent, scene, tool, (table[0], table[1]), others, quorum)
+
+    def _collect_together(self, agent: int, scene: Scene, materials: list[Material] | tuple[Material, ...]) -> Plan | None:
+        """Call as many capable agents as it takes to the nearest cell of one of some materials, or to make room there."""
+        for material in materials:
+            quorum = scene.needed(material)
+            if not scene.can_collect(material) or quorum > len(self._scenes):
+                continue
+            cells = cells_of(scene, material, quorum, self._hopeless)
+            if not cells and (ores := scene.known(material)) and scene.can_collect(Material.stone):
+                needed = scene.needed(Material.stone)
+                stone = make_room(scene, ores, needed, self._hopeless)
+                if stone is not None:
+                    material, quorum, cells = Material.stone, needed, [stone]
+            if cells:
+                able = [other for other in self._free(agent, cells[0]) if self._scenes[other].can_collect(material)]
+                if quorum == 1:
+                    return Gathering(material, cells[0], frozenset({agent}), scene.seen.step).plan(agent, scene)
+                plan = self._call(agent, scene, material, cells[0], able[: quorum - 1], quorum)
+                if plan is not None:
+                    return plan
         return None
 
+    def _call(
+        self, agent: int, scene: Scene, what: Material | Tool, cell: tuple[int, int], others: list[int], quorum: int
+    ) -> Plan | None:
+        """Begin a gathering; None when too few are free for it."""
+        if len(others) < quorum - 1:
+            return None
+        gathering = Gathering(what, cell, frozenset({agent, *others}), scene.seen.step)
+        self._gatherings.append(gathering)
+        return gathering.plan(agent, scene)
+
+    def _free(self, agent: int, cell: tuple[int, int]) -> list[int]:
+        """The other living agents that are in no gathering, nearest to a cell first."""
+        busy = {member for gathering in self._gatherings for member in gathering.members}
+        free = [other for other in self._scenes if other != agent and other not in busy]
+        return sorted(free, key=lambda other: (_distance(self._scenes[other].cell, cell), other))
+
     def _explore(self, agent: int, scene: Scene) -> Plan:
+        """Look for unseen land: each in a direction of its own, or all in one where the level asks for cooperation."""
+        if self._gatherings:
+            return approach(scene, self._gatherings[0].cell, Task("explore", "team"))
+        together = max(scene.seen.cooperation.agents.values()) > 2 or scene.seen.cooperation.craft_agents > 1
+        key = 0 if together else agent
         for turn in range(len(STEPS)):
-            heading = list(_HEADINGS)[(self._heading[agent] + turn) % len(STEPS)]
+            heading = _HEADINGS[(self._headings[key] + turn) % len(_HEADINGS)]
             plan = explore(scene, heading)
             if plan is not None:
-                self._heading[agent] += turn
+                self._headings[key] += turn
                 return plan
-        self._heading[agent] += 1
         return rest()
 
 
-_HEADINGS = (Way.right, Way.left, Way.down, Way.up)
+def _ambition(scene: Scene) -> Tool | None:
+    """The next tool to make; None when it is better to collect what brings points."""
+    for tool in LADDER:
+        is_idle = tool is Tool.stone_sword and not scene.seen.cooperation.mobs
+        if not scene.held(Item[tool.value]) and not is_idle:
+            is_extra = not scene.seen.goal and tool is not Tool.wood_pickaxe
+            return None if is_extra and scene.left_steps < SPARE_STEPS else tool
+    return None
 
 
-def harvest(scene: Scene) -> Plan | None:
-    """A plan that collects what brings most points for the steps that it takes."""
-    area = scene.seen.cooperation.area
-    points = {hint.kind: hint.score for hint in scene.seen.tasks}
-
-    def gains(cell: Cell) -> list[tuple[float, Cell]]:
-        found = []
-        for beside in scene.beside(cell):
-            material = scene.material(beside)
-            if material in SCORING and scene.needed(material) == 1 and scene.can_collect(material):
-                found.append((points.get(material.name, 1.0), beside))
-        return sorted(found, reverse=True)
-
-    def handicap(cell: Cell) -> float | None:
-        found = gains(cell)
-        if not found:
-            return None
-        total = sum(score for score, _ in found) if area else found[0][0]
-        return max(0.0, DETOUR * (1 - total / RICH))
-
-    trip = scene.search(handicap)
-    if trip is None:
-        return None
-    if trip.dig is not None:
-        return Plan(tuple(scene.dig(trip)), Task("collect", "points"), "I dig my way to more")
-    _, target = gains(trip.cell)[0]
-    material = scene.material(target)
-    collect = Collect(resource=RESOURCE[material], target=scene.id_of(target))
-    return Plan((*scene.go(trip.cell), collect), Task("collect", f"{material.name}_{scene.id_of(target)}"), "it is the best nearby")
+def _distance(a: tuple[int, int], b: tuple[int, int]) -> int:
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
 class ClimbingMind:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from crafter_env.constants import Action, Result
 from crafter_env.symbolic.actions import Move, Noop
-from crafter_env.symbolic.controller import NOOP, SUCCESS, CrafterController
+from crafter_env.symbolic.controller import SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.reasons import Reason, failed
 from maeil.world import Ended
 
 
 class NoopController(CrafterController):
-    """Do nothing for some steps; a dead agent does nothing for ever."""
+    """Do nothing for some steps; a dead agent does nothing to the end of the episode."""
 
     def __init__(self, ground: Ground, agent: int, action: Noop) -> None:
         super().__init__(ground, agent, action)
         self._steps = action.steps
+        self._begun_dead = not ground.lives(agent)
 
     def check(self) -> Ended | None:
         """Nothing ends it but its steps."""
         return SUCCESS if self.ticks >= self._steps else None
 
     def when_dead(self) -> Ended | None:
-        """Go on to the end of the episode, so that nobody is asked what a dead agent should do."""
-        self.step = NOOP
-        return None
+        """Fail when death comes; begun after it, go on for ever, so that nobody is asked what a dead agent should do."""
+        return None if self._begun_dead else failed(Reason.dead)
 
 
 class MoveController(CrafterController):
