@@ -14,6 +14,7 @@ from crafter_env import (
     MAKE,
     MATERIAL_CHARACTERS,
     PLACE,
+    VIEW,
     Action,
     Cell,
     Collect,
@@ -54,9 +55,13 @@ RICH = 45.0
 DETOUR = 6.0
 DRINK_STEPS, FOOD_STEPS, ENERGY_STEPS = 21, 26, 31
 """Steps in which each need falls by 1."""
-THIRSTY, HUNGRY, TIRED = 4, 4, 7
+THIRSTY, HUNGRY, TIRED = 4, 4, 3
 """Needs below which an agent looks after them."""
-DAY, DUSK = 0.85, 0.6
+EVENING = range(110, 160)
+"""Steps of a day in which it provides for the night: eats and drinks when it is only `PECKISH`."""
+PECKISH = 7
+DAY_STEPS = 300
+DAY, DUSK = 0.85, 0.65
 """Daylight in which it is safe to sleep, and below which monsters are to be reckoned with."""
 STAGE = 5
 """Steps that an agent in danger walks before it looks around again."""
@@ -109,6 +114,11 @@ class Scene:
         return self.seen.cooperation.mobs and (bool(self.monsters) or self.seen.daylight < DUSK)
 
     @property
+    def is_evening(self) -> bool:
+        """Whether it is time to provide for a night with monsters."""
+        return self.seen.cooperation.mobs and self.seen.step % DAY_STEPS in EVENING
+
+    @property
     def left_steps(self) -> int:
         """Steps to the end of the episode."""
         return self.seen.max_steps - self.seen.step
@@ -145,6 +155,10 @@ class Scene:
     def on_map(self, cell: Cell) -> bool:
         """Whether a cell is on the map."""
         return 0 <= cell[0] < self.seen.size[0] and 0 <= cell[1] < self.seen.size[1]
+
+    def in_view(self, cell: Cell) -> bool:
+        """Whether the agent sees a cell now."""
+        return abs(cell[0] - self.cell[0]) <= VIEW[0] // 2 and abs(cell[1] - self.cell[1]) <= VIEW[1] // 2
 
     def needed(self, material: Material) -> int:
         """Agents that a cell of a material takes."""
@@ -256,11 +270,13 @@ def survive(scene: Scene) -> Plan | None:
         if scene.comes_to(monster, REACH_OF_MONSTERS[monster.kind]):
             action = Collect(resource=Resource(monster.kind), target=monster.id, steps=8)
             return Plan((action,), Task("fight", f"{monster.kind}_{monster.id}"), "it attacks me")
-    if seen.needs["drink"] < THIRSTY and scene.left_steps > seen.needs["drink"] * DRINK_STEPS:
+    if is_sheltered(scene) and seen.daylight < DUSK:
+        return None
+    if seen.needs["drink"] < (PECKISH if scene.is_evening else THIRSTY) and scene.left_steps > seen.needs["drink"] * DRINK_STEPS:
         plan = fetch(scene, Material.water, times=9 - seen.needs["drink"])
         if plan is not None:
             return plan
-    if seen.needs["food"] < HUNGRY and scene.left_steps > seen.needs["food"] * FOOD_STEPS:
+    if seen.needs["food"] < (PECKISH if scene.is_evening else HUNGRY) and scene.left_steps > seen.needs["food"] * FOOD_STEPS:
         plan = eat(scene)
         if plan is not None:
             return plan
@@ -268,6 +284,20 @@ def survive(scene: Scene) -> Plan | None:
     if (tired or seen.needs["energy"] == 0) and scene.left_steps > (seen.needs["energy"] + 2) * ENERGY_STEPS:
         return Plan((Sleep(),), Task("sleep", "here"), "I am tired, and it is safe to sleep")
     return None
+
+
+def is_sheltered(scene: Scene) -> bool:
+    """Whether nothing can come near: the agent's own cell and at most two more are shut in."""
+    found, edge = {scene.cell}, [scene.cell]
+    while edge and len(found) <= 3:
+        cell = edge.pop()
+        for beside in scene.beside(cell):
+            if scene.material(beside) is Material.none and scene.on_map(beside):
+                return False
+            if scene.material(beside) in WALKABLE and beside not in found:
+                found.add(beside)
+                edge.append(beside)
+    return len(found) <= 3
 
 
 def eat(scene: Scene) -> Plan | None:

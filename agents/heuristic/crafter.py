@@ -7,6 +7,8 @@ typed observations have told: each agent's own map, bag and needs.
 from __future__ import annotations
 
 from agents.crafter import (
+    FOOD_STEPS,
+    HUNGRY,
     LADDER,
     SOURCE,
     STEPS,
@@ -20,6 +22,7 @@ from agents.crafter import (
     rest,
     survive,
 )
+from agents.crafter_shelter import hide
 from agents.heuristic.crafter_gathering import Gathering, approach, cells_of, make_room, station
 from crafter_env import CrafterObservation, Item, Material, Tool
 from maeil.mind import Thought, View
@@ -27,10 +30,13 @@ from maeil.plans import Plan, Task
 
 SPARE_STEPS = 400
 """Steps left at which an open episode still leaves time for better tools."""
+EVENING_MEAL = 6
+"""Food below which an agent looks for a cow before the night."""
 TABLE_DISTANCE = 40
 """Cells to a table within which the team comes together at it."""
 VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
 """What an open episode gathers for, best first."""
+_EAT = Task("eat", "cow")
 _HEADINGS = (Way.right, Way.left, Way.down, Way.up)
 
 
@@ -46,6 +52,7 @@ class ClimbingTeam:
         self._scenes: dict[int, Scene] = {}
         self._gatherings: list[Gathering] = []
         self._hopeless: set[tuple[int, int]] = set()
+        self._cows: dict[int, tuple[int, int]] = {}
         self._headings = {agent: agent for agent in range(agents)}
 
     def plan(self, agent: int, observation: CrafterObservation) -> Plan:
@@ -55,7 +62,23 @@ class ClimbingTeam:
             return rest(rationale="I am dead")
         scene = self._scenes[agent] = Scene(observation)
         self._close(observation.step)
-        return survive(scene) or self._gather(agent, scene) or self._work(agent, scene) or self._explore(agent, scene)
+        return (
+            survive(scene)
+            or hide(scene)
+            or self._graze(scene)
+            or self._gather(agent, scene)
+            or self._work(agent, scene)
+            or self._explore(agent, scene)
+        )
+
+    def _graze(self, scene: Scene) -> Plan | None:
+        """Remember where cows are; when hungry, go to where the nearest was seen last."""
+        self._cows = {cow: cell for cow, cell in self._cows.items() if not scene.in_view(cell)}
+        self._cows |= {entity.id: entity.cell for entity in scene.seen.entities if entity.kind == "cow"}
+        food = scene.seen.needs["food"]
+        if food >= (EVENING_MEAL if scene.is_evening else HUNGRY) or scene.left_steps <= food * FOOD_STEPS or not self._cows:
+            return None
+        return approach(scene, min(self._cows.values(), key=lambda cell: (_distance(cell, scene.cell), cell)), _EAT)
 
     def _close(self, step: int) -> None:
         """End the gatherings that are over; where one came to nothing, none is called again."""
