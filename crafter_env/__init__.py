@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crafter_env.constants import (
     COLLECT,
+    FAILURES,
     MAKE,
     PLACE,
     VIEW,
@@ -28,25 +29,28 @@ from crafter_env.errors import ActionError, CrafterError, EpisodeError, LayoutEr
 from crafter_env.profiles import LEVELS, PROFILES, CollectRule, Level, Profile, Spawn, YieldRule
 
 if TYPE_CHECKING:
-    from crafter_env.env import CrafterEnv, SavedEnv, agent_name, team_score
+    from crafter_env.env import CrafterEnv, Observation, SavedEnv, agent_name, team_score
     from crafter_env.joint_action import share
     from crafter_env.layout import Layout
     from crafter_env.outcome import Outcome
-    from crafter_env.render import render_ansi
-    from crafter_env.state import CrafterState, Creature, world_seed
+    from crafter_env.render import render_ansi, render_rgb
+    from crafter_env.state import CrafterState, Creature, LocalView, world_seed
+    from crafter_env.vector import CrafterVecEnv
 
 _LAZY = {
-    "env": ("CrafterEnv", "SavedEnv", "agent_name", "team_score"),
+    "env": ("CrafterEnv", "Observation", "SavedEnv", "agent_name", "team_score"),
     "joint_action": ("share",),
     "layout": ("Layout",),
     "outcome": ("Outcome",),
-    "render": ("render_ansi",),
-    "state": ("CrafterState", "Creature", "world_seed"),
+    "render": ("render_ansi", "render_rgb"),
+    "state": ("CrafterState", "Creature", "LocalView", "world_seed"),
+    "vector": ("CrafterVecEnv",),
 }
 _MODULE = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
     "COLLECT",
+    "FAILURES",
     "LEVELS",
     "MAKE",
     "PLACE",
@@ -61,6 +65,7 @@ __all__ = [
     "CrafterEnv",
     "CrafterError",
     "CrafterState",
+    "CrafterVecEnv",
     "Creature",
     "Entity",
     "EpisodeError",
@@ -68,8 +73,10 @@ __all__ = [
     "Layout",
     "LayoutError",
     "Level",
+    "LocalView",
     "MakeRecipe",
     "Material",
+    "Observation",
     "Outcome",
     "PlaceRecipe",
     "PlacementError",
@@ -80,6 +87,7 @@ __all__ = [
     "YieldRule",
     "agent_name",
     "render_ansi",
+    "render_rgb",
     "share",
     "team_score",
     "world_seed",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -13,15 +16,18 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 _BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 """Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def compiled(function: _Function) -> _Function:
     """Numba's `njit` with the compiled code cached on disk, under the function's own type: for what Python calls.
 
-    Numba renews a cached function when the file it stands in changes, not the files it calls into: after a change to
-    an `inner` function, touch `kernel.py` (or delete the `__pycache__` folder).
+    Numba renews a cached function when the file it stands in changes, not the files that it calls into; here it does
+    when any kernel or any table compiled into one has changed.
     """
-    return cast(_Function, numba.njit(cache=True, **_BORROWING)(function))
+    dispatcher = numba.njit(cache=True, **_BORROWING)(function)
+    dispatcher._cache._cache_file._source_stamp = kernel_digest()
+    return cast(_Function, dispatcher)
 
 
 def inner(function: _Function) -> _Function:
@@ -41,3 +47,10 @@ def inner(function: _Function) -> _Function:
 
     dispatcher.get_call_template = without_literals
     return cast(_Function, dispatcher)
+
+
+@cache
+def kernel_digest() -> str:
+    """A hash of the sources that compiled code depends on."""
+    sources = [_PACKAGE / "constants.py", _PACKAGE / "profiles.py", *sorted((_PACKAGE / "kernels").glob("*.py"))]
+    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.jit import inner
+from crafter_env.kernels.jit import inner
 
 WORDS = 624
 GENERATOR_WORDS = WORDS + 1

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from crafter_env.arrays import (
+from crafter_env.constants import CHUNK, Entity, Material
+from crafter_env.kernels.arrays import (
     ALIVE,
     COWS,
     DIRECTION_X,
@@ -33,8 +34,7 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.constants import CHUNK, Entity, Material
-from crafter_env.jit import inner
+from crafter_env.kernels.jit import inner
 
 GRASS_ID: Final = int(Material.grass)
 PATH_ID: Final = int(Material.path)
