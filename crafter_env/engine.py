@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from crafter_env.constants import Achievement, Entity, Item
@@ -70,7 +72,7 @@ class Engine:
         Raises:
             PlacementError: There is no room for the agents.
         """
-        world = World._make(array[number] for array in self.worlds)
+        world: Any = World._make(array[number] for array in self.worlds)
         if layout is None:
             room = begin_world(seed, self.rules, *self._scratch, *world)
             if room >= 0:
@@ -100,7 +102,8 @@ class Engine:
 
     def advance(self, actions: IntArray, begins: FlagArray) -> None:
         """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""
-        step_worlds(actions, begins, self.rules, *self.ends, *self.views, *self.worlds)
+        batch: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
+        step_worlds(actions, begins, self.rules, *batch)
 
     def fresh_views(self) -> None:
         """Write what is seen into new arrays from now on: those given out are the caller's."""

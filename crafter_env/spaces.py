@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 from crafter_env.constants import NEED_MAX, NEEDS, VIEW, Action, Entity, Item, Material
@@ -21,7 +24,7 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
         size: Columns and rows of the map.
         pixels: Along an edge of a picture.
     """
-    spaces: dict[str, Box] = {}
+    spaces: dict[str, Space[Any]] = {}
     if kind != "pixels":
         width, height = size
         cap = np.full(ITEMS, profile.item_cap, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -203,14 +204,15 @@ class CrafterState:
         Raises:
             CrafterError: `other` has another size or another number of agents.
         """
-        for mine, theirs in zip(self.world, other.world, strict=True):
+        pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(self.world, other.world, strict=True))
+        for mine, theirs in pairs:
             if mine.shape != theirs.shape:
                 raise CrafterError(
                     f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one "
                     f"of {self.size} cells and {len(self.world.agents)} agents: use copy()"
                 )
         used = int(other.world.counters[arrays.SLOTS])
-        for mine, theirs in zip(self.world, other.world, strict=True):
+        for mine, theirs in pairs:
             if theirs is other.world.objects:  # rows beyond those in use are never read
                 mine[:used] = theirs[:used]
             else:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import types
 from numba.core.options import DefaultOptions
-from numba.core.types import unliteral
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 _BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 """Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_BORROWING}
+_unliteral: Callable[[Any], Any] = types.unliteral
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -37,13 +39,13 @@ def inner(function: _Function) -> _Function:
     reference counts a batch of worlds is stepped about twice as fast.
 
     Numba would compile a function again for every constant that it is called with, which takes minutes here; so it is
-    shown their type alone.
+    shown their type alone. It also compiles no way in from Python.
     """
-    dispatcher = numba.njit(**_BORROWING)(function)
+    dispatcher = numba.njit(**_INNER)(function)
     call_template = dispatcher.get_call_template
 
     def without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> object:
-        return call_template(tuple(map(unliteral, args)), {name: unliteral(value) for name, value in kws.items()})
+        return call_template(tuple(map(_unliteral, args)), {name: _unliteral(value) for name, value in kws.items()})
 
     dispatcher.get_call_template = without_literals
     return cast(_Function, dispatcher)

@@ -42,7 +42,7 @@ def _next_word(generator: WordArray) -> int:
     word ^= (word << 7) & 0x9D2C5680
     word ^= (word << 15) & 0xEFC60000
     word ^= word >> 18
-    return word
+    return word  # type: ignore[return-value]
 
 
 @inner
