@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from crafter_env import Action, Achievement, Item, Material
+from crafter_env import Achievement, Action, Item, Material
 from crafter_env.constants import DISPLACEMENT
 
 WALK = {delta: action for action, delta in DISPLACEMENT.items()}
@@ -45,12 +45,15 @@ class Sleeper(Random):
 
 
 class Seeker(Random):
-    """Walks to a cell of a kind and presses `do`; a third of the time anything, which also frees it where it is stuck."""
+    """Walks to a cell of a kind and presses `do`; now and then anything, which frees it where it is stuck."""
 
-    noise = 0.1
+    noise = 0.05
 
     def wanted(self, reference):
         raise NotImplementedError
+
+    def cells(self, reference, material):
+        return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == material).tolist()} or Action.noop
 
     def __call__(self, reference):
         if self.rng.random() < self.noise:
@@ -74,45 +77,39 @@ class Fighter(Seeker):
 
 
 class Climber(Seeker):
-    """Climbs the technology tree: collects what the next tool takes, and crafts where it stands beside its stations."""
+    """Climbs the technology tree: collects what the next tool takes, and crafts beside its stations."""
+
+    stage = 0
 
     def wanted(self, reference):
+        if reference._step == 0:
+            self.stage = 0
         inventory, achieved = reference.player.inventory, reference.player.achievements
-        if inventory["sapling"]:
-            return Action.place_plant
-        for means, amount, end in TREE:
-            have = inventory[end.name] if isinstance(end, Item) else achieved[end.name]
-            if have >= amount:
-                continue
-            if isinstance(means, Material):
-                cells = np.argwhere(reference.world._mat_map == means)
-                return {tuple(cell) for cell in cells.tolist()} or Action.noop
-            if means in (Action.place_table, Action.place_furnace):
-                return means
-            return self._craft(reference, means)
-        return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == Material.water).tolist()}
+        for means, amount, end in TREE[self.stage :]:
+            if (inventory if isinstance(end, Item) else achieved)[end.name] < amount:
+                if isinstance(means, Material):
+                    return self.cells(reference, means)
+                return self._craft(reference, means) if isinstance(end, Item) else means
+            self.stage += 1
+        return Action.place_plant if inventory["sapling"] else self.cells(reference, Material.water)
 
     def _craft(self, reference, make):
-        """Beside a table (and furnace) make it, where materials lack collect them, else carry the table along."""
+        """First collect what the tool and its stations take, then put up the stations, then make it."""
         nearby, _ = reference.world.nearby(reference.player.pos, 1)
         inventory = reference.player.inventory
-        needs = {"wood": 1, "stone": int("stone" in make.name)}
-        if "iron" in make.name:
-            needs |= {"coal": 1, "iron": 1}
+        iron = "iron" in make.name
+        table, furnace = "table" in nearby, "furnace" in nearby or not iron
+        needs = {Item.wood: 1 + 2 * (not table), Item.stone: int("stone" in make.name) + 4 * (not furnace)}
+        needs |= {Item.coal: int(iron), Item.iron: int(iron)}
         for item, amount in needs.items():
-            if inventory[item] < amount:
-                material = Material.tree if item == "wood" else Material[item]
-                return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == material).tolist()} or Action.noop
-        if "table" not in nearby:
-            return self._station(reference, inventory["wood"] >= 3, Action.place_table, Material.tree)
-        if "iron" in make.name and "furnace" not in nearby:
-            return self._station(reference, inventory["stone"] >= 4, Action.place_furnace, Material.stone)
-        return make
-
-    def _station(self, reference, rich, place, material):
-        if rich:
-            return place
-        return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == material).tolist()}
+            if inventory[item.name] < amount:
+                return self.cells(reference, Material.tree if item == Item.wood else Material[item.name])
+        if table and furnace:
+            return make
+        faced = reference.player.pos + reference.player.facing
+        if not reference.player.is_free(faced, ["grass", "sand", "path"]):
+            return Action(int(self.rng.integers(1, 5)))
+        return Action.place_furnace if table else Action.place_table
 
 
 def step_to(reference, targets, rng):

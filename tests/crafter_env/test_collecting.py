@@ -94,7 +94,7 @@ def test_a_better_pickaxe_does_not_stand_in_for_the_one_needed():
 def test_thresholds_are_capped_at_the_size_of_the_team():
     level = Level("test", iron=7, wood=7, craft_quorum=7)
     assert (level.threshold(Material.iron, 2), level.threshold(Material.iron, 9), level.quorum(3)) == (2, 7, 3)
-    env = world("...\n0i1\n...", TOOL, level=level) if False else world("...\n0i1\n...", {0: TOOL[0], 1: TOOL[1]}, level=level)
+    env = world("...\n0i1\n...", {0: TOOL[0], 1: TOOL[1]}, level=level)
     assert {outcome.result for outcome in act(env, DO)} == {Result.collected}
 
 
