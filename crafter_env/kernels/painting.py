@@ -139,9 +139,9 @@ def _paint_cell(
 ) -> None:
     """Paint one cell of the map, as an agent sees it; -1 for nobody."""
     if not (0 <= x < materials.shape[0] and 0 <= y < materials.shape[1]):
-        canvas[:] = grounds[0]
+        _cover(canvas, grounds[0])
         return
-    canvas[:] = grounds[materials[x, y]]
+    _cover(canvas, grounds[materials[x, y]])
     slot = occupants[x, y] - 1
     if slot >= 0:
         _overlay(canvas, sprites[_sprite_of(objects, agents, slot, viewer)])
@@ -168,6 +168,14 @@ def _side(dx: int, dy: int) -> int:
     if dx != 0:
         return 0 if dx < 0 else 1
     return 2 if dy < 0 else 3
+
+
+@inner
+def _cover(canvas: ByteArray, tile: ByteArray) -> None:
+    for row in range(tile.shape[0]):
+        for column in range(tile.shape[1]):
+            for colour in range(3):
+                canvas[row, column, colour] = tile[row, column, colour]
 
 
 @inner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crafter_env import PROFILES, Action, CrafterEnv, Layout, Level, Outcome
+from crafter_env import PROFILES, Action, CrafterEnv, Item, Layout, Level, Outcome
 
 QUIET = replace(PROFILES["coop"], name="quiet", mobs=False)
 """The rules of `coop` on boards without monsters."""
@@ -25,15 +25,8 @@ def act(env, *actions) -> list[Outcome]:
     return [env.outcome(name) for name in env.possible_agents]
 
 
-def turn(env, action) -> None:
-    """All agents face a direction; draw a wall there, so that nobody moves."""
-    act(env, action)
-
-
 def bag(env, agent):
     """What an agent holds but for its needs, by item name."""
-    from crafter_env import Item
-
     amounts = env.crafter_state.inventory[agent].tolist()
     return {item.name: amounts[item] for item in Item if item > Item.energy and amounts[item]}
 
