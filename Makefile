@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
-.PHONY: run test clean
+.PHONY: run test conformance clean
 
 run: .venv/run.stamp
 	@.venv/bin/python -m experiments.baseline --out runs
@@ -13,6 +13,9 @@ test: .venv/test.stamp
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/pytest
+
+conformance: .venv/test.stamp
+	.venv/bin/pytest -m conformance
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

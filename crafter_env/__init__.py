@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from crafter_env.constants import (
     COLLECT,
+    FAILURES,
     MAKE,
+    NEEDS,
     PLACE,
     VIEW,
     Achievement,
@@ -28,7 +30,7 @@ from crafter_env.errors import ActionError, CrafterError, EpisodeError, LayoutEr
 from crafter_env.profiles import LEVELS, PROFILES, CollectRule, Level, Profile, Spawn, YieldRule
 
 if TYPE_CHECKING:
-    from crafter_env.env import CrafterEnv, SavedEnv, agent_name, team_score
+    from crafter_env.env import CrafterEnv, Observation, SavedEnv, agent_name, team_score
     from crafter_env.joint_action import share
     from crafter_env.layout import MATERIAL_CHARACTERS, Layout
     from crafter_env.observation import (
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
         Teammate,
     )
     from crafter_env.outcome import Outcome
-    from crafter_env.render import render_ansi
-    from crafter_env.state import CrafterState, Creature, world_seed
+    from crafter_env.render import render_ansi, render_rgb
+    from crafter_env.state import CrafterState, Creature, LocalView, world_seed
     from crafter_env.symbolic.actions import (
         Collect,
         Craft,
@@ -60,9 +62,10 @@ if TYPE_CHECKING:
         Target,
         Tool,
     )
+    from crafter_env.vector import CrafterVecEnv
 
 _LAZY = {
-    "env": ("CrafterEnv", "SavedEnv", "agent_name", "team_score"),
+    "env": ("CrafterEnv", "Observation", "SavedEnv", "agent_name", "team_score"),
     "joint_action": ("share",),
     "layout": ("MATERIAL_CHARACTERS", "Layout"),
     "observation": (
@@ -76,8 +79,8 @@ _LAZY = {
         "Teammate",
     ),
     "outcome": ("Outcome",),
-    "render": ("render_ansi",),
-    "state": ("CrafterState", "Creature", "world_seed"),
+    "render": ("render_ansi", "render_rgb"),
+    "state": ("CrafterState", "Creature", "LocalView", "world_seed"),
     "symbolic.actions": (
         "Collect",
         "Craft",
@@ -94,14 +97,17 @@ _LAZY = {
         "Target",
         "Tool",
     ),
+    "vector": ("CrafterVecEnv",),
 }
 _MODULE = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
     "COLLECT",
+    "FAILURES",
     "LEVELS",
     "MAKE",
     "MATERIAL_CHARACTERS",
+    "NEEDS",
     "PLACE",
     "PROFILES",
     "VIEW",
@@ -118,6 +124,7 @@ __all__ = [
     "CrafterError",
     "CrafterObservation",
     "CrafterState",
+    "CrafterVecEnv",
     "Creature",
     "Direction",
     "Entity",
@@ -127,11 +134,13 @@ __all__ = [
     "Layout",
     "LayoutError",
     "Level",
+    "LocalView",
     "MakeRecipe",
     "Material",
     "Move",
     "Navigate",
     "Noop",
+    "Observation",
     "Outcome",
     "PastAction",
     "Place",
@@ -155,6 +164,7 @@ __all__ = [
     "YieldRule",
     "agent_name",
     "render_ansi",
+    "render_rgb",
     "share",
     "team_score",
     "world_seed",

@@ -1,7 +1,7 @@
 """Actions, materials, items, achievements and recipes of the open world, named once.
 
-Positions are `(x, y)`: x counts columns to the right, y rows downward, and `(0, 0)` is the top-left cell. Arrays over the
-map are indexed `[x, y]`; only pictures are `[row, col]`. Numbers and names are those of Crafter 1.8.3 (spec 5.1 to 5.3).
+Positions are `(x, y)`: x counts columns to the right, y rows downward, and `(0, 0)` is the top-left cell. Arrays over
+the map are indexed `[x, y]`; only pictures are `[row, col]`. Numbers and names are those of Crafter 1.8.3.
 """
 
 from __future__ import annotations
@@ -163,19 +163,35 @@ class Result(IntEnum):
     shared = 17
     """`amount` of `item` with agent `other`."""
     not_held = 18
-    """The agent has no `item` to share."""
-    recipient_dead = 19
-    recipient_far = 20
+    """The agent has none of the `required` units of `item` that it would share."""
+    unknown_recipient = 19
+    """There is no agent `other`; there are `present` of them, counted from 0."""
+    recipient_dead = 20
+    recipient_far = 21
     """Agent `other` is `present` cells away; `required` are allowed."""
-    recipient_full = 21
-    not_shareable = 22
-    """Health is not shared, and nothing with oneself."""
-    asleep = 23
+    recipient_full = 22
+    not_shareable = 23
+    """Not health, not with oneself, not less than one unit, and nothing at all where the profile has no sharing."""
+    asleep = 24
     """The agent sleeps, or has fallen asleep."""
-    not_tired = 24
+    not_tired = 25
     """`sleep` with full energy."""
-    dead = 25
+    dead = 26
 
+
+FAILURES = frozenset(Result) - {
+    Result.nothing,
+    Result.moved,
+    Result.collected,
+    Result.hit,
+    Result.defeated,
+    Result.ate,
+    Result.placed,
+    Result.crafted,
+    Result.shared,
+    Result.asleep,
+}
+"""Results of an action that changed nothing, though it was meant to."""
 
 WALKABLE = (Material.grass, Material.path, Material.sand)
 ARROW_FLIES_OVER = (*WALKABLE, Material.water, Material.lava)

@@ -22,11 +22,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crafter_env.arrays import ALIVE, FACING_X, FACING_Y, INVENTORY, KIND, SLEEPING, ByteArray, IntArray, SlotArray, X, Y
+from crafter_env.kernels.arrays import ALIVE, FACING_X, FACING_Y, INVENTORY, KIND, SLEEPING, ByteArray, IntArray, SlotArray, X, Y
 from crafter_env.constants import NEED_MAX, Action, Entity, Item, Material
-from crafter_env.jit import compiled
+from crafter_env.kernels.jit import compiled
 from crafter_env.profiles import SCORE_BASE, CollectRule
-from crafter_env.rules import COLLECT_RULE, COLLECT_TABLE, COLLECT_TOOL, COLLECTED_ITEM, RADIUS, THRESHOLDS
+from crafter_env.kernels.rules import COLLECT_RULE, COLLECT_TABLE, COLLECT_TOOL, COLLECTED_ITEM, RADIUS, THRESHOLDS
 from crafter_env.sight import HALF_HEIGHT, HALF_WIDTH
 from crafter_env.state import CrafterState
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from crafter_env import arrays
-from crafter_env.arrays import FlagArray, IntArray, World
 from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.errors import PlacementError
-from crafter_env.kernel import begin_layout, begin_world, step_worlds
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import FlagArray, IntArray, World
+from crafter_env.kernels.living import RIPE_AGE
+from crafter_env.kernels.rules import encode_rules
+from crafter_env.kernels.worlds import begin_layout, begin_world, step_worlds
 from crafter_env.layout import Layout
-from crafter_env.living import RIPE_AGE
 from crafter_env.profiles import Level, Profile
-from crafter_env.rules import encode_rules
 from crafter_env.state import CrafterState
 
 AREA = (64, 64)
@@ -70,7 +72,7 @@ class Engine:
         Raises:
             PlacementError: There is no room for the agents.
         """
-        world = World._make(array[number] for array in self.worlds)
+        world: Any = World._make(array[number] for array in self.worlds)
         if layout is None:
             room = begin_world(seed, self.rules, *self._scratch, *world)
             if room >= 0:
@@ -98,9 +100,10 @@ class Engine:
         """
         self.advance(self._noops, begun)
 
-    def advance(self, actions: IntArray, begins: FlagArray) -> int:
-        """Advance every world but those that begin; see `kernel.step_worlds`."""
-        return step_worlds(actions, begins, self.rules, *self.ends, *self.views, *self.worlds)
+    def advance(self, actions: IntArray, begins: FlagArray) -> None:
+        """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""
+        batch: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
+        step_worlds(actions, begins, self.rules, *batch)
 
     def fresh_views(self) -> None:
         """Write what is seen into new arrays from now on: those given out are the caller's."""

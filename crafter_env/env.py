@@ -13,15 +13,16 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from crafter_env.arrays import ACHIEVED, GAINED, INVENTORY, ByteArray, Ends
 from crafter_env.constants import COLLECT, Achievement, Entity
 from crafter_env.engine import AREA, Engine
 from crafter_env.errors import CrafterError, EpisodeError
-from crafter_env.joint_action import AgentAction, check_actions, read_actions, wrong_action
+from crafter_env.joint_action import AgentAction, check_actions, read_actions
+from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, ByteArray, Ends
 from crafter_env.layout import Layout
 from crafter_env.outcome import Outcome
+from crafter_env.pixels import Painter
 from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
-from crafter_env.render import render_ansi
+from crafter_env.render import render_ansi, render_rgb
 from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
 from crafter_env.state import CrafterState, world_seed
 
@@ -127,7 +128,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             observe=obs != "pixels",
         )  # fmt: skip
         self._state = CrafterState.of(self._engine.worlds, 0)
-        self._painter = None
+        self._painter = Painter(pixels) if obs != "symbolic" else None
         self._seed: int | None = None
         self._episode = 0
 
@@ -175,7 +176,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         """Advance by one joint action.
 
         Args:
-            actions: One action for every living agent, by name.
+            actions: One action for every living agent, by name; those of dead agents are not read.
 
         Returns:
             Observations, rewards, terminations, truncations and infos of the agents that acted.
@@ -213,7 +214,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        ends = self._advance(check_actions(actions, (self.n,))[None])
+        ends = self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
         return Ends(ends.rewards[0], ends.terminations[0], ends.truncations[0])
 
     def state(self) -> ByteArray:
@@ -250,7 +251,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         if self.render_mode == "ansi":
             return render_ansi(state)
         if self.render_mode == "rgb_array":
-            raise NotImplementedError
+            return render_rgb(state)
         raise CrafterError('this environment has no render mode: make it with CrafterEnv(..., render_mode="rgb_array")')
 
     def close(self) -> None:
@@ -274,9 +275,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
 
     def _advance(self, joint: npt.NDArray[np.int64]) -> Ends:
         self._engine.fresh_views()
-        wrong = self._engine.advance(joint, _NONE)
-        if wrong >= 0:
-            raise wrong_action(agent_name(wrong), joint[0, wrong], self.n, sharing=self.profile.sharing)
+        self._engine.advance(joint, _NONE)
         ends = self._engine.ends
         over = ends.terminations[0] | ends.truncations[0]
         if over.any():

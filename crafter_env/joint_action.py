@@ -8,9 +8,9 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.arrays import ACTION_COLUMNS, IntArray
 from crafter_env.constants import Action, Item
 from crafter_env.errors import ActionError
+from crafter_env.kernels.arrays import ACTION_COLUMNS, IntArray
 
 AgentAction = int | Sequence[int] | npt.NDArray[np.integer]
 """A primitive; or four numbers: the primitive, and recipient, item and quantity, which count when it is `share`."""
@@ -28,7 +28,7 @@ def share(recipient: int, item: Item, quantity: int = 1) -> tuple[int, int, int,
 
 
 def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], living: Sequence[str]) -> IntArray:
-    """The actions of the living agents, shape (1, n, 4); the kernel checks their range.
+    """The actions of the living agents, shape (1, n, 4); those of the dead are not read.
 
     Args:
         actions: By name.
@@ -36,57 +36,59 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
         living: Those that act.
 
     Raises:
-        ActionError: Not an action for each of the living; the message says whose.
+        ActionError: Not an action for each of the living, or for an agent that does not exist; the message says whose.
     """
     joint = np.zeros((1, len(names), ACTION_COLUMNS), dtype=np.int64)
+    row = joint[0]
     for name in living:
         if name not in actions:
             raise ActionError(f"no action for {name}: a step takes one for every living agent (0 is noop)")
         action = actions[name]
+        agent = names[name]
         try:
-            joint[0, names[name], 0] = index(action)  # type: ignore[arg-type]
+            primitive = index(action)  # type: ignore[arg-type]
+            row[agent, 0] = primitive
         except TypeError:
-            joint[0, names[name]] = _four(name, action)
-    if len(actions) != len(living):
-        unknown = next(name for name in actions if name not in living)
-        dead = "is dead or the episode is over for it" if unknown in names else "is no agent"
-        raise ActionError(f"action for {unknown}, which {dead}: the agents are {', '.join(living)}")
+            row[agent] = numbers = _four(name, action)
+            primitive = numbers[0]
+        if not 0 <= primitive < len(Action):
+            raise _wrong(name, primitive)
+    for name in actions:
+        if name not in names:
+            raise ActionError(f"action for {name}, which is no agent: the agents are {', '.join(names)}")
     return joint
 
 
-def check_actions(actions: npt.ArrayLike, leading: tuple[int, ...]) -> IntArray:
-    """The actions of all agents as an array of shape (..., n, 4); the kernel checks their range.
+def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
+    """The actions of all agents as an array of shape (B, n, 4).
 
     Args:
-        actions: Integers, of shape (..., n) or (..., n, 4).
-        leading: Shape (..., n).
+        actions: Integers, of shape (B, n) or (B, n, 4).
+        leading: B and n.
 
     Raises:
-        ActionError: They are not that.
+        ActionError: They are not that, or an action is none of `Action`; the message says whose.
     """
     joint = np.asarray(actions)
-    if joint.dtype.kind in "iu" and joint.shape == leading:
+    if joint.dtype.kind not in "iu" or joint.shape not in (leading, (*leading, ACTION_COLUMNS)):
+        raise ActionError(
+            f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {leading}, "
+            f"or {(*leading, ACTION_COLUMNS)} with recipient, item and quantity of a share"
+        )
+    primitives = joint if joint.ndim == len(leading) else joint[..., 0]
+    if primitives.min() < 0 or primitives.max() >= len(Action):
+        world, agent = np.argwhere((primitives < 0) | (primitives >= len(Action)))[0].tolist()
+        raise _wrong(f"world {world}, agent {agent}", int(primitives[world, agent]))
+    if joint.ndim == len(leading):
         padded = np.zeros((*leading, ACTION_COLUMNS), dtype=np.int64)
         padded[..., 0] = joint
         return padded
-    if joint.dtype.kind in "iu" and joint.shape == (*leading, ACTION_COLUMNS):
-        return np.ascontiguousarray(joint, dtype=np.int64)
-    raise ActionError(
-        f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {leading}, "
-        f"or {(*leading, ACTION_COLUMNS)} with recipient, item and quantity of a share"
-    )
+    return np.ascontiguousarray(joint, dtype=np.int64)
 
 
-def wrong_action(name: str, action: IntArray, n: int, *, sharing: bool) -> ActionError:
-    """The error of an action out of range."""
-    choices = ", ".join(f"{choice.value} {choice.name}" for choice in Action if sharing or choice != Action.share)
-    primitive, recipient, item, quantity = action.tolist()
-    if primitive == Action.share and sharing:
-        return ActionError(
-            f"{name}: share takes a recipient from 0 to {n - 1}, an item from 0 to {len(Item) - 1} and a quantity of "
-            f"at least 1; it was given {recipient}, {item} and {quantity}"
-        )
-    return ActionError(f"{name}: action {primitive} is none of {choices}")
+def _wrong(whose: str, primitive: int) -> ActionError:
+    choices = ", ".join(f"{choice.value} {choice.name}" for choice in Action)
+    return ActionError(f"{whose}: action {primitive} is none of {choices}")
 
 
 def _four(name: str, action: AgentAction) -> list[int]:

@@ -8,10 +8,10 @@ from string import digits
 
 import numpy as np
 
-from crafter_env.arrays import ByteArray, IntArray
 from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE, Cell, Entity, Item, Material
 from crafter_env.errors import LayoutError
-from crafter_env.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
+from crafter_env.kernels.arrays import ByteArray, IntArray
+from crafter_env.kernels.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
 
 MATERIAL_CHARACTERS: Mapping[str, Material] = {
     ".": Material.grass,
@@ -50,14 +50,14 @@ Inventory = Mapping[Item, int]
 
 @dataclass(frozen=True)
 class Layout:
-    """A world as data; it refuses to be an impossible one.
+    r"""A world as data; it refuses to be an impossible one.
 
     `Layout.parse` reads a drawing, one line a row: `.` grass, `_` path, `:` sand, `~` water, `!` lava, `#` stone,
     `T` tree, `c` coal, `i` iron, `d` diamond, `t` table, `f` furnace; `C` cow, `Z` zombie, `K` skeleton, `P` plant and
     `R` ripe plant, and an agent is the digit of its index. Under agents and creatures lies grass, under skeletons path.
 
     Example:
-        `Layout.parse("0.T\\n.t.\\n..1", inventories={1: {Item.wood: 3}})`
+        `Layout.parse("0.T\n.t.\n..1", inventories={1: {Item.wood: 3}})`
 
     Raises:
         LayoutError: The world is impossible; the message names the entity.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crafter_env.arrays import GAINED, ITEMS, OUTCOME, IntArray
-from crafter_env.constants import Action, Cell, Entity, Item, Material, Result
+from crafter_env.constants import FAILURES, Action, Cell, Entity, Item, Material, Result
+from crafter_env.kernels.arrays import GAINED, ITEMS, OUTCOME, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,11 @@ class Outcome:
     """The recipient of a share, or the leader of a craft."""
     gained: dict[Item, int]
     """Units of each item that its `do` brought, before the cap."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the action changed nothing, though it was meant to; see `FAILURES`."""
+        return self.result in FAILURES
 
 
 def read_outcome(row: IntArray) -> Outcome:

@@ -86,7 +86,7 @@ class Level:
     def threshold(self, material: Material, agents: int) -> int:
         """Capable agents that a cell of a material takes in a team of `agents`; 1 where the level says nothing."""
         item = COLLECT[material].item if material in COLLECT else None
-        return min(agents, getattr(self, item.name)) if item in SCORE_BASE else 1
+        return min(agents, getattr(self, item.name)) if item is not None and item in SCORE_BASE else 1
 
     def quorum(self, agents: int) -> int:
         """Agents that a joint craft takes in a team of `agents`."""

@@ -1,8 +1,12 @@
-"""The map as text."""
+"""The map as text and as a picture."""
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
+from crafter_env.pixels import paint_world
 from crafter_env.state import CrafterState
 
 _CREATURES = {kind: character for character, kind in CREATURE_CHARACTERS.items()}
@@ -17,3 +21,8 @@ def render_ansi(state: CrafterState) -> str:
         if state.alive[agent]:
             entities.append((AGENT_CHARACTERS[agent] if agent < len(AGENT_CHARACTERS) else UNNAMED_AGENT, (x, y)))
     return draw(state.materials, entities)
+
+
+def render_rgb(state: CrafterState) -> npt.NDArray[np.uint8]:
+    """The whole map by day, uint8 (8 height, 8 width, 3)."""
+    return paint_world(state.world)

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
+from crafter_env.kernels.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
 from crafter_env.constants import VIEW, Action
-from crafter_env.jit import compiled
-from crafter_env.rules import WALKABLE_MASK
+from crafter_env.kernels.jit import compiled
+from crafter_env.kernels.rules import WALKABLE_MASK
 
 FieldArray = npt.NDArray[np.int32]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
-from crafter_env.arrays import ACTION_COLUMNS, ITEMS, POSE_COLUMNS
 from crafter_env.constants import NEED_MAX, NEEDS, VIEW, Action, Entity, Item, Material
+from crafter_env.kernels.arrays import ACTION_COLUMNS, ITEMS, POSE_COLUMNS
 from crafter_env.profiles import Profile
 
 OBSERVATIONS = ("symbolic", "pixels", "both")
@@ -21,7 +24,7 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
         size: Columns and rows of the map.
         pixels: Along an edge of a picture.
     """
-    spaces: dict[str, Box] = {}
+    spaces: dict[str, Space[Any]] = {}
     if kind != "pixels":
         width, height = size
         cap = np.full(ITEMS, profile.item_cap, dtype=np.int64)
@@ -42,7 +45,7 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
 def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
     """The space of an agent's actions: primitives, and where there is sharing recipient, item and quantity beside."""
     if not profile.sharing:
-        return Discrete(Action.share)
+        return Discrete(int(Action.share))
     space = MultiDiscrete([len(Action), n, len(Item), max(profile.item_cap, NEED_MAX)], start=[0, 0, 0, 1])
     assert space.shape == (ACTION_COLUMNS,)
     return space

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env import arrays
-from crafter_env.arrays import ByteArray, IntArray, World
-from crafter_env.constants import Cell, Entity, Material
-from crafter_env.daylight import daylight
+from crafter_env.constants import VIEW, Cell, Entity, Material
 from crafter_env.errors import CrafterError
-from crafter_env.living import RIPE_AGE
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import ByteArray, IntArray, World
+from crafter_env.kernels.daylight import daylight
+from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.outcome import Outcome, read_outcome
 
 WORLD_SEEDS = 2**31 - 1
@@ -36,6 +37,20 @@ class Creature:
     """Where an arrow flies; (0, 0) for others."""
     timer: int
     """A zombie's cooldown, a skeleton's reload, or a plant's age."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalView:
+    """The cells around an agent, as it sees them."""
+
+    origin: Cell
+    """The cell of the map at `[0, 0]`; it may lie off the map."""
+    materials: ByteArray
+    """`Material` of each cell, uint8 (9, 7), indexed `[x, y]`; `none` off the map."""
+    entities: ByteArray
+    """`Entity` on each cell, uint8 (9, 7)."""
+    teammates: tuple[int, ...]
+    """Living agents in view but for the one that looks, by index."""
 
 
 class CrafterState:
@@ -74,7 +89,7 @@ class CrafterState:
 
     @property
     def materials(self) -> ByteArray:
-        """`Material` of each cell, uint8 (W, H), indexed `[x, y]`; live.."""
+        """`Material` of each cell, uint8 (W, H), indexed `[x, y]`; live."""
         return self.world.materials
 
     @property
@@ -141,6 +156,28 @@ class CrafterState:
         slot = int(self.world.occupants[cell]) - 1
         return slot if 0 <= slot < len(self.world.agents) else None
 
+    def view(self, agent: int, size: Cell = VIEW) -> LocalView:
+        """What a living agent sees; a dead one would, from where it fell.
+
+        Args:
+            agent: Its index.
+            size: Columns and rows, odd.
+        """
+        left, top = (int(here) - length // 2 for here, length in zip(self.positions[agent], size, strict=True))
+        materials, entities = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
+        x, y = max(left, 0), max(top, 0)
+        window = np.s_[x : left + size[0], y : top + size[1]]
+        seen = self.world.materials[window]
+        inner = np.s_[x - left : x - left + seen.shape[0], y - top : y - top + seen.shape[1]]
+        materials[inner] = seen
+        slots = self.world.occupants[window].astype(np.int64) - 1
+        rows = self.world.objects[slots]
+        kinds = rows[..., arrays.KIND]
+        ripe = (kinds == Entity.plant) & (rows[..., arrays.TIMER] > RIPE_AGE)
+        entities[inner] = np.where(slots < 0, Entity.none, np.where(ripe, Entity.ripe_plant, kinds))
+        others = slots[(slots >= 0) & (slots < len(self.world.agents)) & (slots != agent)]
+        return LocalView((left, top), materials, entities, tuple(sorted(others.tolist())))
+
     def semantic(self) -> ByteArray:
         """Crafter's semantic map, uint8 (W, H), a copy: materials, and over them `Entity` values."""
         canvas = self.world.materials.copy()
@@ -156,8 +193,10 @@ class CrafterState:
         return Material(self.world.materials[x, y]) if 0 <= x < width and 0 <= y < height else Material.none
 
     def copy(self) -> CrafterState:
-        """An independent copy, with the report of the last step; only objects in use are worth their memory."""
-        return CrafterState(World._make(array.copy() for array in self.world))
+        """An independent copy, with the outcomes of the last step."""
+        copied = CrafterState(World._make(np.zeros_like(array) for array in self.world))
+        copied.restore(self)
+        return copied
 
     def restore(self, other: CrafterState) -> None:
         """Become the state of `other`, in place; every array and view of it stays where it is.
@@ -165,11 +204,16 @@ class CrafterState:
         Raises:
             CrafterError: `other` has another size or another number of agents.
         """
-        for mine, theirs in zip(self.world, other.world, strict=True):
+        pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(self.world, other.world, strict=True))
+        for mine, theirs in pairs:
             if mine.shape != theirs.shape:
                 raise CrafterError(
-                    f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one of "
-                    f"{self.size} cells and {len(self.world.agents)} agents: use copy()"
+                    f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one "
+                    f"of {self.size} cells and {len(self.world.agents)} agents: use copy()"
                 )
-        for mine, theirs in zip(self.world, other.world, strict=True):
-            mine[...] = theirs
+        used = int(other.world.counters[arrays.SLOTS])
+        for mine, theirs in pairs:
+            if theirs is other.world.objects:  # rows beyond those in use are never read
+                mine[:used] = theirs[:used]
+            else:
+                mine[...] = theirs

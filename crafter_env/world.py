@@ -20,7 +20,7 @@ from crafter_env.layout import Layout
 from crafter_env.observation import CrafterObservation
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
-from crafter_env.rules import encode_rules
+from crafter_env.kernels.rules import encode_rules
 from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import control, problems
 from crafter_env.symbolic.controller import CrafterController

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from crafter_env import sight
-from crafter_env.arrays import ALIVE, SLEEPING, IntArray
+from crafter_env.kernels.arrays import ALIVE, SLEEPING, IntArray
 from crafter_env.constants import WALKABLE, Action, Cell, Entity, Item, Material
 from crafter_env.constraints import AREA_AIM, NO_CELL, aimed_cells
 from crafter_env.observation import PastAction

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crafter_env.arrays import IntArray
+from crafter_env.kernels.arrays import IntArray
 from crafter_env.constants import MAKE, Action, Cell, Material, Result
 from crafter_env.constraints import AREA_AIM, CellConstraints, ConstraintWatch, aimed_cells
 from crafter_env.symbolic.ground import Ground, around

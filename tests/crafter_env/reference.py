@@ -1,7 +1,7 @@
 """PyPI `crafter` as the reference: no rendering, whose noise draws from the world's generator, and ordered chunks.
 
-Crafter keeps the members of a chunk in a set, which Python iterates by address; here it keeps them in the order in which
-they came, as the rules say.
+Crafter keeps the members of a chunk in a set, which Python iterates by address; here it keeps them in the order in
+which they came, as the rules say.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.jit import inner
+from crafter_env.kernels.jit import inner
 
 WORDS = 624
 GENERATOR_WORDS = WORDS + 1
@@ -42,7 +42,7 @@ def _next_word(generator: WordArray) -> int:
     word ^= (word << 7) & 0x9D2C5680
     word ^= (word << 15) & 0xEFC60000
     word ^= word >> 18
-    return word
+    return word  # type: ignore[return-value]
 
 
 @inner

@@ -1,20 +1,20 @@
 """Making tools, alone and together, as kernels. Source: the MA-Crafter specification, section 1.
 
-With a quorum of 1 each agent makes from its own bag, as in Crafter. With more, agents that issue the same `make` in a step
-around one table make together: the quorum there, the inputs come from the bag of the leader, the participant with the
-lowest index that holds them all, and every participant gets the item.
+With a quorum of 1 each agent makes from its own bag, as in Crafter. With more, agents that issue the same `make` in a
+step around one table make together: with the quorum there, the inputs come from the bag of the leader, the participant
+of the lowest index that holds them all, and every participant gets the item.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import ACHIEVED, AIM_X, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
 from crafter_env.constants import Action, Material, Result
-from crafter_env.grid import inside, material_at
-from crafter_env.jit import inner
-from crafter_env.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
-from crafter_env.rules import (
+from crafter_env.kernels.arrays import ACHIEVED, AIM_X, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
+from crafter_env.kernels.grid import inside, material_at
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
+from crafter_env.kernels.rules import (
     CRAFT_RADIUS,
     INPUTS,
     IRON_NEEDS_TABLE,

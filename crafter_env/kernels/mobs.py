@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import Entity
+from crafter_env.kernels.arrays import (
     DIRECTION_X,
     DIRECTION_Y,
     HEALTH,
@@ -19,8 +20,7 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.constants import Entity
-from crafter_env.grid import (
+from crafter_env.kernels.grid import (
     COW,
     NOBODY,
     PATH_ID,
@@ -36,10 +36,10 @@ from crafter_env.grid import (
     set_material,
     slot_at,
 )
-from crafter_env.jit import inner
-from crafter_env.living import harm
-from crafter_env.mt19937 import below, uniform
-from crafter_env.rules import ARROW_MASK, STATION_MASK, WALKABLE_MASK
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.living import harm
+from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.rules import ARROW_MASK, STATION_MASK, WALKABLE_MASK
 
 ARROW: Final = int(Entity.arrow)
 _ZOMBIE: Final = int(Entity.zombie)

@@ -1,14 +1,15 @@
 """Cooperative collection, as kernels. Source: the MA-Crafter specification, section 1.
 
-All `do` of a step are resolved together, before anybody moves. With one agent and the rule `facing` that is Crafter's own
-rule, draw for draw. A `do` at a faced animal, monster or plant is left to the agent's own update.
+All `do` of a step are resolved together, before anybody moves. With one agent and the rule `facing` that is Crafter's
+own rule, draw for draw. A `do` at a faced animal, monster or plant is left to the agent's own update.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import Achievement, Action, Item, Material, Result
+from crafter_env.kernels.arrays import (
     ACHIEVED,
     AIM_X,
     AIM_Y,
@@ -29,13 +30,20 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.grid import COW, GRASS_ID, distance_to, inside, material_at, remove_object, set_material, slot_at
-from crafter_env.jit import inner
-from crafter_env.mt19937 import uniform
-from crafter_env.outcomes import HAS_COLLECTED, is_blank, note_agents, note_item, note_target
-from crafter_env.profiles import CollectRule
-from crafter_env.rules import (
+from crafter_env.kernels.grid import (
+    COW,
+    GRASS_ID,
+    distance_to,
+    inside,
+    material_at,
+    remove_object,
+    set_material,
+    slot_at,
+)
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.mt19937 import uniform
+from crafter_env.kernels.outcomes import HAS_COLLECTED, is_blank, note_agents, note_item, note_target
+from crafter_env.kernels.rules import (
     COLLECT_ACHIEVEMENT,
     COLLECT_PROBABILITY,
     COLLECT_RULE,
@@ -48,7 +56,8 @@ from crafter_env.rules import (
     SPLIT,
     THRESHOLDS,
 )
-from crafter_env.spawn import PLAYER
+from crafter_env.kernels.spawn import PLAYER
+from crafter_env.profiles import CollectRule
 
 DO: Final = int(Action.do)
 COW_FOOD: Final = 6

@@ -1,6 +1,6 @@
 """The kernels that Python calls: worlds begin, and worlds take a step.
 
-One call covers a batch; a single environment is a batch of one. Nothing in a step allocates, and nothing visits all cells:
+One call covers a batch; a single environment is a batch of one. Nothing in a step allocates or visits all cells:
 objects are found through their table, habitats through the counts of their chunks.
 """
 
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import Entity, Item
+from crafter_env.kernels.arrays import (
     ACHIEVED,
     ACHIEVEMENTS,
-    ACTION,
     ALIVE,
     FACING_X,
     FACING_Y,
     INVENTORY,
-    ITEMS,
     KIND,
     OUTCOME,
     POSE_FACING_X,
@@ -24,10 +23,7 @@ from crafter_env.arrays import (
     POSE_SLEEPING,
     POSE_X,
     POSE_Y,
-    QUANTITY,
-    RECIPIENT,
     REWARDED_HEALTH,
-    SHARED_ITEM,
     SLEEPING,
     SLOTS,
     STEP,
@@ -46,12 +42,11 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.balance import EVERY, balance
-from crafter_env.collecting import collect
-from crafter_env.constants import Entity, Item
-from crafter_env.crafting import craft
-from crafter_env.daylight import daylight
-from crafter_env.grid import (
+from crafter_env.kernels.balance import EVERY, balance
+from crafter_env.kernels.collecting import collect
+from crafter_env.kernels.crafting import craft
+from crafter_env.kernels.daylight import daylight
+from crafter_env.kernels.grid import (
     add_object,
     close_up,
     inside,
@@ -61,14 +56,14 @@ from crafter_env.grid import (
     set_material,
     slot_at,
 )
-from crafter_env.jit import compiled, inner
-from crafter_env.living import RIPE_AGE, choose_actions, update_player
-from crafter_env.mobs import update_creature
-from crafter_env.mt19937 import seed_generator
-from crafter_env.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SHARING, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS
-from crafter_env.sharing import SHARE, share_items
-from crafter_env.spawn import place_agent, spawn
-from crafter_env.terrain import generate_terrain, populate
+from crafter_env.kernels.jit import compiled, inner
+from crafter_env.kernels.living import RIPE_AGE, choose_actions, update_player
+from crafter_env.kernels.mobs import update_creature
+from crafter_env.kernels.mt19937 import seed_generator
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS
+from crafter_env.kernels.sharing import share_items
+from crafter_env.kernels.spawn import place_agent, spawn
+from crafter_env.kernels.terrain import generate_terrain, populate
 
 daylight_at: Final = inner(daylight)
 _HEALTH: Final = int(Item.health)
@@ -77,7 +72,7 @@ _RIPE_PLANT: Final = int(Entity.ripe_plant)
 
 
 @compiled
-def begin_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude faster than a tuple of them)
+def begin_world(
     seed: int,
     rules: IntArray,
     noise: IntArray,
@@ -122,7 +117,7 @@ def begin_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitud
 
 
 @compiled
-def begin_layout(  # noqa: PLR0917 (see `begin_world`)
+def begin_layout(
     seed: int,
     drawn: ByteArray,
     cells: IntArray,
@@ -162,7 +157,7 @@ def begin_layout(  # noqa: PLR0917 (see `begin_world`)
 
 
 @compiled
-def step_worlds(  # noqa: PLR0917 (see `begin_world`)
+def step_worlds(
     actions: IntArray,
     begins: FlagArray,
     rules: IntArray,
@@ -180,11 +175,11 @@ def step_worlds(  # noqa: PLR0917 (see `begin_world`)
     chunks: IntArray,
     counters: IntArray,
     generator: WordArray,
-) -> int:
+) -> None:
     """Advance B worlds, each by its own joint action, and show the agents what has become of them.
 
     Args:
-        actions: Shape (B, n, 4): the primitive, and the recipient, item and quantity of a share.
+        actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, which may be anything.
         begins: Shape (B,): worlds that have just begun an episode; they take no step, only their views are written.
         rules: See `rules.encode_rules`.
         rewards: Shape (B, n): this and the following two are the fields of `Ends`, written.
@@ -201,13 +196,7 @@ def step_worlds(  # noqa: PLR0917 (see `begin_world`)
         chunks: See `World`.
         counters: See `World`.
         generator: See `World`.
-
-    Returns:
-        -1; or, with nothing changed, the first (world x n + agent) whose action is out of range.
     """
-    wrong = _first_wrong(actions, begins, rules)
-    if wrong >= 0:
-        return wrong
     for b in range(actions.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
         ends = Ends(rewards[b], terminations[b], truncations[b])
@@ -217,22 +206,6 @@ def step_worlds(  # noqa: PLR0917 (see `begin_world`)
             _step(w, rules, actions[b])
             _end_step(w, rules, ends)
         _show(w, Views(seen_materials[b], seen_entities[b], poses[b], daylight[b]))
-    return -1
-
-
-@inner
-def _first_wrong(actions: IntArray, begins: FlagArray, rules: IntArray) -> int:
-    agents = actions.shape[1]
-    for b in range(actions.shape[0]):
-        for agent in range(0 if begins[b] else agents):
-            action = actions[b, agent, ACTION]
-            allowed = 0 <= action < SHARE
-            if action == SHARE and rules[SHARING]:
-                allowed = 0 <= actions[b, agent, RECIPIENT] < agents and actions[b, agent, QUANTITY] > 0
-                allowed = allowed and 0 <= actions[b, agent, SHARED_ITEM] < ITEMS
-            if not allowed:
-                return b * agents + agent
-    return -1
 
 
 @inner

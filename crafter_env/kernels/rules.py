@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from crafter_env.arrays import IntArray
 from crafter_env.constants import ARROW_FLIES_OVER, COLLECT, MAKE, PLACE, WALKABLE, Action, Material
+from crafter_env.kernels.arrays import IntArray
 from crafter_env.profiles import Level, Profile, Spawn
 
 MATERIALS: Final = len(Material)
@@ -24,7 +24,7 @@ ANYWHERE: Final = 1 << 30
 """A radius that covers every map."""
 
 
-def encode_rules(  # noqa: PLR0917
+def encode_rules(
     profile: Profile, level: Level, n: int, size: tuple[int, int], max_steps: int, goal: int | None
 ) -> IntArray:
     """The switches as an array of `RULES` numbers, then the threshold of each material."""

@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.arrays import (
+from crafter_env.constants import NEED_MAX, NEEDS, Entity
+from crafter_env.kernels.arrays import (
     ALIVE,
     BODY_COLUMNS,
     FACING_X,
@@ -19,11 +20,10 @@ from crafter_env.arrays import (
     IntArray,
     World,
 )
-from crafter_env.constants import NEED_MAX, NEEDS, Entity
-from crafter_env.grid import GRASS_ID, is_free, put_object
-from crafter_env.jit import inner
-from crafter_env.mt19937 import below
-from crafter_env.rules import CENTRE_X, CENTRE_Y, SPAWN, SPAWN_CENTRE, SPAWN_CLUSTER, WALKABLE_MASK
+from crafter_env.kernels.grid import GRASS_ID, is_free, put_object
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.mt19937 import below
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, SPAWN, SPAWN_CENTRE, SPAWN_CLUSTER, WALKABLE_MASK
 
 PLAYER: Final = int(Entity.player)
 _NEEDS = len(NEEDS)

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from opensimplex.constants import GRADIENTS3
 from opensimplex.internals import _noise3
 
-from crafter_env.arrays import IntArray, World
 from crafter_env.constants import Entity, Material
-from crafter_env.grid import COW, GRASS_ID, PATH_ID, SKELETON, add_object, material_at, set_material
-from crafter_env.jit import inner
-from crafter_env.mt19937 import below, uniform
-from crafter_env.rules import CENTRE_X, CENTRE_Y, MOBS, WALKABLE_MASK
+from crafter_env.kernels.arrays import IntArray, World
+from crafter_env.kernels.grid import COW, GRASS_ID, PATH_ID, SKELETON, add_object, material_at, set_material
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, MOBS, WALKABLE_MASK
 
 NoiseArray = npt.NDArray[np.int64]
 

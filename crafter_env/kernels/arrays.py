@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import CHUNK, VIEW, Achievement, Item
-from crafter_env.mt19937 import GENERATOR_WORDS
+from crafter_env.kernels.mt19937 import GENERATOR_WORDS
 
 ByteArray = npt.NDArray[np.uint8]
 SlotArray = npt.NDArray[np.int16]

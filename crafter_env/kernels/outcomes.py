@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import Result
+from crafter_env.kernels.arrays import (
     AGENT_COLUMNS,
     AMOUNT,
     CAPABLE,
@@ -22,8 +23,7 @@ from crafter_env.arrays import (
     TARGET_Y,
     World,
 )
-from crafter_env.constants import Result
-from crafter_env.jit import inner
+from crafter_env.kernels.jit import inner
 
 HAS_COLLECTED: Final = int(Result.collected)
 

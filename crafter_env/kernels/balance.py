@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import CHUNK, Entity
+from crafter_env.kernels.arrays import (
     COWS,
     GRASS,
     KIND,
@@ -18,8 +19,7 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.constants import CHUNK, Entity
-from crafter_env.grid import (
+from crafter_env.kernels.grid import (
     COW,
     GRASS_ID,
     PATH_ID,
@@ -31,10 +31,10 @@ from crafter_env.grid import (
     remove_object,
     slot_at,
 )
-from crafter_env.jit import inner
-from crafter_env.mt19937 import below, uniform
-from crafter_env.rules import MOBS
-from crafter_env.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.rules import MOBS
+from crafter_env.kernels.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
 
 EVERY: Final = 10
 """Steps between two balancings."""
@@ -57,7 +57,7 @@ def balance(w: World, rules: IntArray, light: float) -> None:
 
 
 @inner
-def _balance(  # noqa: PLR0917
+def _balance(
     w: World,
     chunk: int,
     kind: int,

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from crafter_env.arrays import (
+from crafter_env.constants import CHUNK, Entity, Material
+from crafter_env.kernels.arrays import (
     ALIVE,
     COWS,
     DIRECTION_X,
@@ -33,8 +34,7 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.constants import CHUNK, Entity, Material
-from crafter_env.jit import inner
+from crafter_env.kernels.jit import inner
 
 GRASS_ID: Final = int(Material.grass)
 PATH_ID: Final = int(Material.path)
@@ -54,13 +54,13 @@ def inside(w: World, x: int, y: int) -> bool:
 @inner
 def material_at(w: World, x: int, y: int) -> int:
     """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
-    return np.int64(w.materials[x, y])
+    return np.int64(w.materials[x, y])  # type: ignore[return-value]
 
 
 @inner
 def slot_at(w: World, x: int, y: int) -> int:
     """The slot of the object on a cell of the map, or -1."""
-    return np.int64(w.occupants[x, y]) - 1
+    return np.int64(w.occupants[x, y]) - 1  # type: ignore[return-value]
 
 
 @inner

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.arrays import (
+from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
+from crafter_env.kernels.arrays import (
     ACHIEVED,
     ACTION,
     AIM_X,
@@ -33,12 +34,21 @@ from crafter_env.arrays import (
     X,
     Y,
 )
-from crafter_env.collecting import ACTS, COW_FOOD, DO
-from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
-from crafter_env.grid import COW, SKELETON, add_object, inside, is_free, material_at, move_object, set_material, slot_at
-from crafter_env.jit import inner
-from crafter_env.outcomes import begin_outcome, note_item, note_lack, note_target
-from crafter_env.rules import (
+from crafter_env.kernels.collecting import ACTS, COW_FOOD, DO
+from crafter_env.kernels.grid import (
+    COW,
+    SKELETON,
+    add_object,
+    inside,
+    is_free,
+    material_at,
+    move_object,
+    set_material,
+    slot_at,
+)
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.outcomes import begin_outcome, note_item, note_lack, note_target
+from crafter_env.kernels.rules import (
     ITEM_CAP,
     PLACE_ACHIEVEMENT,
     PLACE_TABLE,
@@ -167,7 +177,7 @@ def _act_on_faced(w: World, agent: int) -> None:
                 w.agents[agent, HUNGER] = 0
                 _eat(w, agent, COW_FOOD, _EAT_COW)
             else:
-                w.agents[agent, ACHIEVED + _DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON] += 1
+                w.agents[agent, ACHIEVED + (_DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON)] += 1
                 w.agents[agent, RESULT] = _DEFEATED
 
 

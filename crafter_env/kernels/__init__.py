@@ -1,0 +1,1 @@
+"""The rules of the open world as Numba kernels; Python calls those of `worlds`."""

@@ -1,0 +1,57 @@
+"""Every number of the base rules equals the data file of the installed `crafter`."""
+
+import pytest
+from crafter import constants
+
+from crafter_env import COLLECT, MAKE, PLACE, PROFILES, Achievement, Action, Item, Material
+from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE
+
+
+def names(members):
+    return [member.name for member in members]
+
+
+def test_actions_items_materials_and_achievements_have_the_order_of_the_reference():
+    assert names(Action)[:17] == list(constants.actions)
+    assert names(Item) == list(constants.items)
+    assert names(Material)[1:] == list(constants.materials)
+    assert names(Achievement) == sorted(constants.achievements)
+
+
+def test_items_begin_and_end_where_the_reference_says():
+    assert constants.items == {
+        item.name: {"max": NEED_MAX if item in NEEDS else PROFILES["crafter"].item_cap, "initial": 9 * (item in NEEDS)}
+        for item in Item
+    }
+
+
+def test_walkable_materials():
+    assert names(WALKABLE) == list(constants.walkable)
+
+
+def test_collecting():
+    for material, recipe in COLLECT.items():
+        theirs = constants.collect[material.name]
+        assert theirs["require"] == ({} if recipe.tool is None else {recipe.tool.name: 1})
+        assert theirs["receive"] == {recipe.item.name: 1}
+        assert theirs["leaves"] == recipe.leaves.name
+        assert theirs.get("probability", 1) == recipe.probability
+        assert recipe.achievement.name == f"collect_{recipe.item.name}"
+    assert {material.name for material in COLLECT} == set(constants.collect)
+
+
+@pytest.mark.parametrize("action", PLACE)
+def test_placing(action):
+    recipe, theirs = PLACE[action], constants.place[action.name.removeprefix("place_")]
+    assert theirs["uses"] == {recipe.item.name: recipe.amount}
+    assert set(theirs["where"]) == set(names(recipe.where))
+    assert action.name == f"place_{recipe.puts.name}" == recipe.achievement.name
+
+
+@pytest.mark.parametrize("action", MAKE)
+def test_making(action):
+    recipe, theirs = MAKE[action], constants.make[action.name.removeprefix("make_")]
+    assert theirs["uses"] == {item.name: amount for item, amount in recipe.uses}
+    assert set(theirs["nearby"]) == set(names(recipe.stations))
+    assert theirs["gives"] == 1
+    assert action.name == f"make_{recipe.item.name}" == recipe.achievement.name
