@@ -48,6 +48,8 @@ FURNACE_STONE = PLACE[Action.place_furnace].amount
 
 DIG = 3
 """Cost of a step into a cell that has to be dug first; a free one costs 1."""
+SPARE_STEPS = 400
+"""Steps left at which an open episode still leaves time for better tools than the first."""
 FAR = 25
 """Steps to a station beyond which another is built."""
 RICH = 45.0
@@ -59,7 +61,7 @@ THIRSTY, HUNGRY, TIRED = 4, 4, 3
 """Needs below which an agent looks after them."""
 EVENING = range(110, 160)
 """Steps of a day in which it provides for the night: eats and drinks when it is only `PECKISH`."""
-PECKISH = 7
+PECKISH = 5
 DAY_STEPS = 300
 DAY, DUSK = 0.85, 0.65
 """Daylight in which it is safe to sleep, and below which monsters are to be reckoned with."""
@@ -187,7 +189,6 @@ class Scene:
     def _digs(self, material: Material) -> bool:
         return material in _DIGGABLE and self.needed(material) == 1 and self.can_collect(material)
 
-
     def search(self, wanted: Callable[[Cell], float | None], limit: int = 80) -> Trip | None:
         """Find the cell with the smallest cost of the way plus its own handicap.
 
@@ -272,11 +273,17 @@ def survive(scene: Scene) -> Plan | None:
             return Plan((action,), Task("fight", f"{monster.kind}_{monster.id}"), "it attacks me")
     if is_sheltered(scene) and seen.daylight < DUSK:
         return None
-    if seen.needs["drink"] < (PECKISH if scene.is_evening else THIRSTY) and scene.left_steps > seen.needs["drink"] * DRINK_STEPS:
+    if (
+        seen.needs["drink"] < (PECKISH if scene.is_evening else THIRSTY)
+        and scene.left_steps > seen.needs["drink"] * DRINK_STEPS
+    ):
         plan = fetch(scene, Material.water, times=9 - seen.needs["drink"])
         if plan is not None:
             return plan
-    if seen.needs["food"] < (PECKISH if scene.is_evening else HUNGRY) and scene.left_steps > seen.needs["food"] * FOOD_STEPS:
+    if (
+        seen.needs["food"] < (PECKISH if scene.is_evening else HUNGRY)
+        and scene.left_steps > seen.needs["food"] * FOOD_STEPS
+    ):
         plan = eat(scene)
         if plan is not None:
             return plan
@@ -394,6 +401,16 @@ def missing_inputs(scene: Scene, tool: Tool) -> dict[Item, int]:
         if Material.table in stations and crafting_trip(scene, (Material.table,)) is None:
             wanted[Item.wood] = wanted.get(Item.wood, 0) + TABLE_WOOD
     return {item: units - scene.held(item) for item, units in wanted.items() if units > scene.held(item)}
+
+
+def ambition(scene: Scene) -> Tool | None:
+    """The next tool to make; None when it is better to collect what brings points."""
+    for tool in LADDER:
+        is_idle = tool is Tool.stone_sword and not scene.seen.cooperation.mobs
+        if not scene.held(Item[tool.value]) and not is_idle:
+            is_extra = not scene.seen.goal and tool is not Tool.wood_pickaxe
+            return None if is_extra and scene.left_steps < SPARE_STEPS else tool
+    return None
 
 
 def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:

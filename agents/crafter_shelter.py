@@ -41,7 +41,9 @@ def _dig_in(scene: Scene) -> Plan | None:
         for dx, dy in STEPS.values():
             first, second = (cell[0] + dx, cell[1] + dy), (cell[0] + 2 * dx, cell[1] + 2 * dy)
             walls = {*scene.beside(first), *scene.beside(second)} - {cell, first, second}
-            if scene.material(first) is scene.material(second) is Material.stone and all(_is_wall(scene, w) for w in walls):
+            if scene.material(first) is scene.material(second) is Material.stone and all(
+                _is_wall(scene, w) for w in walls
+            ):
                 return first, second
         return None
 
@@ -66,4 +68,6 @@ def _dig_in(scene: Scene) -> Plan | None:
 
 
 def _is_wall(scene: Scene, cell: Cell) -> bool:
-    return scene.material(cell) not in WALKABLE and (scene.material(cell) is not Material.none or not scene.on_map(cell))
+    return scene.material(cell) not in WALKABLE and (
+        scene.material(cell) is not Material.none or not scene.on_map(cell)
+    )

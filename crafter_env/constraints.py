@@ -22,7 +22,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from crafter_env.kernels.arrays import ALIVE, FACING_X, FACING_Y, INVENTORY, KIND, SLEEPING, ByteArray, IntArray, SlotArray, X, Y
+from crafter_env.kernels.arrays import (
+    ALIVE,
+    FACING_X,
+    FACING_Y,
+    INVENTORY,
+    KIND,
+    SLEEPING,
+    ByteArray,
+    IntArray,
+    SlotArray,
+    X,
+    Y,
+)
 from crafter_env.constants import NEED_MAX, Action, Entity, Item, Material
 from crafter_env.kernels.jit import compiled
 from crafter_env.profiles import SCORE_BASE, CollectRule
@@ -42,7 +54,10 @@ _ENERGY = int(Item.energy)
 _PLAYER, _COW = int(Entity.player), int(Entity.cow)
 _FACING, _AREA = int(CollectRule.facing), int(CollectRule.area)
 _IS_TASK: Final = np.array(
-    [material in range(len(Material)) and COLLECT_TABLE[material, COLLECTED_ITEM] in SCORE_BASE for material in Material]
+    [
+        material in range(len(Material)) and COLLECT_TABLE[material, COLLECTED_ITEM] in SCORE_BASE
+        for material in Material
+    ]
 )
 
 

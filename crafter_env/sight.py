@@ -89,9 +89,7 @@ def next_step(
 
 
 @compiled
-def measure(
-    known: ByteArray, occupants: SlotArray, x: int, y: int, field: FieldArray, queue: IntArray
-) -> None:
+def measure(known: ByteArray, occupants: SlotArray, x: int, y: int, field: FieldArray, queue: IntArray) -> None:
     """Write the length of the shortest way from an agent to each cell into `field`; -1 where there is none."""
     field[:] = NO_WAY
     field[x, y] = 0
@@ -199,4 +197,3 @@ def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArr
                 side = 2 if u < x else 3
             if found[side, 2] < 0 or field[u, v] < found[side, 2]:
                 found[side, 0], found[side, 1], found[side, 2] = u, v, field[u, v]
-

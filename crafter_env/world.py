@@ -241,9 +241,7 @@ class CrafterWorld:
         held: npt.NDArray[np.bool_] = (state.inventory[:, _FIRST_CAPABILITY:] > 0) & state.alive[:, None]
         return held
 
-    def _outcomes(
-        self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]
-    ) -> list[Mapping[str, Any]]:
+    def _outcomes(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> list[Mapping[str, Any]]:
         state = self.env.crafter_state
         records: list[Mapping[str, Any]] = []
         for agent in np.flatnonzero(before).tolist():

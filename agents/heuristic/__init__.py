@@ -30,7 +30,11 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:  # n
 
         check_vocabulary(world)
         return GreedyTeam(len(world.agents)).minds
-    raise ValueError(f"agents=heuristic has no rule for the world '{world.name}'; it has one for: cube")
+    if world.name == "crafter":
+        from agents.heuristic.crafter import ClimbingTeam  # noqa: PLC0415
+
+        return ClimbingTeam(len(world.agents)).minds
+    raise ValueError(f"agents=heuristic has no rule for the world '{world.name}'; it has one for: cube, crafter")
 
 
 component = Component(HeuristicConfig, build)

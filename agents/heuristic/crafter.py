@@ -9,11 +9,11 @@ from __future__ import annotations
 from agents.crafter import (
     FOOD_STEPS,
     HUNGRY,
-    LADDER,
     SOURCE,
     STEPS,
     Scene,
     Way,
+    ambition,
     explore,
     fetch,
     harvest,
@@ -28,10 +28,6 @@ from crafter_env import CrafterObservation, Item, Material, Tool
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 
-SPARE_STEPS = 400
-"""Steps left at which an open episode still leaves time for better tools."""
-EVENING_MEAL = 6
-"""Food below which an agent looks for a cow before the night."""
 TABLE_DISTANCE = 40
 """Cells to a table within which the team comes together at it."""
 VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
@@ -76,7 +72,7 @@ class ClimbingTeam:
         self._cows = {cow: cell for cow, cell in self._cows.items() if not scene.in_view(cell)}
         self._cows |= {entity.id: entity.cell for entity in scene.seen.entities if entity.kind == "cow"}
         food = scene.seen.needs["food"]
-        if food >= (EVENING_MEAL if scene.is_evening else HUNGRY) or scene.left_steps <= food * FOOD_STEPS or not self._cows:
+        if food >= HUNGRY or scene.left_steps <= food * FOOD_STEPS or not self._cows:
             return None
         return approach(scene, min(self._cows.values(), key=lambda cell: (_distance(cell, scene.cell), cell)), _EAT)
 
@@ -84,7 +80,10 @@ class ClimbingTeam:
         """End the gatherings that are over; where one came to nothing, none is called again."""
         for gathering in [found for found in self._gatherings if found.is_over(self._scenes, step)]:
             self._gatherings.remove(gathering)
-            if all(self._scenes[m].material(gathering.cell) is gathering.what for m in gathering.members & self._scenes.keys()):
+            if all(
+                self._scenes[m].material(gathering.cell) is gathering.what
+                for m in gathering.members & self._scenes.keys()
+            ):
                 self._hopeless.add(gathering.cell)
 
     def _gather(self, agent: int, scene: Scene) -> Plan | None:
@@ -92,7 +91,7 @@ class ClimbingTeam:
         return found.plan(agent, scene) if found is not None else None
 
     def _work(self, agent: int, scene: Scene) -> Plan | None:
-        tool = _ambition(scene)
+        tool = ambition(scene)
         if tool is None:
             return harvest(scene) or self._collect_together(agent, scene, VALUE)
         lacking = missing_inputs(scene, tool)
@@ -115,7 +114,9 @@ class ClimbingTeam:
         others = lacking if len(lacking) >= quorum - 1 else free[: quorum - 1]
         return self._call(agent, scene, tool, (table[0], table[1]), others, quorum)
 
-    def _collect_together(self, agent: int, scene: Scene, materials: list[Material] | tuple[Material, ...]) -> Plan | None:
+    def _collect_together(
+        self, agent: int, scene: Scene, materials: list[Material] | tuple[Material, ...]
+    ) -> Plan | None:
         """Call as many capable agents as it takes to the nearest cell of one of some materials, or to make room there."""
         for material in materials:
             quorum = scene.needed(material)
@@ -165,16 +166,6 @@ class ClimbingTeam:
                 self._headings[key] += turn
                 return plan
         return rest()
-
-
-def _ambition(scene: Scene) -> Tool | None:
-    """The next tool to make; None when it is better to collect what brings points."""
-    for tool in LADDER:
-        is_idle = tool is Tool.stone_sword and not scene.seen.cooperation.mobs
-        if not scene.held(Item[tool.value]) and not is_idle:
-            is_extra = not scene.seen.goal and tool is not Tool.wood_pickaxe
-            return None if is_extra and scene.left_steps < SPARE_STEPS else tool
-    return None
 
 
 def _distance(a: tuple[int, int], b: tuple[int, int]) -> int:

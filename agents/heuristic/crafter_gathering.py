@@ -76,7 +76,9 @@ class Gathering:
         """The free place around the cell that is nearest, apart from those of the other members."""
         taken = {cell for member, cell in self.spots.items() if member != agent}
         radius = 1 if isinstance(self.what, Tool) else scene.seen.cooperation.radius
-        free = [cell for cell in places(scene, self.cell, radius, around=isinstance(self.what, Tool)) if cell not in taken]
+        free = [
+            cell for cell in places(scene, self.cell, radius, around=isinstance(self.what, Tool)) if cell not in taken
+        ]
         if scene.cell in free and self.spots.get(agent) == scene.cell:
             return scene.cell
         trip = scene.search(lambda cell: 2.0 * (_distance(cell, self.cell) - 1) if cell in free else None)

@@ -197,5 +197,3 @@ class CreatureController(_Collecting):
         elif not self.walk(around(creature.cell, 1)):
             return failed(Reason.no_path, kind.name, ground.creature_id(creature))
         return None
-
-

@@ -185,18 +185,11 @@ def around(cell: Cell, radius: int) -> list[Cell]:
     """The cells within an L1 distance, column by column."""
     x, y = cell
     return [
-        (x + dx, y + dy)
-        for dx in range(-radius, radius + 1)
-        for dy in range(abs(dx) - radius, radius - abs(dx) + 1)
+        (x + dx, y + dy) for dx in range(-radius, radius + 1) for dy in range(abs(dx) - radius, radius - abs(dx) + 1)
     ]
 
 
 def beside_station(cell: Cell) -> list[Cell]:
     """The cells from which a station on a cell can be used: around it, but none on the left or upper edge of the map."""
     x, y = cell
-    return [
-        (x + dx, y + dy)
-        for dx in (-1, 0, 1)
-        for dy in (-1, 0, 1)
-        if (dx or dy) and x + dx > 0 and y + dy > 0
-    ]
+    return [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx or dy) and x + dx > 0 and y + dy > 0]

@@ -77,7 +77,9 @@ class PlaceController(CrafterController):
             return None
         x, y = ground.cell_of(agent)
         for action, (dx, dy) in DISPLACEMENT.items():
-            turns = self._bears((x + dx, y + dy)) and not ground.is_free((x + dx, y + dy)) and self._is_safe(x + dx, y + dy)
+            turns = (
+                self._bears((x + dx, y + dy)) and not ground.is_free((x + dx, y + dy)) and self._is_safe(x + dx, y + dy)
+            )
             walks = ground.is_free((x + dx, y + dy)) and self._bears((x + 2 * dx, y + 2 * dy))
             if self.ticks < 2 and (turns or walks):
                 self.step = int(action)

@@ -85,7 +85,9 @@ class Observer:
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
             cooperation=self._cooperation,
-            map=self._draw(ground.memory[agent], [a for a in range(ground.agents) if a == agent or self._sees(agent, a)]),
+            map=self._draw(
+                ground.memory[agent], [a for a in range(ground.agents) if a == agent or self._sees(agent, a)]
+            ),
             visible=self._visible(cell) if alive else {},
             entities=self._entities(agent) if alive else (),
             teammates=tuple(
@@ -161,9 +163,7 @@ class Observer:
         width, height = self._ground.state.size
         return SeenEntity(width * height + number, kind.name, cell, health)
 
-    def _hints(
-        self, agent: int
-    ) -> tuple[tuple[TargetHint, ...], tuple[TargetHint, ...], tuple[Frontier, ...]]:
+    def _hints(self, agent: int) -> tuple[tuple[TargetHint, ...], tuple[TargetHint, ...], tuple[Frontier, ...]]:
         ground = self._ground
         known, field = ground.memory[agent], ground.measure(agent)
         sight.nearest_cells(known, field, self._reach, self._found)
@@ -171,8 +171,14 @@ class Observer:
         tasks = tuple(hint for material in TASKS for hint in self._targets(agent, material))
         supplies = tuple(hint for material in SUPPLIES for hint in self._targets(agent, material))
         edges = zip(_DIRECTIONS, self._edges.tolist(), strict=True)
-        return tasks, supplies, tuple(
-            Frontier(ground.id_of((x, y)), direction, (x, y), length) for direction, (x, y, length) in edges if length >= 0
+        return (
+            tasks,
+            supplies,
+            tuple(
+                Frontier(ground.id_of((x, y)), direction, (x, y), length)
+                for direction, (x, y, length) in edges
+                if length >= 0
+            ),
         )
 
     def _targets(self, agent: int, material: Material) -> list[TargetHint]:

@@ -119,7 +119,10 @@ class TaskBoard:
         return [*ended, TaskState(task, *found[2:])]
 
     def _craft_states(self, joint: IntArray) -> list[TaskState]:
-        now = {Action(action): self._craft_state(Action(action), joint) for action in np.unique(joint[_makes(joint)]).tolist()}
+        now = {
+            Action(action): self._craft_state(Action(action), joint)
+            for action in np.unique(joint[_makes(joint)]).tolist()
+        }
         changes = [_over(state.task) for action, state in self._crafts.items() if action not in now]
         changes += [state for action, state in now.items() if self._crafts.get(action) != state]
         self._crafts = now

@@ -103,7 +103,7 @@ def test_only_a_stuck_team_is_formed_anew():
 
 
 def test_an_unknown_world_is_a_clear_error():
-    with pytest.raises(ValueError, match="no rule for the world 'corridor'; it has one for: cube"):
+    with pytest.raises(ValueError, match="no rule for the world 'corridor'; it has one for: cube, crafter"):
         build(HeuristicConfig(name="heuristic"), context(Corridor()))
 
 

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ Money = Annotated[float, Field(ge=0)]
 NAME = "simulated"
 """What it calls itself; everything that is made of its answers says so."""
 
-WORLDS = ("cube",)
+WORLDS = ("cube", "crafter")
 """Worlds that it has rules for."""
 
 CHARACTERS_PER_TOKEN = 4
@@ -41,7 +42,7 @@ class SimulatedSettings(BaseModel):
     malformed: Rate
     """Probability that an answer is no valid JSON."""
     invalid: Rate
-    """Probability that a plan is invalid: half of them name a block that is not there, half have a wrong argument."""
+    """Probability that a plan is invalid: half of them name something that is not there, half have a wrong argument."""
     poor: Rate
     """Probability that a choice is made at random instead of by the rules."""
     refusal: Rate
@@ -121,16 +122,15 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
     try:
         turn = orjson.loads(blocks["turn"])
         world, vocabulary = turn["world"], frozenset(turn["vocabulary"])
-        if world != "cube":
+        if world not in WORLDS:
             raise BadRequest(
                 f"llm=simulated has no rules for the world '{world}'; it has rules for: {', '.join(WORLDS)}"
             )
-        from agents.llm.simulated import cube  # noqa: PLC0415 (only the world in use is loaded)
-
-        view = read_view(blocks, cube.read_observation(blocks["observation"]))
+        speaker: Any = import_module(f"agents.llm.simulated.{world}")  # only the world in use is loaded
+        view = read_view(blocks, speaker.read_observation(blocks["observation"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error
-    return write(cube.answer(view, vocabulary, poor, rng), view)
+    return write(speaker.answer(view, vocabulary, poor, rng), view)
 
 
 def _without_world(request: Request) -> str:

@@ -15,12 +15,12 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 def refuse_types(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
     """Give a plan an argument of the wrong type or out of its range; None when the answer holds no plan."""
-    return _change(value, rng, ("steps", "count", "block"), lambda name: "many" if name == "block" else 0)
+    return _change(value, rng, ("steps", "count", "block", "id"), lambda name: "many" if name in ("block", "id") else 0)
 
 
 def refuse_state(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
     """Let a plan name what is not there; None when the answer holds no plan."""
-    return _change(value, rng, ("block",), lambda _: UNKNOWN)
+    return _change(value, rng, ("block", "id"), lambda _: UNKNOWN)
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:

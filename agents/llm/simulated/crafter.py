@@ -1,0 +1,145 @@
+"""The simulated speaker in the open world: it reads the observation in the prompt, and climbs the technology tree."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from agents.crafter import (
+    RESOURCE,
+    SOURCE,
+    Scene,
+    Way,
+    ambition,
+    explore,
+    fetch,
+    harvest,
+    make,
+    missing_inputs,
+    rest,
+    survive,
+)
+from agents.crafter_shelter import hide
+from agents.llm.errors import BadRequest
+from crafter_env import CrafterObservation, Material
+from maeil.messages import Draft, Kind
+from maeil.mind import Act, Resume, Thought, View
+from maeil.plans import Plan
+
+NEEDS = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
+"""The actions that its plans are made of."""
+PATIENCE = 12
+"""Times that it tries while too few agents are there."""
+LEADER = "leader"
+_CALL = re.compile(r"\b(?:tree|stone|coal|iron|diamond)_(\d+)\b")
+_observation = TypeAdapter(CrafterObservation)
+
+
+def read_observation(text: str) -> CrafterObservation:
+    """Read the observation of a prompt.
+
+    Raises:
+        ValueError: it is none of the open world.
+    """
+    return _observation.validate_json(text)
+
+
+def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
+    """Answer a turn.
+
+    It says where it works when that takes several agents, follows the last such call that it knows the place of, and
+    resumes its plan when interrupted. A coordinator without a body has nothing to say.
+
+    Args:
+        view: what the prompt tells; nothing else is known.
+        vocabulary: names of the actions that a plan may have.
+        poor: probability that a choice is made at random.
+        rng: for the choices of this answer.
+
+    Raises:
+        BadRequest: the rules make plans of actions that the vocabulary does not have.
+    """
+    if missing := sorted(NEEDS - vocabulary):
+        raise BadRequest(
+            f"llm=simulated has no rules for this vocabulary of the world 'crafter': it needs {', '.join(missing)}"
+        )
+    observation = view.observation
+    assert isinstance(observation, CrafterObservation)
+    if observation.cell is None:
+        return Thought()
+    plan = _plan(view, Scene(observation), poor, rng)
+    messages: tuple[Draft, ...] = ()
+    if view.turn.recipients and view.plan is None and observation.alive:
+        messages = _talk(view, plan)
+    if Act.PLAN not in view.turn.acts:
+        return Thought(messages=messages)
+    return Thought(plan if view.plan is None else Resume.RESUME, messages)
+
+
+def _talk(view: View, plan: Plan) -> tuple[Draft, ...]:
+    task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else "I have nothing to do."
+    if Act.SPEAK in view.turn.acts:
+        kind = Kind.DIRECTIVE if view.turn.role == LEADER else Kind.PROPOSE
+        return (Draft(view.turn.recipients, task, kind),)
+    if Act.ACKNOWLEDGE in view.turn.acts and view.unread:
+        return (Draft(view.turn.recipients, task, Kind.ACK),)
+    return ()
+
+
+def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Plan:
+    if not scene.seen.alive:
+        return rest(rationale="I am dead")
+    ways = list(Way)
+    heading = ways[(view.agent + view.t // 50) % len(ways)]
+    if rng.random() < poor:
+        heading = ways[rng.integers(len(ways))]
+        return explore(scene, heading) or rest()
+    return (
+        survive(scene)
+        or hide(scene)
+        or _join(view, scene)
+        or _work(scene)
+        or explore(scene, heading)
+        or next((plan for way in ways if (plan := explore(scene, way)) is not None), rest())
+    )
+
+
+def _join(view: View, scene: Scene) -> Plan | None:
+    """Go to the place of the last message that names one which takes several agents, where this agent can be of use."""
+    for message in reversed((*view.memory, *view.unread)):
+        found = _CALL.search(message.content)
+        if found is None or message.sender == view.agent:
+            continue
+        cell = scene.cell_of(int(found[1]))
+        material = scene.material(cell)
+        if material in RESOURCE and scene.needed(material) > 1 and scene.can_collect(material):
+            others = frozenset(scene.id_of(other) for other in scene.known(material) if other != cell)
+            return fetch(scene, material, avoid=others, patience=PATIENCE)
+    return None
+
+
+def _work(scene: Scene) -> Plan | None:
+    """Make the next tool, or fetch what it takes; without one to make, collect what brings points."""
+    tool = ambition(scene)
+    if tool is None:
+        plans = [fetch(scene, material, patience=PATIENCE) for material in _worth(scene)]
+        return next((plan for plan in plans if plan is not None), None) or harvest(scene)
+    lacking = missing_inputs(scene, tool)
+    if not lacking:
+        return make(scene, tool, PATIENCE)
+    plans = [fetch(scene, SOURCE[item], patience=PATIENCE) for item in lacking]
+    return next((plan for plan in plans if plan is not None), None)
+
+
+def _worth(scene: Scene) -> list[Material]:
+    """What it would call others for, when teammates are in view."""
+    if not scene.seen.teammates:
+        return []
+    wanted = (Material.diamond, Material.iron, Material.coal)
+    return [
+        material
+        for material in wanted
+        if scene.can_collect(material) and scene.needed(material) <= len(scene.seen.teammates) + 1
+    ]
