@@ -20,23 +20,29 @@ from crafter_env import (
     Collect,
     Craft,
     CrafterObservation,
+    Direction,
     Item,
     Material,
     Move,
     Navigate,
     Noop,
     Place,
+    Placeable,
     Resource,
     SeenEntity,
     Sleep,
     Target,
     Tool,
 )
-from crafter_env import Direction as Way
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan, Task
 
-STEPS: dict[Way, Cell] = {Way.up: (0, -1), Way.down: (0, 1), Way.left: (-1, 0), Way.right: (1, 0)}
+STEPS: dict[Direction, Cell] = {
+    Direction.up: (0, -1),
+    Direction.down: (0, 1),
+    Direction.left: (-1, 0),
+    Direction.right: (1, 0),
+}
 WALKABLE = frozenset({Material.grass, Material.path, Material.sand})
 RESOURCE = {Material[name]: Resource[COLLECT[Material[name]].item.name] for name in ("tree", "stone", "coal", "iron")}
 RESOURCE |= {Material.diamond: Resource.diamond, Material.water: Resource.drink}
@@ -352,7 +358,7 @@ def fetch(
     )
 
 
-def explore(scene: Scene, heading: Way) -> Plan | None:
+def explore(scene: Scene, heading: Direction) -> Plan | None:
     """A plan that goes to where something unseen can be seen, rather in a direction; None when there is no such place."""
     dx, dy = STEPS[heading]
 
@@ -427,9 +433,9 @@ def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:
         table = crafting_trip(scene, (Material.table,))
         if table is not None and (way := scene.advance(table)) is not None:
             return Plan(tuple(way), task, "I am on my way to the table")
-        start = scene.go(table.cell) if table is not None else [Place(object="table")]
+        start = scene.go(table.cell) if table is not None else [Place(object=Placeable.table)]
     if Material.furnace in stations:
-        start.append(Place(object="furnace"))
+        start.append(Place(object=Placeable.furnace))
     return Plan(tuple(start), task, f"I need {' and '.join(station.name for station in stations)} for a {tool.value}")
 
 

@@ -16,11 +16,11 @@ from pydantic import Field, PositiveInt, field_validator
 from crafter_env.constants import Achievement, Item, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
+from crafter_env.kernels.rules import encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import CrafterObservation
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
-from crafter_env.kernels.rules import encode_rules
 from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import control, problems
 from crafter_env.symbolic.controller import CrafterController

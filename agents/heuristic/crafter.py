@@ -12,7 +12,6 @@ from agents.crafter import (
     SOURCE,
     STEPS,
     Scene,
-    Way,
     ambition,
     explore,
     fetch,
@@ -24,7 +23,7 @@ from agents.crafter import (
 )
 from agents.crafter_shelter import hide
 from agents.heuristic.crafter_gathering import Gathering, approach, cells_of, make_room, station
-from crafter_env import CrafterObservation, Item, Material, Tool
+from crafter_env import CrafterObservation, Direction, Item, Material, Tool
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 
@@ -33,7 +32,7 @@ TABLE_DISTANCE = 40
 VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
 """What an open episode gathers for, best first."""
 _EAT = Task("eat", "cow")
-_HEADINGS = (Way.right, Way.left, Way.down, Way.up)
+_HEADINGS = (Direction.right, Direction.left, Direction.down, Direction.up)
 
 
 class ClimbingTeam:

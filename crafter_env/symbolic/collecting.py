@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
-from crafter_env.constraints import AREA_AIM
-from crafter_env.sight import NO_WAY
+from crafter_env.kernels.constraints import AREA_AIM
+from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
 from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground, around

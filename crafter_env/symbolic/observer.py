@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from crafter_env import sight
-from crafter_env.kernels.arrays import ByteArray
 from crafter_env.constants import COLLECT, NEEDS, Cell, Entity, Item, Material
+from crafter_env.kernels import sight
+from crafter_env.kernels.arrays import ByteArray
 from crafter_env.layout import MATERIAL_CHARACTERS
 from crafter_env.observation import (
     UNSEEN,

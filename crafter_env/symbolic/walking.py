@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Action, Cell, Material
-from crafter_env.sight import NO_WAY
+from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF, Navigate, Target
 from crafter_env.symbolic.controller import SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground, around, beside_station

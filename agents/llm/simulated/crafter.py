@@ -11,7 +11,6 @@ from agents.crafter import (
     RESOURCE,
     SOURCE,
     Scene,
-    Way,
     ambition,
     explore,
     fetch,
@@ -23,7 +22,7 @@ from agents.crafter import (
 )
 from agents.crafter_shelter import hide
 from agents.llm.errors import BadRequest
-from crafter_env import CrafterObservation, Material
+from crafter_env import CrafterObservation, Direction, Material
 from maeil.messages import Draft, Kind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
@@ -91,7 +90,7 @@ def _talk(view: View, plan: Plan) -> tuple[Draft, ...]:
 def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Plan:
     if not scene.seen.alive:
         return rest(rationale="I am dead")
-    ways = list(Way)
+    ways = list(Direction)
     heading = ways[(view.agent + view.t // 50) % len(ways)]
     if rng.random() < poor:
         heading = ways[rng.integers(len(ways))]

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.kernels.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
 from crafter_env.constants import VIEW, Action
+from crafter_env.kernels.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
 from crafter_env.kernels.jit import compiled
 from crafter_env.kernels.rules import WALKABLE_MASK
 
