@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from crafter_env import (
     COLLECT,
@@ -236,7 +237,7 @@ class Scene:
             way.append(previous[way[-1]])
         way.reverse()
         stage = way[: STAGE + 1] if self.in_danger else way
-        for before, cell in zip(stage, stage[1:], strict=False):
+        for before, cell in pairwise(stage):
             if self.material(cell) not in WALKABLE:
                 return Trip(end, cost, before, cell, tuple(way))
         return Trip(end, cost, stage[-1], None, tuple(way), is_stage=len(stage) < len(way))
@@ -359,7 +360,7 @@ def fetch(
 
 
 def explore(scene: Scene, heading: Direction) -> Plan | None:
-    """A plan that goes to where something unseen can be seen, rather in a direction; None when there is no such place."""
+    """A plan that goes to where something unseen can be seen, rather in a direction; None when there is nothing."""
     dx, dy = STEPS[heading]
 
     def handicap(cell: Cell) -> float | None:

@@ -18,7 +18,7 @@ TASK = Task("hide", "shelter")
 
 
 def hide(scene: Scene) -> Plan | None:
-    """A plan that goes into a shelter, or stays in one, in the dark or with little health; None when there is no need."""
+    """A plan that goes into a shelter, or stays in one, in the dark or with little health; None without need."""
     seen = scene.seen
     needs_shelter = seen.daylight < DARK or seen.needs["health"] <= FAINT
     if not seen.cooperation.mobs:

@@ -1,7 +1,7 @@
 """The cooperation constraints of the tasks of a world (EmCoop, cooperative constraints, instance MA-Crafter).
 
-A task is a cell of one of the five resources that bring a score (tree, stone, coal, iron, diamond), active while a living
-agent has it in view. Under a joint action it has
+A task is a cell of one of the five resources that bring a score (tree, stone, coal, iron, diamond), active while a
+living agent has it in view. Under a joint action it has
 
 - threshold p: the capable agents that it takes, by the level;
 - spatial: living agents within the radius of the collect rule;

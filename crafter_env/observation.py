@@ -150,7 +150,7 @@ class CrafterObservation:
         """The observation as readable lines."""
         end = f"reach {self.goal}" if self.goal else "score as much as possible"
         lines = [
-            f"Step {self.step} of {self.max_steps}; goal: {end}; team score {self.score:g}; daylight {self.daylight:.2f}.",
+            f"Step {self.step} of {self.max_steps}; goal: {end}; score {self.score:g}; daylight {self.daylight:.2f}.",
             self._self_line(),
             f"Needs: {_amounts(self.needs)}. Bag: {_amounts(self.inventory) or 'empty'}.",
             f"Agents needed at once: {_amounts(self.cooperation.agents)}; to craft {self.cooperation.craft_agents}; "

@@ -6,6 +6,8 @@ typed observations have told: each agent's own map, bag and needs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agents.crafter import (
     FOOD_STEPS,
     HUNGRY,
@@ -111,38 +113,29 @@ class ClimbingTeam:
         free = self._free(agent, table)
         lacking = [other for other in free if not self._scenes[other].held(Item[tool.value])]
         others = lacking if len(lacking) >= quorum - 1 else free[: quorum - 1]
-        return self._call(agent, scene, tool, (table[0], table[1]), others, quorum)
+        if len(others) < quorum - 1:
+            return None
+        return self._begin(agent, scene, Gathering(tool, table, frozenset({agent, *others}), scene.seen.step))
 
-    def _collect_together(
-        self, agent: int, scene: Scene, materials: list[Material] | tuple[Material, ...]
-    ) -> Plan | None:
-        """Call as many capable agents as it takes to the nearest cell of one of some materials, or to make room there."""
+    def _collect_together(self, agent: int, scene: Scene, materials: Sequence[Material]) -> Plan | None:
+        """Call as many capable agents as it takes to the nearest cell of one of some materials, or to make room."""
         for material in materials:
             quorum = scene.needed(material)
             if not scene.can_collect(material) or quorum > len(self._scenes):
                 continue
-            cells = cells_of(scene, material, quorum, self._hopeless)
+            cells, what = cells_of(scene, material, quorum, self._hopeless), material
             if not cells and (ores := scene.known(material)) and scene.can_collect(Material.stone):
-                needed = scene.needed(Material.stone)
-                stone = make_room(scene, ores, needed, self._hopeless)
-                if stone is not None:
-                    material, quorum, cells = Material.stone, needed, [stone]
+                quorum, what = scene.needed(Material.stone), Material.stone
+                stone = make_room(scene, ores, quorum, self._hopeless)
+                cells = [stone] if stone is not None else []
             if cells:
-                able = [other for other in self._free(agent, cells[0]) if self._scenes[other].can_collect(material)]
-                if quorum == 1:
-                    return Gathering(material, cells[0], frozenset({agent}), scene.seen.step).plan(agent, scene)
-                plan = self._call(agent, scene, material, cells[0], able[: quorum - 1], quorum)
-                if plan is not None:
-                    return plan
+                able = [other for other in self._free(agent, cells[0]) if self._scenes[other].can_collect(what)]
+                members = frozenset({agent, *able[: quorum - 1]})
+                if len(members) == quorum:
+                    return self._begin(agent, scene, Gathering(what, cells[0], members, scene.seen.step))
         return None
 
-    def _call(
-        self, agent: int, scene: Scene, what: Material | Tool, cell: tuple[int, int], others: list[int], quorum: int
-    ) -> Plan | None:
-        """Begin a gathering; None when too few are free for it."""
-        if len(others) < quorum - 1:
-            return None
-        gathering = Gathering(what, cell, frozenset({agent, *others}), scene.seen.step)
+    def _begin(self, agent: int, scene: Scene, gathering: Gathering) -> Plan:
         self._gatherings.append(gathering)
         return gathering.plan(agent, scene)
 
@@ -156,7 +149,7 @@ class ClimbingTeam:
         """Look for unseen land: each in a direction of its own, or all in one where the level asks for cooperation."""
         if self._gatherings:
             return approach(scene, self._gatherings[0].cell, Task("explore", "team"))
-        together = max(scene.seen.cooperation.agents.values()) > 2 or scene.seen.cooperation.craft_agents > 1
+        together = scene.seen.cooperation.agents[Item.iron.name] > 1
         key = 0 if together else agent
         for turn in range(len(STEPS)):
             heading = _HEADINGS[(self._headings[key] + turn) % len(_HEADINGS)]

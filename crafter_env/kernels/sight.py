@@ -191,9 +191,7 @@ def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArr
                     unseen = True
             if not unseen:
                 continue
-            if abs(v - y) >= abs(u - x):
-                side = 0 if v < y else 1
-            else:
-                side = 2 if u < x else 3
+            is_vertical = abs(v - y) >= abs(u - x)
+            side = (0 if v < y else 1) if is_vertical else (2 if u < x else 3)
             if found[side, 2] < 0 or field[u, v] < found[side, 2]:
                 found[side, 0], found[side, 1], found[side, 2] = u, v, field[u, v]

@@ -197,7 +197,7 @@ class Share(SymbolicAction):
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest way over cells that this agent has seen, until the target can be acted on; 64 steps at most."""
+    """Go by the shortest way over cells that this agent has seen until the target is in reach; 64 steps at most."""
 
     action: Literal["navigate"] = "navigate"
     target: Target

@@ -122,7 +122,7 @@ class Ground:
         return Material(int(self.memory[agent, cell[0], cell[1]]))
 
     def creatures(self, agent: int, kinds: Sequence[Entity] = tuple(Entity)) -> list[tuple[Entity, Creature]]:
-        """The creatures of some kinds that an agent sees, nearest first; a plant that can be eaten is a `ripe_plant`."""
+        """The creatures of some kinds that an agent sees, nearest first; a ripe plant is a `ripe_plant`."""
         x, y = self.cell_of(agent)
         found = []
         for creature in self.state.creatures():
@@ -191,6 +191,6 @@ def around(cell: Cell, radius: int) -> list[Cell]:
 
 
 def beside_station(cell: Cell) -> list[Cell]:
-    """The cells from which a station on a cell can be used: around it, but none on the left or upper edge of the map."""
+    """The cells from which a station on a cell can be used: around it, none on the left or upper edge of the map."""
     x, y = cell
     return [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx or dy) and x + dx > 0 and y + dy > 0]

@@ -23,7 +23,7 @@ class NoopController(CrafterController):
         return SUCCESS if self.ticks >= self._steps else None
 
     def when_dead(self) -> Ended | None:
-        """Fail when death comes; begun after it, go on for ever, so that nobody is asked what a dead agent should do."""
+        """Fail when death comes; begun after it, go on for ever: nobody is asked what a dead agent should do."""
         return None if self._begun_dead else failed(Reason.dead)
 
 

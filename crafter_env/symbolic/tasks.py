@@ -1,7 +1,7 @@
-"""The cooperative tasks of a world as the loop follows them: `Task("collect", "iron_2081")`, `Task("craft", "iron_pickaxe")`.
+"""The cooperative tasks of a world as the loop follows them: `collect` of a cell (`iron_2081`), `craft` of a tool.
 
-A cell of a resource is a task while it is in view: see `crafter_env.constraints`. A craft is a task in the steps in which
-somebody makes the item, with these numbers:
+A cell of a resource is a task while it is in view: see `crafter_env.constraints`. A craft is a task in the steps in
+which somebody makes the item, with these numbers:
 
 - threshold: the crafting quorum;
 - spatial: living agents that are near enough to a station;
@@ -146,7 +146,7 @@ class TaskBoard:
         )
 
     def _is_near(self, agent: int, stations: tuple[Material, ...]) -> bool:
-        """Whether an agent may take part beside one of the stations: within the crafting radius of the 3 x 3 around it."""
+        """Whether an agent is near enough to all stations: within the crafting radius of the 3 x 3 around each."""
         ground = self._ground
         if not ground.profile.iron_needs_table and len(stations) > 1:
             stations = (Material.furnace,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from agents.llm.errors import BadRequest
@@ -33,7 +34,7 @@ def test_a_naive_team_plays_under_every_topology(name, tmp_path):
     metrics = compute_metrics(read_trace(tmp_path / "trace.jsonl"))
     assert metrics["outcome.score"] == w.progress().score > 0
     assert metrics["model.calls"] > 0
-    assert metrics["model.parse_failures"] == metrics["model.invalid_plans"] == 0
+    assert metrics["model.parse_failures"] == metrics["model.repairs"] == 0
     talks = name not in ("individual",)
     assert (metrics["communication.messages"] > 0) == talks
 
@@ -66,7 +67,5 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(prompt_set):
 
 def test_a_vocabulary_without_its_actions_is_refused():
     w = world(None, n=3, switches={})
-    import numpy as np
-
     with pytest.raises(BadRequest, match="needs collect, craft"):
         answer(view(w), frozenset({"noop", "move", "navigate", "place", "sleep"}), 0.0, np.random.default_rng(0))
