@@ -21,17 +21,20 @@ TOOLS = (Item.wood_pickaxe, Item.stone_pickaxe, Item.iron_pickaxe)
 
 
 def world(n: int, level: str) -> CrafterWorld:
+    """A world of the profile `coop`."""
     values = {"profile": "coop", "switches": {}, "thresholds": {}, "goal": "open", "layout": None, "oracle_map": False}
     return CrafterWorld(CrafterConfig(name="crafter", n=n, level=level, max_steps=10 * STEPS, **values))
 
 
 def joint_actions(n: int, seed: int) -> list[list[int]]:
+    """Random primitives, half of them `do`."""
     rng = np.random.default_rng(seed)
     choices = [Action.do] * 4 + [Action.move_left, Action.move_right, Action.move_up, Action.move_down]
     return rng.choice(choices, (STEPS, n)).tolist()
 
 
 def rate(n: int, level: str, seed: int, *, watched: bool) -> float:
+    """Agent-steps a second of one run."""
     found = world(n, level)
     found.reset(seed)
     state = found.env.crafter_state
@@ -52,6 +55,7 @@ def rate(n: int, level: str, seed: int, *, watched: bool) -> float:
 
 
 def main() -> None:
+    """Print the table."""
     CrafterEnv(n=1).reset(seed=0)
     rate(3, "easy", 0, watched=True)
     print("| n | level | environment alone, agent-steps/s | with constraint tracking, agent-steps/s (range) |")

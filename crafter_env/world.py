@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, PositiveInt, field_validator
 
-from crafter_env.constants import Achievement, Item, Result
+from crafter_env.constants import COLLECT, Achievement, Item, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
+from crafter_env.kernels.arrays import ALIVE, RESULT, ByteArray, IntArray
+from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import CrafterObservation
+from crafter_env.outcome import Outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
@@ -49,8 +51,6 @@ _MOBS_ONLY = (
 )
 _UNLIMITED = ("update_radius", "share_radius")
 """Switches that may be null: everywhere."""
-_FIRST_CAPABILITY = Item.wood
-_CAPABILITIES = tuple(item.name for item in Item if item >= _FIRST_CAPABILITY)
 _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 """Results that make no record of their own."""
 
@@ -136,12 +136,17 @@ class CrafterWorld:
         self.idle: SymbolicAction = Noop()
         self._oracle_map = config.oracle_map
         self._rules = encode_rules(profile, level, config.n, self.env.size, config.max_steps, self.goal)
+        self._points = np.zeros(len(Achievement))
+        for material, recipe in COLLECT.items():
+            self._points[recipe.achievement] = level.score(material, config.n)
         self._possible = len(Achievement) - (0 if profile.mobs else len(_MOBS_ONLY))
         self._ground: Ground
         self._tasks: TaskBoard
         self._observer: Observer
-        self._held: npt.NDArray[np.bool_]
-        self._counted: npt.NDArray[np.int64]
+        self._alive: list[int]
+        self._held: ByteArray
+        self._changed: IntArray
+        self._counted: IntArray
         self._progress: Progress
 
     def reset(self, seed: int) -> Mapping[str, Any]:
@@ -153,7 +158,9 @@ class CrafterWorld:
         self._tasks = TaskBoard(self._ground)
         goal = self.goal.name if self.goal is not None else ""
         self._observer = Observer(self._ground, self.agents, env.max_steps, goal)
-        self._held = self._holdings()
+        self._alive = [1] * len(self.agents)
+        self._held = np.zeros((len(self.agents), CAPABILITIES), dtype=np.uint8)
+        self._changed = np.zeros((len(self.agents) * CAPABILITIES, 3), dtype=np.int64)
         self._counted = np.zeros(len(Achievement), dtype=np.int64)
         self._progress = self._count()
         return {
@@ -184,33 +191,25 @@ class CrafterWorld:
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step. An episode in which all agents are dead is truncated: nobody can finish it."""
-        actions = decode(joint, sharing=self.env.profile.sharing)
-        alive = self.env.crafter_state.alive
-        attempted = self._tasks.attempted(_primitives(actions))
-        ends = self.env.step_array(actions)
+        alive, tries = self._alive, self._tasks.tries(joint)
+        ends = self.env.step_array(decode(joint, sharing=self.env.profile.sharing))
         self._ground.changed()
-        state = self.env.crafter_state
-        now_alive = state.alive
-        self._progress = self._count()
+        agents = self.env.crafter_state.world.agents
+        self._alive = agents[:, ALIVE].tolist()
+        changes = self._note_changes()
         reached = self.goal is not None and self._progress.reached > 0
-        held = self._holdings()
-        changes = [
-            CapabilityChange(agent, _CAPABILITIES[item], bool(held[agent, item]))
-            for agent, item in zip(*(found.tolist() for found in np.nonzero(held != self._held)), strict=True)
-        ]
-        self._held = held
         return Transition(
-            tuple(self._outcomes(alive, now_alive)),
-            float(ends.rewards.mean()),
+            tuple(self._outcomes(alive)),
+            sum(ends.rewards.tolist()) / len(alive),
             reached,
-            not reached and (bool(ends.truncations.any()) or not now_alive.any()),
-            self._tasks.judged(attempted),
-            tuple(changes),
+            not reached and (True in ends.truncations.tolist() or 1 not in self._alive),
+            self._tasks.judged(tries),
+            changes,
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Give the tasks whose constraints have changed: see `crafter_env.constraints`."""
-        return self._tasks.changes(_primitives(decode(joint, sharing=self.env.profile.sharing)))
+        return self._tasks.changes(joint)
 
     def distance(self, agent: int, other: int) -> float:
         """Give the Manhattan distance between two agents."""
@@ -225,45 +224,56 @@ class CrafterWorld:
         """Draw the world as text."""
         return render_ansi(self.env.crafter_state)
 
+    def _note_changes(self) -> tuple[CapabilityChange, ...]:
+        """Bring progress up to date; give the changes of what agents hold."""
+        agents = self.env.crafter_state.world.agents
+        found, progressed = note_changes(agents, self._counted, self._held, self._changed)
+        if progressed:
+            self._progress = self._count()
+        if not found:
+            return ()
+        return tuple(
+            CapabilityChange(agent, Item(item).name, bool(gained))
+            for agent, item, gained in self._changed[:found].tolist()
+        )
+
     def _count(self) -> Progress:
-        state = self.env.crafter_state
-        counted: npt.NDArray[np.int64] = state.achievements.sum(axis=0)
-        if state.step and (counted == self._counted).all():
-            return self._progress
-        self._counted = counted
+        score = float(self._points @ self._counted)
         if self.goal is not None:
-            return Progress(int(counted[self.goal] > 0), 1, self.env.score)
-        return Progress(int((counted > 0).sum()), self._possible, self.env.score)
+            return Progress(int(self._counted[self.goal] > 0), 1, score)
+        return Progress(int((self._counted > 0).sum()), self._possible, score)
 
-    def _holdings(self) -> npt.NDArray[np.bool_]:
-        """Whether each agent lives and holds each item but needs and saplings, (n, 11)."""
+    def _outcomes(self, before: Sequence[int]) -> list[Mapping[str, Any]]:
         state = self.env.crafter_state
-        held: npt.NDArray[np.bool_] = (state.inventory[:, _FIRST_CAPABILITY:] > 0) & state.alive[:, None]
-        return held
-
-    def _outcomes(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> list[Mapping[str, Any]]:
-        state = self.env.crafter_state
-        records: list[Mapping[str, Any]] = []
-        for agent in np.flatnonzero(before).tolist():
-            outcome = state.outcome(agent)
-            if outcome.result not in _QUIET:
-                record = {
-                    "what": outcome.result.name,
-                    "agent": agent,
-                    "action": outcome.action.name,
-                    "target": outcome.target.name if outcome.target is not None else None,
-                    "cell": outcome.cell,
-                    "required": outcome.required,
-                    "present": outcome.present,
-                    "capable": outcome.capable,
-                    "item": outcome.item.name if outcome.item is not None else None,
-                    "amount": outcome.amount,
-                    "other": outcome.other,
-                    "gained": {item.name: units for item, units in outcome.gained.items()} or None,
-                }
-                records.append({key: value for key, value in record.items() if value is not None})
-        records.extend({"what": "death", "agent": agent} for agent in np.flatnonzero(before & ~after).tolist())
+        results = state.world.agents[:, RESULT].tolist()
+        records = [
+            _record(agent, state.outcome(agent))
+            for agent, result in enumerate(results)
+            if before[agent] and result not in _QUIET
+        ]
+        records += [
+            {"what": "death", "agent": agent} for agent, lived in enumerate(before) if lived and not self._alive[agent]
+        ]
         return records
+
+
+def _record(agent: int, outcome: Outcome) -> Mapping[str, Any]:
+    """What came of an action, without what there is nothing to say about."""
+    record = {
+        "what": outcome.result.name,
+        "agent": agent,
+        "action": outcome.action.name,
+        "target": outcome.target.name if outcome.target is not None else None,
+        "cell": outcome.cell,
+        "required": outcome.required,
+        "present": outcome.present,
+        "capable": outcome.capable,
+        "item": outcome.item.name if outcome.item is not None else None,
+        "amount": outcome.amount,
+        "other": outcome.other,
+        "gained": {item.name: units for item, units in outcome.gained.items()} or None,
+    }
+    return {key: value for key, value in record.items() if value is not None}
 
 
 def achievement(goal: str) -> Achievement | None:
@@ -281,10 +291,6 @@ def achievement(goal: str) -> Achievement | None:
         goals += [f"craft:{a.name.removeprefix('make_')}" for a in Achievement if a.name.startswith("make_")]
         raise ValueError(f"{goal!r} is no goal; they are {', '.join([OPEN, *goals])}")
     return Achievement[name]
-
-
-def _primitives(actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.ascontiguousarray(actions[:, 0]) if actions.ndim > 1 else actions
 
 
 def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None]) -> Profile:

@@ -149,7 +149,7 @@ class ClimbingTeam:
         """Look for unseen land: each in a direction of its own, or all in one where the level asks for cooperation."""
         if self._gatherings:
             return approach(scene, self._gatherings[0].cell, Task("explore", "team"))
-        together = scene.seen.cooperation.agents[Item.iron.name] > 1
+        together = scene.seen.cooperation.agents[Item.iron.name] > 2
         key = 0 if together else agent
         for turn in range(len(STEPS)):
             heading = _HEADINGS[(self._headings[key] + turn) % len(_HEADINGS)]

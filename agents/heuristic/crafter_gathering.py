@@ -90,7 +90,7 @@ class Gathering:
 
 
 def places(scene: Scene, cell: Cell, radius: int, *, around: bool) -> list[Cell]:
-    """The cells from which a cell can be acted on, as far as an agent knows: within a radius, or in the 3 x 3 around."""
+    """The known cells from which a cell can be acted on: within a radius, or in the 3 x 3 around."""
     x, y = cell
     size = 1 if around else radius
     found = [(x + dx, y + dy) for dx in range(-size, size + 1) for dy in range(-size, size + 1) if dx or dy]

@@ -35,6 +35,9 @@ def decode(joint: Sequence[int], *, sharing: bool) -> npt.NDArray[np.int64]:
         return np.array(joint, dtype=np.int64)
     agents = len(joint)
     actions = np.zeros((agents, 4), dtype=np.int64)
+    if max(joint) < _PLAIN:
+        actions[:, 0] = joint
+        return actions
     for agent, code in enumerate(joint):
         if code < _PLAIN:
             actions[agent, 0] = code

@@ -14,29 +14,42 @@ which somebody makes the item, with these numbers:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from crafter_env.constants import MAKE, Action, Cell, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
-from crafter_env.kernels.arrays import IntArray
 from crafter_env.kernels.constraints import AREA_AIM
 from crafter_env.symbolic.ground import Ground, around
 from maeil.plans import Task
 from maeil.tasks import Attempt, TaskState
 
-_FIRST_MAKE, _LAST_MAKE = int(Action.make_wood_pickaxe), int(Action.make_iron_sword)
-_TASKS = frozenset({Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond})
+_DO = int(Action.do)
+_MAKES = {int(action): action for action in MAKE}
+_NAMES = {int(material): material.name for material in Material}
+_TASKS = frozenset(map(int, (Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond)))
 
 
-def cell_task(material: Material, cell: int) -> Task:
+def cell_task(material: int, cell: int) -> Task:
     """The task of collecting a cell, given as x * height + y."""
-    return Task("collect", f"{material.name}_{cell + 1}")
+    return Task("collect", f"{_NAMES[material]}_{cell + 1}")
 
 
 def craft_task(action: Action) -> Task:
     """The task of making a tool."""
     return Task("craft", MAKE[action].item.name)
+
+
+class Try(NamedTuple):
+    """An attempt before its step is taken."""
+
+    task: Task
+    agents: tuple[int, ...]
+    cell: Cell
+    """Of a craft (-1, -1)."""
+    material: int
+    """What the cell is; of a craft `none`."""
 
 
 class TaskBoard:
@@ -49,91 +62,90 @@ class TaskBoard:
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._watch = ConstraintWatch(ground.state, ground.rules)
-        self._cells: dict[int, Task] = {}
+        self._cells: dict[int, tuple[int, Task]] = {}
         self._crafts: dict[Action, TaskState] = {}
 
-    def changes(self, joint: IntArray) -> list[TaskState]:
-        """Give the tasks whose constraints have changed.
-
-        Args:
-            joint: (n,) the primitives about to be taken.
-        """
+    def changes(self, joint: Sequence[int]) -> list[TaskState]:
+        """Give the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
-        for found in self._watch.changes(joint, self._ground.named):
+        for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
             changes.extend(self._cell_states(found))
-        if self._crafts or _makes(joint).any():
-            changes.extend(self._craft_states(joint))
+        makes = sorted({action for action in joint if action in _MAKES})
+        if self._crafts or makes:
+            changes.extend(self._craft_states(joint, makes))
         return changes
 
-    def attempted(self, joint: IntArray) -> list[tuple[Task, Cell | Action, tuple[int, ...]]]:
-        """Find the attempts of a step before it is taken: the task, what it is about, and who takes part."""
+    def tries(self, joint: Sequence[int]) -> list[Try]:
+        """Find the attempts of a step before it is taken."""
         ground, state = self._ground, self._ground.state
-        found: dict[int | Action, list[int]] = {}
-        if (joint == Action.do).any():
-            for agent, aim in enumerate(aimed_cells(state, joint, ground.rules).tolist()):
+        found: dict[int, list[int]] = {}
+        if _DO in joint:
+            aims = aimed_cells(state, np.array(joint, dtype=np.int64), ground.rules).tolist()
+            for agent, aim in enumerate(aims):
                 for cell in self._cells_of(agent, aim):
-                    if state.material_at(cell) in _TASKS:
-                        found.setdefault(ground.id_of(cell) - 1, []).append(agent)
-        for agent in np.flatnonzero(_makes(joint)).tolist():
-            if ground.lives(agent) and not ground.sleeps(agent):
-                found.setdefault(Action(int(joint[agent])), []).append(agent)
-        attempts: list[tuple[Task, Cell | Action, tuple[int, ...]]] = []
-        for key, agents in found.items():
-            if isinstance(key, Action):
-                attempts.append((craft_task(key), key, tuple(agents)))
-            else:
-                cell = divmod(key, state.size[1])
-                attempts.append((cell_task(state.material_at(cell), key), cell, tuple(agents)))
-        return attempts
+                    found.setdefault(cell, []).append(agent)
+        height = state.size[1]
+        tries = []
+        for cell, agents in found.items():
+            material = int(state.materials[divmod(cell, height)])
+            if material in _TASKS:
+                tries.append(Try(cell_task(material, cell), tuple(agents), divmod(cell, height), material))
+        for action in sorted({action for action in joint if action in _MAKES}):
+            makers = tuple(agent for agent, chosen in enumerate(joint) if chosen == action and self._acts(agent))
+            if makers:
+                tries.append(Try(craft_task(_MAKES[action]), makers, (-1, -1), 0))
+        return tries
 
-    def judged(self, attempted: Sequence[tuple[Task, Cell | Action, tuple[int, ...]]]) -> tuple[Attempt, ...]:
-        """Tell after a step which of its attempts came off: a cell is gone, or somebody has the item."""
+    def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
+        """Tell after the step which attempts came off: a cell is gone, or somebody has the item."""
         state = self._ground.state
-        attempts = []
-        for task, what, agents in attempted:
-            if isinstance(what, Action):
-                succeeded = any(state.outcome(agent).result is Result.crafted for agent in agents)
-            else:
-                succeeded = not task.target.startswith(f"{state.material_at(what).name}_")
-            attempts.append(Attempt(task, agents, succeeded))
-        return tuple(attempts)
+        return tuple(
+            Attempt(
+                found.task,
+                found.agents,
+                int(state.materials[found.cell]) != found.material
+                if found.material
+                else any(state.outcome(agent).result is Result.crafted for agent in found.agents),
+            )
+            for found in tries
+        )
 
-    def _cells_of(self, agent: int, aim: int) -> list[Cell]:
+    def _acts(self, agent: int) -> bool:
+        return self._ground.lives(agent) and not self._ground.sleeps(agent)
+
+    def _cells_of(self, agent: int, aim: int) -> list[int]:
         if aim == AREA_AIM:
-            near = around(self._ground.cell_of(agent), self._ground.level.radius)
-            return [cell for cell in near if self._ground.inside(cell)]
-        return [divmod(aim, self._ground.state.size[1])] if aim >= 0 else []
+            ground = self._ground
+            near = around(ground.cell_of(agent), ground.level.radius)
+            return [ground.id_of(cell) - 1 for cell in near if ground.inside(cell)]
+        return [aim] if aim >= 0 else []
 
     def _cell_states(self, found: CellConstraints) -> list[TaskState]:
         """The state of a cell's task; before it the end of the task that the cell was, where that was another."""
-        before = self._cells.get(found.cell)
-        if not found.threshold:
-            assert before is not None
+        material, task = self._cells.get(found.cell, (0, None))
+        states = []
+        if task is not None and material != found.material:
+            states.append(_over(task))
             del self._cells[found.cell]
-            return [_over(before)]
-        task = before
-        ended = []
-        if before is None or not before.target.startswith(f"{Material(found.material).name}_"):
-            ended = [_over(before)] if before is not None else []
-            task = self._cells[found.cell] = cell_task(Material(found.material), found.cell)
-        assert task is not None
-        return [*ended, TaskState(task, *found[2:])]
+        if found.threshold:
+            if task is None or states:
+                task = cell_task(found.material, found.cell)
+                self._cells[found.cell] = found.material, task
+            states.append(TaskState(task, *found[2:]))
+        return states
 
-    def _craft_states(self, joint: IntArray) -> list[TaskState]:
-        now = {
-            Action(action): self._craft_state(Action(action), joint)
-            for action in np.unique(joint[_makes(joint)]).tolist()
-        }
+    def _craft_states(self, joint: Sequence[int], makes: Sequence[int]) -> list[TaskState]:
+        now = {_MAKES[action]: self._craft_state(_MAKES[action], joint) for action in makes}
         changes = [_over(state.task) for action, state in self._crafts.items() if action not in now]
         changes += [state for action, state in now.items() if self._crafts.get(action) != state]
         self._crafts = now
         return changes
 
-    def _craft_state(self, action: Action, joint: IntArray) -> TaskState:
+    def _craft_state(self, action: Action, joint: Sequence[int]) -> TaskState:
         ground, recipe = self._ground, MAKE[action]
         living = [agent for agent in range(ground.agents) if ground.lives(agent)]
         near = {agent for agent in living if self._is_near(agent, recipe.stations)}
-        makers = [agent for agent in living if joint[agent] == action and not ground.sleeps(agent)]
+        makers = [agent for agent in living if joint[agent] == action and self._acts(agent)]
         supplied = any(all(ground.holds(agent, item) >= units for item, units in recipe.uses) for agent in makers)
         return TaskState(
             craft_task(action),
@@ -154,11 +166,6 @@ class TaskBoard:
         x, y = ground.cell_of(agent)
         cells = {(u + dx, v + dy) for u, v in around((x, y), beyond) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
         return all(any(ground.state.material_at(cell) is station for cell in cells) for station in stations)
-
-
-def _makes(joint: IntArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    made: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (joint >= _FIRST_MAKE) & (joint <= _LAST_MAKE)
-    return made
 
 
 def _over(task: Task) -> TaskState:
