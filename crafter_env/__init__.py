@@ -8,7 +8,7 @@
   no action at all.
 - To look: `CrafterEnv.crafter_state` is a `CrafterState`, typed access to the live arrays: positions, facing, sleeping,
   alive, inventory, achievements, materials, creatures, daylight, step, and `view(agent)`, the `LocalView` that an agent
-  has. `COLLECT`, `PLACE` and `MAKE` are the recipes, `CrafterEnv.level.threshold(material, n)` the agents that one takes.
+  has. `COLLECT`, `PLACE` and `MAKE` are the recipes, `Level.threshold(material, n)` the agents that a resource takes.
 - To go back: `CrafterEnv.save()` and `load()`; `CrafterState.copy()` and `restore()` without the series of episodes.
 
 What needs NumPy, Numba or PettingZoo is imported when it is first used, so that the light names stay light.
