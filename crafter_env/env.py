@@ -277,8 +277,8 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._engine.fresh_views()
         self._engine.advance(joint, _NONE)
         ends = self._engine.ends
-        over = ends.terminations[0] | ends.truncations[0]
-        if over.any():
+        over = (ends.terminations[0] | ends.truncations[0]).tolist()
+        if True in over:
             self.agents = [name for name in self.agents if not over[self._index[name]]]
         return ends
 
