@@ -142,11 +142,11 @@ def random_actions(shape: tuple[int, ...]) -> np.ndarray:
 
 MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
     "batched, crafter, no arrays": (
-        "steps/s", 300_000, lambda: batched_alive(256, 1, 300, profile="crafter", obs=None)),
+        "steps/s", 300_000, lambda: batched_alive(64, 1, 1_000, profile="crafter", obs=None)),
     "batched, crafter, symbolic arrays": (
-        "steps/s", None, lambda: batched_alive(256, 1, 300, profile="crafter")),
+        "steps/s", None, lambda: batched_alive(64, 1, 1_000, profile="crafter")),
     "batched, crafter, symbolic arrays, resets and all": (
-        "steps/s", None, lambda: batched(256, 1, 300, profile="crafter")),
+        "steps/s", None, lambda: batched(64, 1, 1_000, profile="crafter")),
     "PettingZoo, crafter, n = 1": ("steps/s", 40_000, lambda: single(1, 5_000, profile="crafter")),
     "PettingZoo, coop, n = 3": ("agent-steps/s", 60_000, lambda: single(3, 3_000)),
     "PettingZoo, coop2, n = 3": ("agent-steps/s", None, lambda: single(3, 3_000, profile="coop2")),

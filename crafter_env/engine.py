@@ -104,7 +104,3 @@ class Engine:
         """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""
         batch: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
         step_worlds(actions, begins, self.rules, *batch)
-
-    def fresh_views(self) -> None:
-        """Write what is seen into new arrays from now on: those given out are the caller's."""
-        self.views = arrays.allocate_views(self.num_envs, self.n, kept=self.observe)

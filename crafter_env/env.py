@@ -165,7 +165,6 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         assert self._seed is not None
         self._episode += 1
         self._engine.begin(0, world_seed(self._seed, self._episode), layout)
-        self._engine.fresh_views()
         self._engine.show(_ALL)
         self.agents = self.possible_agents[:]
         return self._observations(self.agents), self._infos(self.agents)
@@ -187,10 +186,8 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         """
         self._require_running()
         acting = self.agents
-        ends = self._advance(read_actions(actions, self._index, acting))
+        rewards, terminated, truncated = self._advance(read_actions(actions, self._index, acting))
         index = self._index
-        rewards, terminations, truncations = ends.rewards[0].tolist(), ends.terminations[0], ends.truncations[0]
-        terminated, truncated = terminations.tolist(), truncations.tolist()
         return (
             self._observations(acting),
             {name: rewards[index[name]] for name in acting},
@@ -214,7 +211,8 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        ends = self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
+        self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
+        ends = self._engine.ends
         return Ends(ends.rewards[0], ends.terminations[0], ends.truncations[0])
 
     def state(self) -> ByteArray:
@@ -273,25 +271,22 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._seed, self._episode = saved.seed, saved.episode
         self.agents = list(saved.agents)
 
-    def _advance(self, joint: npt.NDArray[np.int64]) -> Ends:
-        self._engine.fresh_views()
+    def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
+        """Take a step; give rewards, terminations and truncations by agent index."""
         self._engine.advance(joint, _NONE)
         ends = self._engine.ends
-        over = ends.terminations[0] | ends.truncations[0]
-        if over.any():
-            self.agents = [name for name in self.agents if not over[self._index[name]]]
-        return ends
+        terminated, truncated = ends.terminations[0].tolist(), ends.truncations[0].tolist()
+        if True in terminated or True in truncated:
+            index = self._index
+            self.agents = [name for name in self.agents if not (terminated[index[name]] or truncated[index[name]])]
+        return ends.rewards[0].tolist(), terminated, truncated
 
     def _observations(self, names: list[str]) -> dict[str, Observation]:
         observations: dict[str, Observation] = {name: {} for name in names}
         if self.obs != "pixels":
             views = self._engine.views
-            materials, entities, poses, daylight = (
-                views.materials[0],
-                views.entities[0],
-                views.poses[0],
-                views.daylight[0],
-            )
+            materials, entities = views.materials[0].copy(), views.entities[0].copy()
+            poses, daylight = views.poses[0].copy(), views.daylight[0].copy()
             bags = self._engine.worlds.agents[0, :, INVENTORY:ACHIEVED].copy()
             for name, observation in observations.items():
                 i = self._index[name]

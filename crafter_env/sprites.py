@@ -50,8 +50,8 @@ SPRITES: Final[dict[str, str]] = {
     "stone": "........ ..nnnn.. .nWWnnn. nWWnnnnN nnnnnNNN nnNnnNNN .nnnNNN. ........",
     "coal": "........ ..kkk... .kNkkkk. kkkkkNkk kNkkkkkk kkkkNkkk .kkkkkk. ........",
     "iron": "........ ..sss... .sWssBB. sssssBBB ssBssBBB sBBBBBBB .BBBBBB. ........",
-    "diamond": "........ ..wwww.. .wccccw. wcwcccccw .wccccw. ..wccw.. ...ww... ........",
-    "pickaxe": "..###... ....##.. ....b##. ...b..## ..b....# .b.....# b....... ........",
+    "diamond": "........ ..wwww.. .wccccw. wcwccccw .wccccw. ..wccw.. ...ww... ........",
+    "pickaxe": "..###... ....##.. ....b##. ...b..#. ..b....# .b.....# b....... ........",
     "sword": "......## .....##. ....##.. b..##... .b##.... ..b..... .b.b.... b.......",
 }  # fmt: skip
 """Rows from top to bottom. `#` is the colour of a tool's material."""
@@ -73,7 +73,7 @@ def sprite(name: str, unit: int, *, swap: tuple[str, str] = ("#", "#"), turns: i
         turns: Quarter turns to the left.
     """
     rows = SPRITES[name].replace(*swap).split()
-    dots = np.array([[(*PALETTE[c], 255) if c != "." else (0, 0, 0, 0) for c in row[:8]] for row in rows], np.uint8)
+    dots = np.array([[(*PALETTE[c], 255) if c != "." else (0, 0, 0, 0) for c in row] for row in rows], np.uint8)
     return np.ascontiguousarray(np.rot90(_scaled(dots, unit), turns))
 
 

@@ -34,7 +34,7 @@ from crafter_env.kernels.arrays import (
     X,
     Y,
 )
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 
 GRASS_ID: Final = int(Material.grass)
 PATH_ID: Final = int(Material.path)
@@ -45,31 +45,31 @@ NOBODY: Final = 1 << 29
 """Distance to the nearest living agent when there is none."""
 
 
-@inner
+@inlined
 def inside(w: World, x: int, y: int) -> bool:
     """Whether a cell is on the map."""
     return 0 <= x < w.materials.shape[0] and 0 <= y < w.materials.shape[1]
 
 
-@inner
+@inlined
 def material_at(w: World, x: int, y: int) -> int:
     """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
     return np.int64(w.materials[x, y])  # type: ignore[return-value]
 
 
-@inner
+@inlined
 def slot_at(w: World, x: int, y: int) -> int:
     """The slot of the object on a cell of the map, or -1."""
     return np.int64(w.occupants[x, y]) - 1  # type: ignore[return-value]
 
 
-@inner
+@inlined
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
     """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
     return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1
 
 
-@inner
+@inlined
 def chunk_at(w: World, x: int, y: int) -> int:
     """The row of a cell's chunk."""
     return (x // CHUNK) * ((w.materials.shape[1] + CHUNK - 1) // CHUNK) + y // CHUNK
@@ -119,7 +119,7 @@ def remove_object(w: World, slot: int) -> None:
     w.counters[FREE_SLOTS] += 1
 
 
-@inner
+@inlined
 def move_object(w: World, slot: int, x: int, y: int) -> None:
     """Move an object to a free cell; one that is off the map stays where it was."""
     kind = w.objects[slot, KIND]
@@ -146,7 +146,7 @@ def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
     w.objects[slot, SEQUENCE] = w.counters[SEQUENCES]
 
 
-@inner
+@inlined
 def _count(w: World, chunk: int, kind: int, change: int) -> None:
     if COW <= kind <= SKELETON:
         w.chunks[chunk, COWS + kind - COW] += change
@@ -171,7 +171,7 @@ def close_up(w: World) -> None:
     w.counters[FREE_SLOTS] = 0
 
 
-@inner
+@inlined
 def distance_to(w: World, agent: int, x: int, y: int) -> int:
     """L1 distance of an agent to a cell."""
     return abs(w.objects[agent, X] - x) + abs(w.objects[agent, Y] - y)
@@ -187,8 +187,11 @@ def nearest_agent(w: World, x: int, y: int) -> int:
     return best
 
 
-@inner
+@inlined
 def nearest_distance(w: World, x: int, y: int) -> int:
     """L1 distance of a cell to the nearest living agent."""
-    agent = nearest_agent(w, x, y)
-    return NOBODY if agent < 0 else distance_to(w, agent, x, y)
+    distance = NOBODY
+    for agent in range(w.agents.shape[0]):
+        if w.agents[agent, ALIVE]:
+            distance = min(distance, distance_to(w, agent, x, y))
+    return distance

@@ -32,6 +32,11 @@ def compiled(function: _Function) -> _Function:
     return cast(_Function, dispatcher)
 
 
+def inlined(function: _Function) -> _Function:
+    """`inner`, for what is shorter than a call to it: a `World` is handed over as some fifty numbers."""
+    return _inner(function, forceinline=True)
+
+
 def inner(function: _Function) -> _Function:
     """Numba's `njit` for what only kernels call: it is cached as a part of them.
 
@@ -41,7 +46,11 @@ def inner(function: _Function) -> _Function:
     Numba would compile a function again for every constant that it is called with, which takes minutes here; so it is
     shown their type alone. It also compiles no way in from Python.
     """
-    dispatcher = numba.njit(**_INNER)(function)
+    return _inner(function, forceinline=False)
+
+
+def _inner(function: _Function, *, forceinline: bool) -> _Function:
+    dispatcher = numba.njit(forceinline=forceinline, **_INNER)(function)
     call_template = dispatcher.get_call_template
 
     def without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> object:

@@ -36,7 +36,7 @@ from crafter_env.kernels.grid import (
     set_material,
     slot_at,
 )
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.living import harm
 from crafter_env.kernels.mt19937 import below, uniform
 from crafter_env.kernels.rules import ARROW_MASK, STATION_MASK, WALKABLE_MASK
@@ -66,13 +66,13 @@ def update_creature(w: World, slot: int) -> None:
         _update_plant(w, slot)
 
 
-@inner
+@inlined
 def _leave_if_dead(w: World, slot: int) -> None:
     if w.objects[slot, HEALTH] <= 0:
         remove_object(w, slot)
 
 
-@inner
+@inlined
 def _step(w: World, slot: int, dx: int, dy: int) -> bool:
     """Move by one cell if that is free."""
     x, y = w.objects[slot, X] + dx, w.objects[slot, Y] + dy
@@ -82,13 +82,13 @@ def _step(w: World, slot: int, dx: int, dy: int) -> bool:
     return True
 
 
-@inner
+@inlined
 def _step_anywhere(w: World, slot: int) -> None:
     direction = below(w.generator, 4)
     _step(w, slot, _RANDOM_X[direction], _RANDOM_Y[direction])
 
 
-@inner
+@inlined
 def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int]:
     """One step along the longer axis to an agent, or along the shorter one; it may be no step at all."""
     dx, dy = w.objects[agent, X] - w.objects[slot, X], w.objects[agent, Y] - w.objects[slot, Y]
@@ -97,14 +97,14 @@ def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int
     return 0, (dy > 0) - (dy < 0)
 
 
-@inner
+@inlined
 def _update_cow(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
     if uniform(w.generator) < 0.5:
         _step_anywhere(w, slot)
 
 
-@inner
+@inlined
 def _update_zombie(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
     agent = nearest_agent(w, w.objects[slot, X], w.objects[slot, Y])
@@ -123,12 +123,12 @@ def _update_zombie(w: World, slot: int) -> None:
             w.objects[slot, TIMER] = _COOLDOWN
 
 
-@inner
+@inlined
 def _distance(w: World, slot: int, agent: int) -> int:
     return NOBODY if agent < 0 else distance_to(w, agent, w.objects[slot, X], w.objects[slot, Y])
 
 
-@inner
+@inlined
 def _update_skeleton(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
     w.objects[slot, TIMER] = max(0, w.objects[slot, TIMER] - 1)
@@ -158,7 +158,7 @@ def _shoot(w: World, slot: int, dx: int, dy: int) -> None:
         w.objects[slot, TIMER] = _RELOAD
 
 
-@inner
+@inlined
 def _update_arrow(w: World, slot: int) -> None:
     x = w.objects[slot, X] + w.objects[slot, DIRECTION_X]
     y = w.objects[slot, Y] + w.objects[slot, DIRECTION_Y]
@@ -173,7 +173,7 @@ def _update_arrow(w: World, slot: int) -> None:
     remove_object(w, slot)
 
 
-@inner
+@inlined
 def _update_plant(w: World, slot: int) -> None:
     w.objects[slot, TIMER] += 1
     for side in range(4):

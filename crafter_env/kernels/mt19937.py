@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 
 WORDS = 624
 GENERATOR_WORDS = WORDS + 1
@@ -47,13 +47,18 @@ def _next_word(generator: WordArray) -> int:
 
 @inner
 def _twist(generator: WordArray) -> None:
-    for position in range(WORDS):
-        after = position + 1 if position + 1 < WORDS else 0
-        far = position + _SHIFT if position + _SHIFT < WORDS else position + _SHIFT - WORDS
-        joined = (np.int64(generator[position]) & _UPPER) | (np.int64(generator[after]) & _LOWER)
-        word = np.int64(generator[far]) ^ (joined >> 1)
-        generator[position] = word ^ _TWIST if joined & 1 else word
+    for position in range(WORDS - _SHIFT):
+        _twist_word(generator, position, position + 1, position + _SHIFT)
+    for position in range(WORDS - _SHIFT, WORDS - 1):
+        _twist_word(generator, position, position + 1, position + _SHIFT - WORDS)
+    _twist_word(generator, WORDS - 1, 0, _SHIFT - 1)
     generator[WORDS] = 0
+
+
+@inlined
+def _twist_word(generator: WordArray, position: int, after: int, far: int) -> None:
+    joined = (np.int64(generator[position]) & _UPPER) | (np.int64(generator[after]) & _LOWER)
+    generator[position] = np.int64(generator[far]) ^ (joined >> 1) ^ (_TWIST * (joined & 1))
 
 
 @inner

@@ -23,12 +23,12 @@ from crafter_env.kernels.arrays import (
     TARGET_Y,
     World,
 )
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined
 
 HAS_COLLECTED: Final = int(Result.collected)
 
 
-@inner
+@inlined
 def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
     """Forget the last step; nothing else is known yet."""
     for column in range(OUTCOME, AGENT_COLUMNS):
@@ -39,7 +39,7 @@ def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
         w.agents[agent, GAINED + item] = 0
 
 
-@inner
+@inlined
 def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) -> None:
     """Say what was met, and where."""
     w.agents[agent, RESULT] = result
@@ -48,7 +48,7 @@ def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) 
     w.agents[agent, TARGET_Y] = y
 
 
-@inner
+@inlined
 def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None:
     """Say what was gained, given or lacked, and how much of it."""
     w.agents[agent, RESULT] = result
@@ -56,7 +56,7 @@ def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None
     w.agents[agent, AMOUNT] = amount
 
 
-@inner
+@inlined
 def note_agents(w: World, agent: int, required: int, present: int, capable: int) -> None:
     """Say how many agents were needed and there."""
     w.agents[agent, REQUIRED] = required
@@ -64,7 +64,7 @@ def note_agents(w: World, agent: int, required: int, present: int, capable: int)
     w.agents[agent, CAPABLE] = capable
 
 
-@inner
+@inlined
 def note_lack(w: World, agent: int, result: int, item: int, required: int, present: int) -> None:
     """Say how much of an item was needed and there."""
     note_item(w, agent, result, item, -1)
@@ -72,13 +72,13 @@ def note_lack(w: World, agent: int, result: int, item: int, required: int, prese
     w.agents[agent, PRESENT] = present
 
 
-@inner
+@inlined
 def note_other(w: World, agent: int, other: int) -> None:
     """Say which agent it was about."""
     w.agents[agent, OTHER] = other
 
 
-@inner
+@inlined
 def is_blank(w: World, agent: int) -> bool:
     """Whether nothing was written but the action."""
     return w.agents[agent, RESULT] == 0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crafter_env import PROFILES, Action, CrafterEnv, Entity, Item, Level, Material, PlacementError, Result
+from crafter_env import NEEDS, PROFILES, Action, CrafterEnv, Entity, Item, Level, Material, PlacementError, Result
 from crafter_env.constants import WALKABLE
 from tests.crafter_env.boards import DO, NOOP, QUIET, act, world
 
@@ -126,7 +126,7 @@ def test_monsters_appear_far_from_every_agent():
     came = 0
     for _ in range(300):
         state = env.crafter_state
-        state.inventory[:, :4] = 9
+        state.inventory[:, : len(NEEDS)] = 9
         act(env, NOOP)
         for creature in state.creatures():
             if creature.id not in known and creature.kind in (Entity.zombie, Entity.skeleton, Entity.cow):
@@ -149,11 +149,17 @@ def test_without_mobs_there_are_cows_alone():
     assert kinds == {Entity.cow}
 
 
-def test_an_arrow_hurts_and_breaks_a_table():
-    env = world(field(("0", (2, 2)), ("t", (2, 3)), ("K", (2, 6))), profile=MOBS)
-    for _ in range(60):
+def test_an_arrow_breaks_a_table_and_then_hurts():
+    env = world("########\n#0t__K_#\n########", profile=MOBS)
+    least = 9
+    for _ in range(100):
         act(env, NOOP)
-    assert env.crafter_state.material_at((2, 3)) in (Material.path, Material.table)
+        least = min(least, int(env.crafter_state.inventory[0, Item.health]))
+        if env.crafter_state.material_at((2, 1)) == Material.table:
+            assert least == 9
+        env.crafter_state.inventory[0, : len(NEEDS)] = 9
+    assert env.crafter_state.material_at((2, 1)) == Material.path
+    assert least == 7
 
 
 def test_a_ripe_plant_feeds_and_an_unripe_one_does_not():
