@@ -17,7 +17,7 @@ import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, MissingConfigException
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from experiments.catalogue import BUILTIN_GROUPS, CONFIGS
@@ -45,14 +45,71 @@ def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[st
     """
     overrides = parse(arguments)
     single_values(overrides)
-    arguments = [_opened(override) for override in overrides]
+    with session(config_dir) as composing:
+        return composing.plain(overrides)
+
+
+@contextmanager
+def session(config_dir: Path | None = None) -> Iterator[Session]:
+    """Set Hydra up for composing, once for as many configurations as are wanted.
+
+    Raises:
+        UserError: there is no such folder.
+    """
+    search_path = _search_path(config_dir)
     with _LOCK, _hydra():
-        search_path = _search_path(config_dir)
-        try:
+        yield Session(search_path)
+
+
+class Session:
+    """Composes configurations, one after the other. See `session`."""
+
+    def __init__(self, search_path: list[str]) -> None:
+        self._search_path = search_path
+        self.groups = frozenset(_groups())
+        """The groups that can be chosen from."""
+
+    def options(self, group: str) -> list[str]:
+        """Give the options of a group."""
+        return list(GlobalHydra.instance().config_loader().get_group_options(group))
+
+    @staticmethod
+    def is_open(key: str) -> bool:
+        """Whether a key stands in a map whose keys the user names."""
+        return key.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
+
+    def template(self, overrides: Sequence[Override]) -> DictConfig:
+        """Compose a configuration whose interpolations are still open.
+
+        Raises:
+            UserError: an override names a group, an option or a key that does not exist.
+        """
+        with self._explained(overrides):
             _check_groups(overrides)
-            return _composed([*search_path, *arguments])
+            return hydra.compose("config", overrides=[*self._search_path, *map(_opened, overrides)])
+
+    def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Compose and resolve a configuration.
+
+        Raises:
+            UserError: an override names a group, an option or a key that does not exist, or a value is missing.
+        """
+        template = self.template(overrides)
+        with self._explained(overrides):
+            return resolved(template)
+
+    @contextmanager
+    def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:
+        try:
+            yield
         except _REFUSALS as error:
-            raise _explain(error, overrides, search_path) from error
+            raise _explain(error, overrides, self._search_path) from error
+
+
+def resolved(template: DictConfig) -> dict[str, Any]:
+    """Resolve a composed configuration into plain data."""
+    plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=True)
+    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
 
 
 @contextmanager
@@ -67,8 +124,7 @@ def _hydra() -> Iterator[None]:
 def _opened(override: Override) -> str:
     argument = override.input_line or ""
     plain = not (override.is_add() or override.is_force_add() or override.is_delete())
-    inside = override.key_or_group.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
-    return f"++{argument}" if inside and plain else argument
+    return f"++{argument}" if plain and Session.is_open(override.key_or_group) else argument
 
 
 def _search_path(config_dir: Path | None) -> list[str]:
@@ -82,9 +138,7 @@ def _search_path(config_dir: Path | None) -> list[str]:
 
 
 def _composed(arguments: Iterable[str]) -> dict[str, Any]:
-    configuration = hydra.compose("config", overrides=list(arguments))
-    plain = OmegaConf.to_container(configuration, resolve=True, throw_on_missing=True)
-    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
+    return resolved(hydra.compose("config", overrides=list(arguments)))
 
 
 def _explain(error: Exception, overrides: Sequence[Override], search_path: list[str]) -> UserError:

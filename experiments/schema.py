@@ -178,16 +178,18 @@ def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
 
 def _check_data(value: Any, key: str) -> None:
     """Make sure that the values are data that JSON can hold."""
+    if value is None or type(value) in (str, int, bool):
+        return
     if isinstance(value, Mapping):
         for name, part in value.items():
             _check_data(part, f"{key}.{name}".lstrip("."))
     elif isinstance(value, list):
         for index, part in enumerate(value):
             _check_data(part, f"{key}.{index}")
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{key}: {value} is not a finite number")
-    elif not isinstance(value, str | int | float | None):
+    elif not isinstance(value, float):
         raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+    elif not math.isfinite(value):
+        raise UserError(f"{key}: {value} is not a finite number")
 
 
 def _component(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
