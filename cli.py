@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from experiments.episode import Result, Watch
+    from experiments.sweep.command import Report
 
 app = typer.Typer(
     add_completion=False,
@@ -56,6 +57,7 @@ def _quorum(
     \b
     Examples:
       quorum run n=8 seed=3 --live
+      quorum sweep experiment=quickstart
       quorum list env
       quorum show n=8 topology=individual
       quorum show prompt n=4 topology=debate agent=1
@@ -151,6 +153,97 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
         _print_json(summary.as_json(result))
     elif not quiet:
         summary.print_summary(result, Console())
+
+
+@app.command()
+def sweep(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="The grid: what is swept, and what is fixed.", show_default=False),
+    ] = None,
+    *,
+    out: Out = Path("runs"),
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be run, and its cost.", show_default=False)
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.", show_default=False)
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.", show_default=False),
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", metavar="USD", help="Begin no cell beyond this cost.", show_default=False),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", help="Begin no cell beyond so many tokens.", show_default=False),
+    ] = None,
+    accept_versions: Annotated[
+        bool,
+        typer.Option("--accept-versions", help="Go on beside results of other code.", show_default=False),
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Run a grid of episodes, or what is missing of it: the same command again goes on where it ended.
+
+    Values are separated by commas, or given by Hydra's range(), glob() and the like; experiment=NAME is a grid that
+    is kept in a file, and engine=NAME chooses what runs the cells. The budgets are those of the whole sweep; finished
+    cells count. Ctrl-C lets the episodes under way finish; a second one drops them. The exit code is 1 when cells
+    ended in an error.
+
+    \b
+    Examples:
+      quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
+      quorum sweep experiment=quickstart --dry-run
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
+      quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
+      quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+    """
+    from experiments.plugins import load_plugins
+    from experiments.sweep.command import Asked, show_plan, sweep_out
+
+    load_plugins(plugin or [])
+    asked = Asked(
+        words=tuple(words or ()),
+        out=out,
+        name=name,
+        retry_failed=retry_failed,
+        limit=limit,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        accept_versions=accept_versions,
+        plugins=tuple(plugin or ()),
+        config_dir=config_dir,
+    )
+    if dry_run:
+        _print_report(show_plan(asked), as_json=as_json)
+        return
+    outcome = sweep_out(asked, quiet=quiet)
+    if not quiet or as_json:
+        _print_report(outcome, as_json=as_json)
+    if outcome.complaint:
+        typer.echo(outcome.complaint, err=True)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _print_report(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(report.plain())
+    else:
+        from rich.console import Console
+
+        Console().print(report.table(), soft_wrap=True)
 
 
 @app.command()

@@ -20,7 +20,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS
 from experiments.errors import UserError, choices_hint, nearest
 from experiments.overrides import parse, single_values
 
@@ -98,6 +98,27 @@ class Session:
         with self._explained(overrides):
             return resolved(template)
 
+    def of_group(self, group: str, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Compose and resolve the values of one group that stands for itself, such as `engine`.
+
+        Raises:
+            UserError: there is no such option or key.
+        """
+        choices = [f"+{override.input_line}" for override in overrides if override.key_or_group == group]
+        rest = [override for override in overrides if override.key_or_group != group]
+        with self._explained(overrides):
+            keys = list(_dotted(self._alone(choices)))
+            for override in rest:
+                if override.key_or_group not in keys:
+                    raise UserError(
+                        f"{override.key_or_group}: there is no such key", _key_hint(override.key_or_group, keys)
+                    )
+            values: dict[str, Any] = self._alone([*choices, *(override.input_line or "" for override in rest)])[group]
+            return values
+
+    def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
+        return resolved(hydra.compose(None, overrides=[*self._search_path, *arguments]))
+
     @contextmanager
     def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:
         try:
@@ -168,6 +189,8 @@ def _check_groups(overrides: Sequence[Override]) -> None:
         group = override.key_or_group
         if group not in groups or override.is_delete():
             continue
+        if group in SWEEP_GROUPS:
+            raise UserError(f"{group}: this is said of a sweep, not of one cell", f"quorum sweep {group}=... takes it.")
         if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
             raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
         if not isinstance(override.value(), str) or "/" in str(override.value()):

@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.catalogue import Knob, Option, knobs, options
 from experiments.errors import UserError, choices_hint
-from experiments.registry import REGISTRIES
+from experiments.registry import REGISTRIES, engines
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         },
         "knobs": [_plain_knob(knob) for knob in knobs()] if group is None else [],
         "components": {
-            registry.group: list(registry.names()) for registry in REGISTRIES if group in (None, registry.group)
+            registry.group: list(registry.names()) for registry in (*REGISTRIES, engines) if group in (None, registry.group)
         },
     }
 
