@@ -35,7 +35,9 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         },
         "knobs": [_plain_knob(knob) for knob in knobs()] if group is None else [],
         "components": {
-            registry.group: list(registry.names()) for registry in (*REGISTRIES, engines) if group in (None, registry.group)
+            registry.group: list(registry.names())
+            for registry in (*REGISTRIES, engines)
+            if group in (None, registry.group)
         },
     }
 

@@ -82,7 +82,9 @@ class ModelPool:
         if key not in self._clients:
             with told(config):
                 model = providers.get(config.name).build(config)
-            most, *caps = map(self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute))
+            most, *caps = map(
+                self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
+            )
             limits = Limits(most or 1, *caps)
             identity = getattr(model, "identity", {"provider": config.name, "settings": key})
             self._clients[key] = _Client(model, limits, identity)

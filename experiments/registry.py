@@ -1,8 +1,8 @@
 """The one place where components are found by name.
 
 A component comes from this project (the tables below, imported when asked for), from an installed package that declares
-an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, `quorum.engines`, each resolving
-to a `maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
+an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, `quorum.engines`, each
+resolving to a `maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
 `worlds.register("name", component)` itself. Nothing that a configuration file names is imported.
 """
 

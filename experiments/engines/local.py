@@ -181,15 +181,21 @@ def _main(job: Job, number: int, connection: Connection) -> None:
 
 
 async def _serve(job: Job, number: int, connection: Connection) -> None:
-    try:
-        worker = Worker(job, number, connection.send)
-    except UserError as error:
-        connection.send(Stuck(str(error)))
-        return
-    connection.send(None)
+    def tell(report: Report | None) -> None:
+        try:
+            connection.send(report)
+        except OSError:
+            os._exit(0)  # the parent is gone
+
     asked: asyncio.Queue[Sequence[PlannedCell]] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_receive, args=(connection, loop, asked), daemon=True).start()
+    try:
+        worker = Worker(job, number, tell)
+    except UserError as error:
+        tell(Stuck(str(error)))
+        return
+    tell(None)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(worker.pulse())
         while True:
@@ -210,4 +216,3 @@ def _receive(
 
 
 component = Component(LocalConfig, Local)
-

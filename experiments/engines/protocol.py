@@ -120,7 +120,7 @@ class Engine(Protocol):
     """Runs cells somewhere."""
 
     def width(self, *, uses_models: bool) -> int:
-        """Give how many cells are under way at once, as far as can be foretold: of teams with language models, or not."""
+        """Give how many cells, of teams with language models or of others, are under way at once; a forecast."""
 
     def run(self, work: Work, job: Job) -> None:
         """Take shards and have them run until none is left and none is under way, or the work says to drop them.

@@ -143,7 +143,9 @@ class Outcome:
         summary = self.summary
         table = Table.grid(padding=(0, 2))
         done = summary.planned - summary.left
-        table.add_row("cells", f"{done} of {summary.planned} done: {summary.before} before, {len(summary.finished)} now")
+        table.add_row(
+            "cells", f"{done} of {summary.planned} done: {summary.before} before, {len(summary.finished)} now"
+        )
         if summary.failed:
             table.add_row("failed", str(len(summary.failed)))
         if summary.spent.calls:
@@ -184,7 +186,8 @@ def sweep_out(asked: Asked, *, quiet: bool) -> Outcome:
     if planned.repeated and not quiet:
         told = f"notice: {planned.repeated} points of the grid name a cell that another one names, too; it is run once"
         Console(stderr=True).print(Text(told), soft_wrap=True)
-    summary = run_sweep(planned, folder, command, engine, asked.options, _view(folder.name, quiet=quiet))
+    view = _view(folder.name, quiet=quiet)
+    summary = run_sweep(planned, folder, command, engine, options=asked.options, view=view)
     return Outcome(summary, command)
 
 

@@ -131,7 +131,7 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
     for uses_models in (False, True):
         alike = [expected.seconds for cell, expected in known if cell.uses_models is uses_models]
         if alike:
-            seconds += max(max(alike), sum(alike) / engine.width(uses_models=uses_models))
+            seconds += max(*alike, sum(alike) / engine.width(uses_models=uses_models))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
@@ -239,5 +239,3 @@ def _team(cell: PlannedCell) -> tuple[object, ...]:
 def _size(cell: PlannedCell) -> int:
     size: int = orjson.loads(cell.configuration)["n"]
     return size
-
-

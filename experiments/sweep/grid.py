@@ -109,4 +109,3 @@ def count(grid: Sequence[Axis]) -> int:
 def points(grid: Sequence[Axis]) -> Iterator[Point]:
     """Give the points in planning order: the last argument changes fastest."""
     return product(*(axis.values for axis in grid))
-

@@ -49,7 +49,7 @@ class SweepLock:
         file.flush()
         self._file = file
         try:
-            _wait_for_workers(self._folder)
+            wait_for_workers(self._folder)
         except BaseException:
             file.close()
             raise
@@ -71,7 +71,12 @@ class Presence:
         self._file.close()
 
 
-def _wait_for_workers(folder: Path) -> None:
+def wait_for_workers(folder: Path) -> None:
+    """Wait until no worker writes into the folder of a sweep.
+
+    Raises:
+        UserError: some still do after `PATIENCE`.
+    """
     end = time.monotonic() + PATIENCE
     with (folder / _WORKERS).open("a", encoding="utf-8") as file:
         while not _take(file, fcntl.LOCK_EX):

@@ -84,7 +84,9 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
         file = _File.model_validate(values)
     except ValidationError as error:
         told = complaints(error, values, "", list(_File.model_fields))
-        raise UserError(f"{files[name]}: {told}", "An experiment has fixed, grid and arms: see docs/sweeps.md.") from error
+        raise UserError(
+            f"{files[name]}: {told}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
+        ) from error
     if any(not arm.strip() for arm in file.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
     return Experiment(name, tuple(file.fixed), tuple(file.grid), {arm: tuple(own) for arm, own in file.arms.items()})

@@ -60,8 +60,11 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
         fixed = _single(axes(experiment.fixed, composing), "fixed")
         grid = axes(experiment.grid, composing)
         arms = {arm: _single(axes(own, composing), f"arms.{arm}") for arm, own in experiment.arms.items()}
-        cells, repeated = _cells({arm: joined(fixed, grid, own, given) for arm, own in arms.items()} or
-                                 {None: joined(fixed, grid, given)}, composing, given)
+        cells, repeated = _cells(
+            {arm: joined(fixed, grid, own, given) for arm, own in arms.items()} or {None: joined(fixed, grid, given)},
+            composing,
+            given,
+        )
     return Plan(name, tuple(words), experiment.arms, cells, repeated)
 
 

@@ -101,7 +101,9 @@ def live_table(console: Console, name: str, queue: Queue, standing: Standing) ->
 
     def render() -> RenderableType:
         bar = Table.grid(padding=(0, 1))
-        bar.add_row(Text(name, style="bold"), ProgressBar(total=max(1, progress.total), completed=progress.done, width=40))
+        bar.add_row(
+            Text(name, style="bold"), ProgressBar(total=max(1, progress.total), completed=progress.done, width=40)
+        )
         return Group(bar, *([arms.table()] if arms.several else []), Text(" · ".join(progress.facts())))
 
     with Live(console=console, get_renderable=render, refresh_per_second=4, transient=True):

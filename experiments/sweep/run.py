@@ -132,7 +132,7 @@ def look(plan: Plan, folder: SweepFolder, options: Options) -> Standing:
 
 
 def run_sweep(
-    plan: Plan, folder: SweepFolder, command: Command, engine: Engine, options: Options, view: View
+    plan: Plan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
 ) -> Summary:
     """Run what is missing of a sweep.
 
@@ -150,7 +150,7 @@ def run_sweep(
         for cell in chosen:
             if cell.name in standing.done:
                 folder.retire(cell)
-        queue = _run(chosen, folder, engine, options, standing, view)
+        queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
         _write_results(folder.path)
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in standing.done.items() if (folder.path / name).exists()}, **ended}
@@ -174,6 +174,7 @@ def _run(
     cells: tuple[PlannedCell, ...],
     folder: SweepFolder,
     engine: Engine,
+    *,
     options: Options,
     standing: Standing,
     view: View,
@@ -197,8 +198,10 @@ def _signals(queue: Queue) -> Iterator[None]:
     def terminate(_number: int, _frame: FrameType | None) -> None:
         queue.end(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)
 
-    earlier = {number: signal.signal(number, handler) for number, handler in
-               ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate))}
+    earlier = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate))
+    }
     try:
         yield
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from experiments.sweep.done import Done, Spent
 
@@ -38,7 +38,7 @@ class SweepBudget:
 class _Sum:
     number: int = 0
     seconds: float = 0.0
-    spent: Spent = Spent()
+    spent: Spent = field(default_factory=Spent)
 
     def add(self, done: Done) -> None:
         self.number += 1
@@ -87,5 +87,6 @@ class Costs:
         known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
         if not known:
             return None
-        return Expected(*(max(column) for column in zip(*((e.calls, e.tokens, e.usd, e.seconds) for e in known),
-                                                       strict=True)))
+        return Expected(
+            *(max(column) for column in zip(*((e.calls, e.tokens, e.usd, e.seconds) for e in known), strict=True))
+        )

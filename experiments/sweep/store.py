@@ -1,11 +1,11 @@
 """The folder of a sweep: the cells' own folders, and `sweep.json`, which says what was planned.
 
-    <out>/<sweep>/
-        sweep.json
-        results.csv
-        <cell>/...
-        .lock, .workers     see `experiments.sweep.locks`
-        .retried/           failed attempts that were repeated
+<out>/<sweep>/
+    sweep.json
+    results.csv
+    <cell>/...
+    .lock, .workers     see `experiments.sweep.locks`
+    .retried/           failed attempts that were repeated
 """
 
 from __future__ import annotations

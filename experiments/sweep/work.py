@@ -12,11 +12,13 @@ from experiments.episode import leave_error
 from experiments.folder import EpisodeFolder
 from experiments.sweep.done import Done, read_done
 from experiments.sweep.planned import PlannedCell
-from experiments.sweep.spending import Costs, SweepBudget
+from experiments.sweep.spending import Costs, Expected, SweepBudget
 from experiments.sweep.store import remove_partial
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
+MOST_FRUITLESS = 3
+"""Workers in a row that end without having begun a cell, after which no other one is tried."""
 MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
 
@@ -57,6 +59,7 @@ class Queue:
         self._budget = budget
         self._costs = costs
         self._deaths: Counter[str] = Counter()
+        self._fruitless = 0
         self._failures_in_a_row = 0
         self.show: Callable[[], None] = lambda: None
         """Called on every change, and several times a second."""
@@ -115,8 +118,7 @@ class Queue:
         """
         if not (self._budget.any and cell.uses_models):
             return True
-        expected = [self._costs.expected(c.kind) or self._costs.most() for c in (*self.under_way.values(), cell)
-                    if c.uses_models]
+        expected = [self._expected(c) for c in (*self.under_way.values(), cell) if c.uses_models]
         known = [e for e in expected if e is not None]
         if len(known) < len(expected) > 1:
             return False
@@ -127,6 +129,9 @@ class Queue:
         if bound and not self.under_way:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
         return not bound
+
+    def _expected(self, cell: PlannedCell) -> Expected | None:
+        return self._costs.expected(cell.kind) or self._costs.most()
 
     def _used_up(self) -> str:
         spent = self._costs.spent
@@ -139,7 +144,7 @@ class Queue:
     def tell(self, report: Report) -> None:
         """Take a report of a worker."""
         match report:
-            case Started(name):
+            case Started(name) if name in self.under_way:
                 self.running.add(name)
             case Finished(done):
                 self._finish(done)
@@ -156,6 +161,7 @@ class Queue:
         if cell is None:
             return
         self.finished.append(done)
+        self._fruitless = 0
         self._costs.add(cell.kind, done)
         if self._budget.usd is not None and done.spent.unknown:
             self.end(
@@ -169,6 +175,10 @@ class Queue:
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
         """Take cells back whose worker is no more, and remove what it left of them."""
+        if not self.stopping and cells:
+            self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
+            if self._fruitless >= MOST_FRUITLESS:
+                self.end(Stop.STUCK, f"{MOST_FRUITLESS} workers in a row ended before they began a cell: {reason}")
         again = []
         for cell in cells:
             done = read_done(self.folder / cell.name)
@@ -199,5 +209,3 @@ class Queue:
     def tick(self) -> None:
         """Be called several times a second while the engine runs."""
         self.show()
-
-

@@ -13,8 +13,9 @@ from tests.conftest import PLUGINS
 WORDS = st.lists(
     st.sampled_from(
         [
-            "n=2,3", "seed=range(0,3)", "max_steps=40,50", "max_repairs=0,1", "max_repairs=${n}", "agents.max_actions=3,4",
-            "env=cube,cube_coop2", "env.side=null,20", "env.side=${n},30", "env.blocks={1: 2},{2: 1}", "env.blocks={1: 5}",
+            "n=2,3", "seed=range(0,3)", "max_steps=40,50", "max_repairs=0,1", "max_repairs=${n}",
+            "agents.max_actions=3,4", "env=cube,cube_coop2", "env.side=null,20", "env.side=${n},30",
+            "env.blocks={1: 2},{2: 1}", "env.blocks={1: 5}",
             "env.layout=two_teams,null", "topology=debate,chain", "agents=naive,heuristic", "topology.rounds=1,2",
             "prompts=default,terse", "prompts.folder=my_prompts", "agents.repairs=1", "agents=naive", "topology=debate",
             "llm.agents.agent_0.temperature=0.5,1", "+env.blocks.4=1", "memory={messages: 3}", "memory.messages=4,5",
