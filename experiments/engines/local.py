@@ -168,11 +168,11 @@ class _Process:
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Start a process that Ctrl-C does not reach: the parent decides what becomes of its episodes."""
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the new process inherits
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+        signal.signal(signal.SIGINT, earlier)
 
 
 def _main(job: Job, number: int, connection: Connection) -> None:

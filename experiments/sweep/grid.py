@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Any
 
 from hydra.core.override_parser.types import Glob, Override, ValueType
 
@@ -71,14 +72,14 @@ def _axis(override: Override, session: Session) -> Axis:
 
 
 def _elements(override: Override, session: Session) -> Iterator[Override]:
-    swept = override.value()
+    swept: object = override.value()  # Hydra's annotation leaves Glob out
     key = override.get_key_element()
     if isinstance(swept, Glob):
         if override.key_or_group not in session.groups:
             hint = choices_hint(override.key_or_group, "Groups", sorted(session.groups))
             raise UserError(f"{override.input_line}: glob() names the options of a group", hint)
         names = swept.filter(session.options(override.key_or_group))
-        pairs: Iterator[tuple[object, str]] = zip(names, names, strict=True)
+        pairs: Iterator[tuple[Any, str]] = zip(names, names, strict=True)
     else:
         pairs = zip(override.sweep_iterator(), override.sweep_string_iterator(), strict=True)
     for value, text in pairs:

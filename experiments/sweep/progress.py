@@ -38,6 +38,7 @@ class Progress:
         self._all = queue.waiting
         self._before = {name for name in standing.done if (queue.folder / name).exists()}
         self._failed_before = sum(done.failed for name, done in standing.done.items() if name in self._before)
+        self._simulated_before = any(done.simulated for done in standing.done.values())
         self._spent = standing.costs
         self._calls = [(self._begin, 0)]
 
@@ -75,7 +76,8 @@ class Progress:
         left, spent = self.left(), self._spent.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
         if spent.calls:
-            made_up = " (simulated)" if any(done.simulated for done in self._queue.finished) else ""
+            simulated = self._simulated_before or any(done.simulated for done in self._queue.finished)
+            made_up = " (simulated)" if simulated else ""
             facts.append(f"${spent.usd:.2f}{made_up}")
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
         if spent.calls or self._queue.calls:

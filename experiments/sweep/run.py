@@ -193,7 +193,10 @@ def _signals(queue: Queue) -> Iterator[None]:
     """Let Ctrl-C begin no more cells, and a second one drop those under way; let SIGTERM drop them at once."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        queue.end(Stop.INTERRUPTED, "interrupted", drop=queue.stop is Stop.INTERRUPTED)
+        if queue.stop is Stop.INTERRUPTED:
+            queue.end(Stop.INTERRUPTED, "interrupted; what is under way is dropped", drop=True)
+        else:
+            queue.end(Stop.INTERRUPTED, "interrupted")
 
     def terminate(_number: int, _frame: FrameType | None) -> None:
         queue.end(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)

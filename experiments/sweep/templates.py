@@ -127,7 +127,8 @@ def _split(point: Point, session: Session) -> tuple[Sequence[Override], Sequence
 
     Where the key of a plain value has to do with that of a composed override, their order matters: all is composed.
     """
-    composed, typed = [], []
+    composed: list[Override] = []
+    typed: list[Override] = []
     for override in point:
         (typed if _is_typed(override, session) else composed).append(override)
     keys = [override.key_or_group for override in composed if override.key_or_group not in session.groups]
