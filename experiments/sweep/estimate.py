@@ -16,7 +16,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +128,10 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(found[cell.kind].priceless for cell in cells)
     seconds = 0.0
-    for uses_models in (False, True):
-        alike = [expected.seconds for cell, expected in known if cell.uses_models is uses_models]
+    for waits in (False, True):
+        alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
         if alike:
-            seconds += max(*alike, sum(alike) / engine.width(uses_models=uses_models))
+            seconds += max(*alike, sum(alike) / engine.width(uses_models=waits))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
@@ -149,8 +149,18 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
 
 @dataclass(frozen=True, slots=True)
 class _Estimate:
+    """An estimate of a kind.
+
+    Attributes:
+        expected: what a cell takes; None where it is not known.
+        source: what that rests on.
+        waits: whether its seconds are mostly spent on waiting, beside which others can run.
+        priceless: whether the price of its model is not known.
+    """
+
     expected: Expected | None
     source: str
+    waits: bool
     priceless: bool = False
 
 
@@ -168,7 +178,7 @@ class _Estimates:
         self.tried_with = ""
         for cell in {cell.kind: cell for cell in standing.cells}.values():
             if (expected := self._costs.expected(cell.kind)) is not None:
-                self._known.append(_Known(cell, _Estimate(expected, "finished")))
+                self._known.append(_Known(cell, _Estimate(expected, "finished", cell.uses_models)))
 
     def of(self, cell: PlannedCell) -> _Estimate:
         """Estimate a cell of a kind that was not asked for before."""
@@ -181,7 +191,7 @@ class _Estimates:
             estimate = self._tried(cell)
             self._known.append(_Known(cell, estimate))
             return estimate
-        return near or self._nearest(cell, _team(cell)[:1]) or _Estimate(None, "unknown")
+        return near or self._nearest(cell, _team(cell)[:1]) or _Estimate(None, "unknown", waits=False)
 
     def _nearest(self, cell: PlannedCell, team: Sequence[object]) -> _Estimate | None:
         """Scale the estimate of the team that is alike and nearest in size."""
@@ -197,7 +207,7 @@ class _Estimates:
         assert best.estimate.expected is not None
         e, share = best.estimate.expected, size / _size(best.cell)
         scaled = Expected(e.calls * share, e.tokens * share, e.usd * share, e.seconds * share)
-        return _Estimate(scaled, "scaled", best.estimate.priceless)
+        return replace(best.estimate, expected=scaled, source="scaled")
 
     def _tried(self, cell: PlannedCell) -> _Estimate:
         """Play an episode of the kind, without a network."""
@@ -209,9 +219,10 @@ class _Estimates:
         raw["budget"] = dict.fromkeys(raw["budget"])
         try:
             with tempfile.TemporaryDirectory() as folder:
+                run_cell(Cell.of(raw), Path(folder))  # the first episode of a process compiles the world
                 result = run_cell(Cell.of(raw), Path(folder))
         except Exception:  # whatever is wrong with the cell, the sweep itself tells it
-            return _Estimate(None, "unknown")
+            return _Estimate(None, "unknown", waits=False)
         calls, read, written = (
             float(result.metrics[f"model.{name}"] or 0) for name in ("calls", "prompt_tokens", "completion_tokens")
         )
@@ -222,7 +233,7 @@ class _Estimates:
             price = find_price(real["name"], real["model"]) if "model" in real else None
             usd = None if price is None else _money(price, read, written)
             seconds += calls * SECONDS_PER_CALL
-        return _Estimate(Expected(calls, read + written, usd or 0.0, seconds), "tried", priceless=usd is None)
+        return _Estimate(Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None)
 
 
 def _money(price: Price, read: float, written: float) -> float:
