@@ -61,6 +61,7 @@ def _quorum(
       quorum show prompt n=4 topology=debate agent=1
       quorum check
       quorum metrics runs/*
+      quorum results runs
     """
 
 
@@ -192,6 +193,62 @@ def metrics(
             write_metrics(run)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
+
+
+@app.command()
+def results(
+    sweep: Annotated[
+        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
+    ],
+    *,
+    sql: Annotated[
+        str | None,
+        typer.Option("--sql", metavar="QUERY", help="Ask the tables results and events.", show_default=False),
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV on standard output.", show_default=False)] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the results of a sweep, a line a run, and rebuild its results.csv from the folders.
+
+    With --csv, --json or --sql nothing is written. --sql asks DuckDB (the extra `analysis`): the table results has the
+    columns of results.csv and the wall times, the table events the traces. Names with a point stand in double quotes.
+
+    \b
+    Examples:
+      quorum results runs/topologies
+      quorum results runs/topologies --csv > results.csv
+      quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
+      quorum results runs/topologies --sql "select event, count(*) from events group by event"
+    """
+    from rich.console import Console
+
+    from experiments.errors import UserError
+    from experiments.results import as_csv as table_of
+    from experiments.results import read_results, show, write_csv
+
+    if as_csv and as_json:
+        raise UserError("--csv and --json are two forms of the same: give one of them")
+    found = [read_results(folder) for folder in sweep]
+    if sql is not None:
+        from experiments.results.sql import ask
+
+        answer = ask(found, sql)
+        if as_json:
+            _print_json(show.answer_as_json(answer))
+        elif as_csv:
+            typer.echo(show.answer_as_csv(answer), nl=False)
+        else:
+            show.print_answer(answer, Console())
+    elif as_json:
+        _print_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
+    elif as_csv:
+        if len(found) > 1:
+            raise UserError("--csv gives the table of one folder", "For several: --sql 'from results' --csv.")
+        typer.echo(table_of(found[0]), nl=False)
+    else:
+        for part in found:
+            show.print_results(part, Console())
+            typer.echo(f"table: {write_csv(part.folder)}")
 
 
 @app.command("list")
