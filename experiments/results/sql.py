@@ -72,9 +72,9 @@ def ask(results: Sequence[Results], question: str) -> Answer:
 
 def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
     factors, metrics = factor_columns(rows), metric_columns(rows)
-    types = {name: "VARCHAR" for name in OWN} | {"simulated": "BOOLEAN"}
+    types = dict.fromkeys(OWN, "VARCHAR") | {"simulated": "BOOLEAN"}
     types |= {key: _type(row.factors.get(key) for row in rows) for key in factors}
-    types |= {name: "DOUBLE" for name in metrics}
+    types |= dict.fromkeys(metrics, "DOUBLE")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.jsonl"
         with file.open("wb") as handle:
@@ -104,8 +104,8 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> None:
             escaped = re.sub(r"([*?[])", r"[\1]", str(trace))
             connection.execute(
                 "INSERT INTO events SELECT ?, CAST(json->>'seq' AS BIGINT), CAST(json->>'t' AS BIGINT),"
-                " CAST(json->>'t_hat' AS DOUBLE), json->>'event', json FROM read_ndjson_objects(?, ignore_errors = true)"
-                " WHERE json IS NOT NULL",
+                " CAST(json->>'t_hat' AS DOUBLE), json->>'event', json"
+                " FROM read_ndjson_objects(?, ignore_errors = true) WHERE json IS NOT NULL",
                 [row.name, escaped],
             )
 
@@ -114,5 +114,5 @@ def _hint(message: str) -> str:
     if "external access" in message or "disabled by configuration" in message:
         return "The question can use the tables results and events only, no files."
     if "Referenced" in message or "column" in message:
-        return 'Names with a point stand in double quotes: select "topology.name", avg("outcome.steps") from results ...'
+        return 'Names with a point stand in double quotes: select "topology.name", avg("outcome.steps") from results'
     return ""
