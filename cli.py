@@ -62,6 +62,7 @@ def _quorum(
       quorum check
       quorum metrics runs/*
       quorum results runs
+      quorum compare runs --by topology
     """
 
 
@@ -249,6 +250,82 @@ def results(
         for part in found:
             show.print_results(part, Console())
             typer.echo(f"table: {write_csv(part.folder)}")
+
+
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="FACTOR", help="What is compared; may be repeated.", show_default=False),
+]
+Across = Annotated[
+    str | None,
+    typer.Option("--across", metavar="FACTOR", help="Across what; n where it varies, or none.", show_default=False),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", metavar="METRIC", help="A metric; may be repeated.", show_default=False),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.", show_default=False),
+]
+AcceptVersions = Annotated[
+    bool,
+    typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
+]
+
+
+@app.command()
+def compare(
+    sweep: Annotated[
+        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
+    ],
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    statistic: Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="What is shown.")] = "mean",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder for files; SWEEP/comparison/...", show_default=False),
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare metrics by a factor across another: tables and figures with intervals, paired differences.
+
+    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Tables are printed,
+    and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
+
+    \b
+    Examples:
+      quorum compare runs/topologies
+      quorum compare runs/topologies --by topology --metric completion --metric steps
+      quorum compare runs/topologies --by topology --across n --baseline individual
+      quorum compare runs/before runs/after --by sweep --across none --out figures
+    """
+    from experiments.compare import Question
+    from experiments.compare import compare as answer
+    from experiments.compare.files import default_folder, write_files
+    from experiments.compare.formats import print_tables
+    from experiments.compare.notes import notes
+    from experiments.compare.records import as_json as json_of
+    from experiments.compare.tables import tables
+    from experiments.results import read_results
+
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
+    comparison = answer([read_results(folder) for folder in sweep], question)
+    shown, remarks = tables(comparison), notes(comparison)
+    if as_json:
+        _print_json(json_of(comparison, remarks))
+    elif not quiet:
+        from rich.console import Console
+
+        print_tables(shown, remarks, Console())
+    files = write_files(comparison, shown, remarks, out or default_folder(comparison))
+    if not quiet:
+        typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
 
 @app.command("list")
