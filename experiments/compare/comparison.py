@@ -36,7 +36,7 @@ class Question:
     across: str | None = None
     metrics: Sequence[str] = ()
     baseline: str | None = None
-    statistic: Name = "mean"
+    statistic: str = "mean"
     accept_versions: bool = False
 
 
@@ -63,7 +63,7 @@ class Group:
     def estimate(self, metric: str, statistic: Name) -> Estimate:
         """Compute a statistic of a metric over the runs that define it."""
         defined = np.array([row.metrics.get(metric) is not None for row in self.rows], dtype=bool)
-        return estimate(self.values(metric), self.strata[defined], statistic)
+        return estimate(self.values(metric), self.strata[defined], statistic, share=metrics.is_share(metric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             different versions of the code.
     """
     every = [row for part in results for row in part.rows]
-    if question.statistic not in STATISTICS:
-        hint = choices_hint(question.statistic, "Statistics", STATISTICS)
-        raise UserError(f"--statistic {question.statistic}: there is no such statistic", hint)
+    statistic = _statistic(question.statistic)
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
@@ -130,7 +128,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     groups = _groups(found, levels, points, design, across)
     baseline = _baseline(question.baseline, levels)
     estimates = {
-        (metric, level, point): group.estimate(metric, question.statistic)
+        (metric, level, point): group.estimate(metric, statistic)
         for metric in wanted
         for (level, point), group in groups.items()
     }
@@ -139,7 +137,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         by=by,
         across=across,
         metrics=wanted,
-        statistic=question.statistic,
+        statistic=statistic,
         baseline=baseline,
         pool=found,
         design=design,
@@ -149,6 +147,14 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         estimates=estimates,
         differences=_differences(wanted, baseline, groups, design) if baseline is not None else (),
     )
+
+
+def _statistic(name: str) -> Name:
+    for known in STATISTICS:
+        if known == name:
+            return known
+    hint = choices_hint(name, "Statistics", STATISTICS)
+    raise UserError(f"--statistic {name}: there is no such statistic", hint)
 
 
 def _across(name: str | None, rows: Sequence[Row], by: Sequence[str]) -> str | None:

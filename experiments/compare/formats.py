@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -21,17 +22,21 @@ _LATEX = {
 
 
 def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console) -> None:
-    """Print the tables, and the notes before them."""
+    """Print the tables, and the notes before them. Headers wrap; numbers and labels are never cut or folded."""
     for note in notes:
         console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
     for table in found:
         shown = RichTable(title=Text(table.title), caption=Text(table.caption) if table.caption else None)
-        for place, name in enumerate(table.header):
-            shown.add_column(Text(name), justify="left" if place < table.labels else "right")
+        needed = 1
+        for place, cells in enumerate(zip(table.header, *table.rows, strict=True)):
+            widest = max(cell_len(text) for text in (*cells[1:], *cells[0].split()))
+            shown.add_column(Text(cells[0]), justify="left" if place < table.labels else "right", min_width=widest)
+            needed += widest + 3
         for row in table.rows:
             shown.add_row(*map(Text, row))
         console.print()
-        console.print(shown)
+        wide = needed > console.width
+        console.print(shown, width=max(needed, console.width), crop=not wide, soft_wrap=wide)
 
 
 def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:

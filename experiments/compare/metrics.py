@@ -12,6 +12,7 @@ from maeil.metrics import METRICS
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 """What is compared when nothing is said."""
 
+_SHARES = {"outcome.success", "outcome.completion"}
 _HIGHER = {
     "outcome.success", "outcome.completion", "outcome.reached", "outcome.score", "outcome.return",
     "plans.success_rate", "plans.coherence", "plans.stability", "compat.plan_success_rate",
@@ -35,6 +36,16 @@ def direction(metric: str) -> int:
     return 0
 
 
+def arrow(metric: str) -> str:
+    """Give the sign for the way that is better, with a space before it; empty where neither is."""
+    return {1: " ↑", -1: " ↓", 0: ""}[direction(metric)]
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric lies between 0 and 1 by its nature, so that even runs that agree leave a doubt."""
+    return metric in _SHARES
+
+
 def unit(metric: str) -> str:
     """Give the unit of a metric; empty for a plain number or a share."""
     known = METRICS.get(metric)
@@ -42,10 +53,10 @@ def unit(metric: str) -> str:
 
 
 def short(metric: str) -> str:
-    """Write the name of a metric as a label: `steps` for `outcome.steps`; of the others their group too."""
+    """Write the name of a metric as a label: `steps` for `outcome.steps`; those of `compat` with their group."""
     group, _, name = metric.partition(".")
     words = name.replace("_", " ")
-    return words if group in ("outcome", "communication", "model") else f"{group} {words}"
+    return f"{group} {words}" if group == "compat" else words
 
 
 def resolve(name: str, rows: Sequence[Row]) -> str:

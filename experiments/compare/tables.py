@@ -123,8 +123,9 @@ def _difference(item: Difference, comparison: Comparison) -> tuple[str, ...]:
 
 
 def level_label(comparison: Comparison, level: str) -> str:
-    """Write a level, with `simulated` behind it where it applies."""
-    return f"{level} (simulated)" if level in comparison.simulated else level
+    """Write a level, with `simulated` behind it where that holds for some levels and not for all."""
+    some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
+    return f"{level} (simulated)" if some and level in comparison.simulated else level
 
 
 def interval(estimate: Estimate | None, *, signed: bool = False) -> str:
@@ -161,7 +162,7 @@ def _title(comparison: Comparison, metric: str) -> str:
 
 
 def _with_arrow(metric: str) -> str:
-    return f"{metric}{ {1: ' ↑', -1: ' ↓', 0: ''}[metrics.direction(metric)] }"
+    return metric + metrics.arrow(metric)
 
 
 def _caption(comparison: Comparison) -> str:

@@ -4,8 +4,8 @@ The interval is the bias-corrected and accelerated bootstrap (Efron 1987), drawn
 for few runs (Hesterberg 2015, section 3.3): a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by
 normal instead of Student's quantiles, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}).
 The plain percentile interval covers the mean of 20 exponential values in 89 % of the cases, this one in 93 %;
-`tests/experiments/test_coverage.py` measures it. Values that are all 0 or 1 have Wilson's interval for their mean,
-which has a width even when all runs agree.
+`tests/experiments/test_coverage.py` measures it. The mean of shares that are all 0 or 1 has Wilson's interval, which
+has a width even when all runs agree.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Estimate:
     runs: int
 
 
-def estimate(values: Floats, strata: NDArray[np.int64] | None = None, statistic: Name = "mean") -> Estimate:
+def estimate(
+    values: Floats, strata: NDArray[np.int64] | None = None, statistic: Name = "mean", *, share: bool = False
+) -> Estimate:
     """Compute a statistic and its 95 % interval.
 
     Args:
@@ -54,6 +56,7 @@ def estimate(values: Floats, strata: NDArray[np.int64] | None = None, statistic:
         strata: the stratum of each run, shape (runs,): runs are resampled within it. None: there is one. Where every
             stratum has one run they are taken as one, since nothing could be resampled within them.
         statistic: which.
+        share: whether a value lies between 0 and 1 by its nature: a mean of zeros and ones then has Wilson's interval.
     """
     runs = len(values)
     function = STATISTICS[statistic]
@@ -62,7 +65,7 @@ def estimate(values: Floats, strata: NDArray[np.int64] | None = None, statistic:
     value = float(function(values))
     if runs == 1:
         return Estimate(value, math.nan, math.nan, 1)
-    if statistic == "mean" and bool(np.isin(values, (0.0, 1.0)).all()):
+    if share and statistic == "mean" and bool(np.isin(values, (0.0, 1.0)).all()):
         return Estimate(value, *_wilson(value, runs), runs)
     if float(np.ptp(values)) == 0:
         return Estimate(value, value, value, runs)

@@ -13,7 +13,7 @@ from experiments.compare.figures import style
 from maeil.constraints import Constraint
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
-_LABELS = {"participation": "particip.", "dependency": "depend.", "none": "other"}
+_LABELS = {"none": "nothing of these"}
 
 
 def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
@@ -26,9 +26,10 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     shown = [metric for metric in MISSING if any(means[key, metric] for key in comparison.groups)]
     if not shown:
         return
-    figure = style.panels(len(comparison.points), height=1.9)
+    drawn = style.sheet(len(comparison.points), height=2.0, margins=style.Margins(bottom=0.55))
     width = 0.8 / len(comparison.levels)
-    for axes, point in zip(figure.axes, comparison.points, strict=True):
+    highest = max(means[key, metric] for key in comparison.groups for metric in shown)
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
         for number, level in enumerate(comparison.levels):
             if (level, point) in comparison.groups:
                 places = np.arange(len(shown)) - 0.4 + width * (number + 0.5)
@@ -39,11 +40,10 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         axes.tick_params(axis="x", length=0)
         if comparison.across is not None:
             axes.set_title(f"{comparison.across} = {style.clipped(written(point), 20)}", loc="left")
-        axes.set_ylabel("failed attempts a run")
+        axes.set_ylabel("failed attempts a run" if drawn.first_column(place) else "")
+        axes.set_ylim(0, 1.05 * highest)
+        axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
     remark = "What failed attempts lacked; one may lack several. Means over runs."
-    yield (
-        "failures",
-        f"Failed attempts by what they lacked, by {', '.join(comparison.by)}",
-        style.finish(figure, comparison, remark, line=False),
-    )
+    title = f"Failed attempts by what they lacked, by {', '.join(comparison.by)}"
+    yield "failures", title, style.finish(drawn, comparison, remark, line=False)

@@ -15,44 +15,54 @@ from experiments.compare.figures import style
 
 COSTS = ("model.usd", "model.completion_tokens", "communication.messages", "decision.thoughts")
 """What may stand for cost: the first that every group defines and some group has more than nothing of."""
-OUTCOME = "outcome.completion"
+OUTCOMES = ("outcome.completion", "outcome.steps")
+"""What may stand for the outcome, behind the metrics that are compared."""
+_NAMES = {"model.usd": "USD", "decision.thoughts": "thoughts"}
 
 
 def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """Draw a point a group: mean outcome against mean cost; nothing where nothing costs anything."""
-    outcome = next((metric for metric in comparison.metrics if metrics.direction(metric)), OUTCOME)
-    cost = _cost(comparison)
-    if cost is None:
+    """Draw a point a level, a panel a value of `across`: mean outcome against mean cost.
+
+    Nothing is drawn where nothing costs anything, or where all outcomes are alike.
+    """
+    cost, outcome = _cost(comparison), _outcome(comparison)
+    if cost is None or outcome is None:
         return
     points = {
-        key: (float(x.mean()), float(y.mean()))
+        key: (float(spent.mean()), float(reached.mean()))
         for key, group in comparison.groups.items()
-        if len(x := group.values(cost)) and len(y := group.values(outcome))
+        if len(spent := group.values(cost)) and len(reached := group.values(outcome))
     }
-    figure = style.panels(1, height=2.4)
-    axes = figure.axes[0]
-    for (level, point), (x, y) in points.items():
-        axes.plot(
-            x, y, linestyle="", color=style.colour(comparison, level), marker=style.marker(comparison, level),
-            markersize=5, markeredgewidth=0,
-        )  # fmt: skip
+    drawn = style.sheet(len(comparison.points), height=2.0)
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+        here = {level: points[level, point] for level in comparison.levels if (level, point) in points}
+        for level, (x, y) in here.items():
+            axes.plot(
+                x, y, linestyle="", color=style.colour(comparison, level), marker=style.marker(comparison, level),
+                markersize=5,
+            )  # fmt: skip
+        _front(axes, list(here.values()), metrics.direction(outcome))
         if comparison.across is not None:
-            label = style.clipped(written(point), 12)
-            axes.annotate(label, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=6.5)
-    _front(axes, list(points.values()), metrics.direction(outcome) or 1)
-    if all(x > 0 for x, _ in points.values()) and _span([x for x, _ in points.values()]) > 20:
-        axes.set_xscale("log")
-    axes.margins(0.12)
-    unit = metrics.unit(cost)
-    axes.set_xlabel(f"{metrics.short(cost)} a run" + (f" ({unit})" if unit not in ("", metrics.short(cost)) else ""))
-    axes.set_ylabel(metrics.short(outcome))
-    style.grid(axes)
-    numbers = f"; numbers: {comparison.across}" if comparison.across is not None else ""
-    yield (
-        "pareto",
-        f"{outcome} against {cost} by {', '.join(comparison.by)}",
-        style.finish(figure, comparison, f"Means; dotted: not beaten in both{numbers}", line=False),
-    )
+            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 20)}", loc="left")
+        axes.margins(0.12)
+        name = _NAMES.get(cost, metrics.short(cost))
+        axes.set_xlabel(f"{name} a run" if drawn.bottom_row(place) else "")
+        axes.set_ylabel(metrics.short(outcome) if drawn.first_column(place) else "")
+        style.grid(axes)
+    arrow = "more" if metrics.direction(outcome) > 0 else "less"
+    remark = f"Means; {arrow} of {metrics.short(outcome)} is better. Dotted: those that nothing beats in both."
+    title = f"{outcome} against {cost} by {', '.join(comparison.by)}"
+    yield "pareto", title, style.finish(drawn, comparison, remark)
+
+
+def _outcome(comparison: Comparison) -> str | None:
+    """Choose the first metric with a better way in which the groups differ."""
+    wanted = (metric for metric in (*comparison.metrics, *OUTCOMES) if metrics.direction(metric))
+    means = {
+        metric: {float(v.mean()) for group in comparison.groups.values() if len(v := group.values(metric))}
+        for metric in wanted
+    }
+    return next((metric for metric, found in means.items() if len(found) > 1), None)
 
 
 def _cost(comparison: Comparison) -> str | None:
@@ -69,7 +79,3 @@ def _front(axes: Axes, points: Sequence[tuple[float, float]], direction: int) ->
             best = direction * y
             front.append((x, y))
     axes.plot(*zip(*front, strict=True), color=style.INK, linestyle=":", linewidth=1.0, zorder=0.5)
-
-
-def _span(values: Sequence[float]) -> float:
-    return max(values) / min(values)

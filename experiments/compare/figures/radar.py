@@ -47,9 +47,8 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     drawn = style.sheet(len(comparison.points), height=2.3, margins=_MARGINS, polar=True)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     for axes, point in zip(drawn.panels, comparison.points, strict=True):
-        axes.set_title(
-            f"{comparison.across} = {style.clipped(written(point), 14)}" if comparison.across else "", pad=10
-        )
+        if comparison.across is not None:
+            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 14)}", pad=10)
         for level in comparison.levels:
             found = means.get((level, point))
             if found is not None:
@@ -60,7 +59,6 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
                     np.append(angles, angles[0]), ring, color=colour, linewidth=1.2,
                     marker=style.marker(comparison, level), markersize=3, markeredgewidth=0,
                 )  # fmt: skip
-                axes.fill(angles, values, color=colour, alpha=0.07)
         axes.set_xticks(angles, [AXES[metric] for metric in shown])
         axes.tick_params(axis="x", pad=-2)
         axes.set_ylim(0, 1)

@@ -80,7 +80,7 @@ def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> E
 
 
 def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
-    axes.set_title(f"{metrics.short(metric)}{ {1: ' ↑', -1: ' ↓', 0: ''}[metrics.direction(metric)] }", loc="left")
+    axes.set_title(metrics.short(metric) + metrics.arrow(metric), loc="left")
     if comparison.across is None:
         _dots(axes, comparison, metric)
     else:
