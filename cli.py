@@ -63,6 +63,7 @@ def _quorum(
       quorum metrics runs/*
       quorum results runs
       quorum compare runs --by topology
+      quorum report runs
     """
 
 
@@ -326,6 +327,42 @@ def compare(
     files = write_files(comparison, shown, remarks, out or default_folder(comparison))
     if not quiet:
         typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+
+
+@app.command()
+def report(
+    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="The folder of a sweep, or of runs.")],
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.", show_default=False)
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, how to run it again.
+
+    What is compared is chosen as in `quorum compare`.
+
+    \b
+    Examples:
+      quorum report runs/topologies
+      quorum report runs/topologies --by topology --baseline individual --out report.html
+    """
+    from experiments.compare import Question
+    from experiments.compare import compare as answer
+    from experiments.report import write_report
+    from experiments.results import read_results
+
+    found = read_results(sweep)
+    question = Question(by or (), across, metric or (), baseline, accept_versions=accept_versions)
+    target = out or sweep / "report.html"
+    write_report(found, answer([found], question), target)
+    if not quiet:
+        typer.echo(f"report: {target}")
 
 
 @app.command("list")

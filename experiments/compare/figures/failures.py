@@ -39,7 +39,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         axes.set_xticks(range(len(shown)), labels, rotation=30, ha="right", rotation_mode="anchor")
         axes.tick_params(axis="x", length=0)
         if comparison.across is not None:
-            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 20)}", loc="left")
+            style.title(axes, f"{comparison.across} = {style.clipped(written(point), 20)}")
         axes.set_ylabel("failed attempts a run" if drawn.first_column(place) else "")
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)

@@ -43,7 +43,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
             )  # fmt: skip
         _front(axes, list(here.values()), metrics.direction(outcome))
         if comparison.across is not None:
-            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 20)}", loc="left")
+            style.title(axes, f"{comparison.across} = {style.clipped(written(point), 20)}")
         axes.margins(0.12)
         name = _NAMES.get(cost, metrics.short(cost))
         axes.set_xlabel(f"{name} a run" if drawn.bottom_row(place) else "")

@@ -48,7 +48,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     for axes, point in zip(drawn.panels, comparison.points, strict=True):
         if comparison.across is not None:
-            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 14)}", pad=10)
+            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 14)}", y=1.14, pad=0)
         for level in comparison.levels:
             found = means.get((level, point))
             if found is not None:

@@ -29,6 +29,8 @@ PAGE = 7.0
 """Width of a figure for the whole page."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
+_XLABEL, _YLABEL = 0.28, 0.38
+"""Distance of the labels of the axes from the panel, in inches."""
 _LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
 """Letters an inch of them."""
 _SETTINGS = {
@@ -55,11 +57,16 @@ _SETTINGS = {
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Draw and save figures in this style; the settings of the process stay as they were."""
+def styled(*, text: bool = False) -> Iterator[None]:
+    """Draw and save figures in this style; the settings of the process stay as they were.
+
+    Args:
+        text: whether the letters of an SVG are text, which can be searched; else outlines, which look alike everywhere.
+    """
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type] # the names of settings are literals to its stubs
+        mpl.rcParams["svg.fonttype"] = "none" if text else "path"
         yield
 
 
@@ -176,6 +183,8 @@ def _place(drawn: Sheet, width: float, height: float) -> None:
         bottom = height - (row + 1) * drawn.height + margins.bottom
         inner = (cell - margins.left - margins.right, drawn.height - margins.top - margins.bottom)
         axes.set_position((left / width, bottom / height, inner[0] / width, inner[1] / height))
+        axes.xaxis.set_label_coords(0.5, -_XLABEL / inner[1])
+        axes.yaxis.set_label_coords(-_YLABEL / inner[0], 0.5)
 
 
 def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch:
@@ -193,6 +202,11 @@ def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
     return min(len(handles), max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
 
 
+def title(axes: Axes, text: str) -> None:
+    """Put a title over the left end of a panel."""
+    axes.set_title(text, loc="left", y=1.03, pad=0)
+
+
 def grid(axes: Axes, axis: str = "both") -> None:
     """Draw thin lines behind the marks."""
     axes.set_axisbelow(True)
@@ -207,5 +221,8 @@ def rendered(figure: Figure, form: str) -> bytes:
         form: `png` or `svg`.
     """
     file = io.BytesIO()
-    figure.savefig(file, format=form, dpi=200, metadata={"Date": None} if form == "svg" else {"Software": None})
+    if form == "png":
+        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+    else:
+        figure.savefig(file, format=form, metadata={"Date": None})
     return file.getvalue()

@@ -18,10 +18,7 @@ from experiments.compare.tables import STATISTIC_NAMES, level_label
 from experiments.results.rows import Scalar
 from experiments.statistics import Estimate
 
-OVERVIEW = (
-    "outcome.success", "outcome.completion", "outcome.steps", "communication.messages", "decision.overhead",
-    "plans.coherence", "plans.stability", "constraints.attempt_success_rate", "model.completion_tokens",
-)  # fmt: skip
+OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
 """The metrics of the small multiples, beside those that are asked for."""
 _LABEL = 26
 """Letters of the label of a level."""
@@ -80,7 +77,7 @@ def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> E
 
 
 def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
-    axes.set_title(metrics.short(metric) + metrics.arrow(metric), loc="left")
+    style.title(axes, metrics.short(metric) + metrics.arrow(metric))
     if comparison.across is None:
         _dots(axes, comparison, metric)
     else:
