@@ -15,7 +15,7 @@ from markupsafe import Markup
 from experiments.compare.comparison import Comparison
 from experiments.compare.factors import in_order, written
 from experiments.compare.figures import figures
-from experiments.compare.figures.style import INK, rendered, styled
+from experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
 from experiments.compare.notes import SIMULATED, notes
 from experiments.compare.tables import heading, tables
 from experiments.files import write_whole
@@ -34,10 +34,12 @@ class Drawn:
 
     Attributes:
         description: what it shows, for those who cannot see it.
+        wide: whether it takes the width of the page.
         svg: drawn by this project; the one part of the page that is not escaped.
     """
 
     description: str
+    wide: bool
     svg: Markup
 
 
@@ -79,14 +81,14 @@ def page(results: Results, comparison: Comparison, target: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sweep = results.sweep
+    sweep, remarks = results.sweep, notes(comparison)
     return environment.get_template("page.html.jinja").render(
         title=sweep.name if sweep is not None else results.folder.resolve().name,
         heading=heading(comparison),
         sweep=sweep,
         arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
-        simulated=SIMULATED if comparison.simulated else "",
-        notes=[note for note in notes(comparison) if note != SIMULATED],
+        simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
+        notes=[note for note in remarks if not note.startswith(SIMULATED)],
         tables=tables(comparison),
         figures=list(_figures(comparison)),
         run_columns=["run", "arm", "outcome", *_RUN_METRICS, "remark"],
@@ -104,15 +106,16 @@ def _figures(comparison: Comparison) -> Iterator[Drawn]:
             figure.set_facecolor("none")
             for axes in figure.axes:
                 axes.set_facecolor("none")
-            yield Drawn(description, _inline(rendered(figure, "svg").decode(), name))
+            wide = float(figure.get_figwidth()) > COLUMN
+            yield Drawn(description, wide, _inline(rendered(figure, "svg").decode(), name))
 
 
 def _inline(svg: str, name: str) -> Markup:
-    """Make a drawing a part of the page: without its head, with ids of its own, its ink that of the page's text."""
+    """Make a drawing a part of the page: without its head, with ids of its own, in the colours of the page."""
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     prefix = re.sub("[^A-Za-z0-9-]", "-", name)
     own = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body)
-    return Markup(own.replace(INK, "currentColor"))
+    return Markup(own.replace(INK, "currentColor").replace(GRID, "var(--line)"))
 
 
 def _run(row: Row, target: Path) -> RunLine:
