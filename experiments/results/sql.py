@@ -113,6 +113,6 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> None:
 def _hint(message: str) -> str:
     if "external access" in message or "disabled by configuration" in message:
         return "The question can use the tables results and events only, no files."
-    if "Referenced" in message or "column" in message:
+    if message.startswith("Binder Error"):
         return 'Names with a point stand in double quotes: select "topology.name", avg("outcome.steps") from results'
     return ""
