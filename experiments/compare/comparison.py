@@ -100,6 +100,11 @@ class Comparison:
     estimates: Mapping[tuple[str, str, Scalar], Estimate]
     differences: tuple[Difference, ...]
 
+    def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
+        """Give a statistic of any metric in a group; those that are compared are at hand."""
+        found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
+        return found or group.estimate(metric, statistic)
+
     @property
     def simulated(self) -> frozenset[str]:
         """The levels in which a language model was simulated."""

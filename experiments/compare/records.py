@@ -33,7 +33,7 @@ def estimates(comparison: Comparison) -> Iterator[Record]:
                 **{
                     key: number
                     for name in STATISTICS
-                    for key, number in _ends(name, group.estimate(metric, name)).items()
+                    for key, number in _ends(name, comparison.estimate(metric, group, name)).items()
                 },
                 "standard_deviation": float(values.std(ddof=1)) if len(values) > 1 else None,
                 "minimum": float(values.min()) if len(values) else None,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.compare.comparison import Comparison, Group
 from experiments.compare.factors import written
 from experiments.compare.figures import style
+from experiments.statistics.aggregates import Floats
 
 AXES = {
     "constraints.satisfied_spatial": "SP",
@@ -25,7 +27,8 @@ _MEANING = (
     "SP spatial, TM temporal, DP dependency, PT participation: share of attempts in which it held. "
     "PC plan coherence, PS plan stability"
 )
-_MARGINS = style.Margins(left=0.3, right=0.3, top=0.4, bottom=0.25)
+_MARGINS = style.Margins(left=0.1, right=0.1, top=0.28, bottom=0.08)
+_RINGS = (0.25, 0.5, 0.75, 1.0)
 _FEWEST = 3
 _RELATIVE = "capability.gain_rate"
 
@@ -44,31 +47,44 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     if _RELATIVE in shown:
         for mean in means.values():
             mean[_RELATIVE] /= largest
-    drawn = style.sheet(len(comparison.points), height=2.3, margins=_MARGINS, polar=True)
+    drawn = style.sheet(len(comparison.points), height=2.2, margins=_MARGINS)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     for axes, point in zip(drawn.panels, comparison.points, strict=True):
+        _web(axes, angles, [AXES[metric] for metric in shown])
         if comparison.across is not None:
-            axes.set_title(f"{comparison.across} = {style.clipped(written(point), 14)}", y=1.14, pad=0)
+            style.title(axes, f"{comparison.across} = {style.clipped(written(point), 14)}")
         for level in comparison.levels:
             found = means.get((level, point))
             if found is not None:
-                values = np.array([found[metric] for metric in shown])
-                ring = np.append(values, values[0])
-                colour = style.colour(comparison, level)
+                x, y = _ring(angles, np.array([found[metric] for metric in shown]))
                 axes.plot(
-                    np.append(angles, angles[0]), ring, color=colour, linewidth=1.2,
+                    x, y, color=style.colour(comparison, level), linewidth=1.2,
                     marker=style.marker(comparison, level), markersize=3, markeredgewidth=0,
                 )  # fmt: skip
-        axes.set_xticks(angles, [AXES[metric] for metric in shown])
-        axes.tick_params(axis="x", pad=-2)
-        axes.set_ylim(0, 1)
-        axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"])
-        axes.tick_params(axis="y", labelsize=6)
-        axes.spines["polar"].set_linewidth(0.5)
-        style.grid(axes)
     meaning = _MEANING + ("; CG capability gain, 1 the largest here" if _RELATIVE in shown else "")
     name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
     yield "radar", name, style.finish(drawn, comparison, f"{meaning}. Means.")
+
+
+def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
+    """Draw the spokes and the rings on plain axes, which take a third of the time of Matplotlib's polar ones."""
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    axes.set_xlim(-1.25, 1.25)
+    axes.set_ylim(-1.25, 1.25)
+    for radius in _RINGS:
+        axes.plot(*_ring(angles, np.full(len(angles), radius)), color=style.GRID, linewidth=0.6, zorder=0.5)
+    axes.text(0.5, 0.02, "0.5", fontsize=6, ha="right", va="bottom")
+    for angle, name in zip(angles, names, strict=True):
+        x, y = np.cos(angle), np.sin(angle)
+        axes.plot([0, x], [0, y], color=style.GRID, linewidth=0.6, zorder=0.5)
+        axes.text(1.14 * x, 1.14 * y, name, ha="center", va="center")
+
+
+def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
+    """Give the corners of a closed ring, x and y."""
+    x, y = radii * np.cos(angles), radii * np.sin(angles)
+    return np.append(x, x[0]), np.append(y, y[0])
 
 
 def _mean(group: Group, metric: str) -> float:

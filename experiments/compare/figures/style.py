@@ -107,9 +107,7 @@ class Sheet:
         return place % self.columns == 0
 
 
-def sheet(
-    number: int, *, height: float, columns: int = 3, margins: Margins | None = None, polar: bool = False
-) -> Sheet:
+def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | None = None) -> Sheet:
     """Make a figure of so many panels; `finish` places them.
 
     Args:
@@ -117,12 +115,10 @@ def sheet(
         height: of a panel with its margins, in inches.
         columns: at most so many side by side.
         margins: of each panel; None: those of a panel with ticks and labels.
-        polar: whether the panels are round.
     """
     figure = Figure(figsize=(COLUMN if number == 1 else PAGE, height))
     FigureCanvasAgg(figure)
-    projection = "polar" if polar else None
-    made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), projection=projection, label=str(k)) for k in range(number))
+    made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
     return Sheet(figure, made, min(number, columns), height, margins or Margins())
 
 

@@ -70,10 +70,7 @@ def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
 
 def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
     group = comparison.groups.get(key)
-    if group is None:
-        return None
-    found = comparison.estimates.get((metric, group.level, group.point))
-    return found or group.estimate(metric, comparison.statistic)
+    return comparison.estimate(metric, group, comparison.statistic) if group is not None else None
 
 
 def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
