@@ -242,7 +242,6 @@ class _Record:
             "name": cell.name,
             "hash": cell.hash,
             "seed": cell.seed,
-            "configuration": cell.plain,
             "start": _now(),
             "end": None,
             "outcome": None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from experiments.engines.protocol import Engine, Job
 from experiments.provenance import Code, provenance
+from experiments.results import write_csv
 from experiments.sweep.done import Done, Spent
 from experiments.sweep.locks import SweepLock
 from experiments.sweep.plan import Plan
@@ -151,7 +152,7 @@ def run_sweep(
             if cell.name in standing.done:
                 folder.retire(cell)
         queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
-        _write_results(folder.path)
+        write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in standing.done.items() if (folder.path / name).exists()}, **ended}
     before = len(standing.done.keys() - {cell.name for cell in chosen})
@@ -210,7 +211,3 @@ def _signals(queue: Queue) -> Iterator[None]:
     finally:
         for number, handler in earlier.items():
             signal.signal(number, handler)
-
-
-def _write_results(folder: Path) -> None:
-    """Write the table of results."""

@@ -21,6 +21,7 @@ from typing import Any
 import orjson
 
 from experiments.errors import UserError
+from experiments.files import write_whole
 from experiments.folder import PARTIAL, Unwritable
 from experiments.sweep.done import Done, Spent, read_done
 from experiments.sweep.plan import Plan
@@ -157,22 +158,7 @@ class SweepFolder:
             "arms": {**{name: words for name, words in before["arms"].items() if name in used}, **arms},
             "cells": now + earlier,
         }
-        write_atomically(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-def write_atomically(file: Path, content: bytes) -> None:
-    """Write a file so that whoever reads it finds all of it, or the earlier one.
-
-    Raises:
-        Unwritable: it cannot be written.
-    """
-    passing = file.with_name(f"{PARTIAL}{file.name}")
-    try:
-        passing.write_bytes(content)
-        os.replace(passing, file)
-    except OSError as error:
-        passing.unlink(missing_ok=True)
-        raise Unwritable(f"{file}: it cannot be written: {error.strerror or error}") from error
+        write_whole(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def remove_partial(folder: Path, name: str) -> None:
