@@ -15,7 +15,9 @@ CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock")
 """The groups of every experiment, in the order of the defaults list."""
-SWEEP_GROUPS: tuple[str, ...] = ("engine", "experiment")
+EXPERIMENT = "experiment"
+"""The group of the named experiments."""
+SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
 """The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
 
 _LINE = re.compile(

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from experiments.catalogue import Knob, Option, knobs, options
+from experiments.catalogue import EXPERIMENT, Knob, Option, knobs, options
 from experiments.errors import UserError, choices_hint
 from experiments.registry import REGISTRIES, engines
 
@@ -76,11 +76,19 @@ def as_text(data: dict[str, Any], width: int) -> str:
             source = f" ({option['source']})" if option["source"] else ""
             lines += _row(f"  {option['name']}", f"{option['description']}{source}", 16, width)
             if single:
-                lines += _keys(option["knobs"], f"    {group}.", width)
+                lines += _lines_of(option, group, width)
         lines += _unlisted(data["components"].get(group, ()), members, width)
     if data["knobs"]:
         lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
     return "\n".join(lines)
+
+
+def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
+    """Show the keys of an option as they are set on the command line; an experiment's as they stand in its file."""
+    if group != EXPERIMENT:
+        yield from _keys(option["knobs"], f"    {group}.", width)
+    for knob in option["knobs"] if group == EXPERIMENT else ():
+        yield f"    {knob['key']}: {knob['value']}"
 
 
 def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], width: int) -> Iterator[str]:

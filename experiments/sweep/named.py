@@ -22,11 +22,9 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from experiments.catalogue import CONFIGS
+from experiments.catalogue import CONFIGS, EXPERIMENT
 from experiments.complaints import complaints
 from experiments.errors import UserError, choices_hint
-
-GROUP = "experiment"
 
 
 class _File(BaseModel):
@@ -69,11 +67,11 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     Raises:
         UserError: there is no such file, or it is not one of an experiment.
     """
-    folders = [folder / GROUP for folder in (config_dir, CONFIGS) if folder is not None]
+    folders = [folder / EXPERIMENT for folder in (config_dir, CONFIGS) if folder is not None]
     files = {file.stem: file for folder in reversed(folders) for file in sorted(folder.glob("*.yaml"))}
     if name not in files:
         raise UserError(
-            f"{GROUP}: there is no option {name!r}", choices_hint(name, f"Options of {GROUP}", sorted(files))
+            f"{EXPERIMENT}: there is no option {name!r}", choices_hint(name, f"Options of {EXPERIMENT}", sorted(files))
         )
     try:
         raw = yaml.load(files[name].read_text(encoding="utf-8"), Loader=_Loader)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.catalogue import EXPERIMENT
 from experiments.cell import Cell
 from experiments.compose import Session, session
 from experiments.errors import UserError
@@ -70,10 +71,10 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Take the experiment out of the words."""
-    prefix = f"{named.GROUP}="
+    prefix = f"{EXPERIMENT}="
     names = [word.removeprefix(prefix) for word in words if word.startswith(prefix)]
     if len(names) > 1 or any(not name.isidentifier() and not name.replace("-", "_").isidentifier() for name in names):
-        raise UserError(f"{named.GROUP}: give the name of one experiment", "quorum list experiment shows them.")
+        raise UserError(f"{EXPERIMENT}: give the name of one experiment", "quorum list experiment shows them.")
     return (names[0] if names else None), [word for word in words if not word.startswith(prefix)]
 
 
