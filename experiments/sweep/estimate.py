@@ -233,7 +233,9 @@ class _Estimates:
             price = find_price(real["name"], real["model"]) if "model" in real else None
             usd = None if price is None else _money(price, read, written)
             seconds += calls * SECONDS_PER_CALL
-        return _Estimate(Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None)
+        return _Estimate(
+            Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None
+        )
 
 
 def _money(price: Price, read: float, written: float) -> float:
