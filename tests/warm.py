@@ -1,4 +1,4 @@
-"""Imported by the server from which the commands of the tests are forked: what nearly every command needs, made ready."""
+"""Imported by the server from which the commands of the tests are forked: what most commands need, made ready."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import anthropic  # noqa: F401 - all of these are ready for those who are forked
-import matplotlib.figure
+import matplotlib.figure  # noqa: F401
 import openai  # noqa: F401
 
 import cli  # noqa: F401
