@@ -36,14 +36,14 @@ def _outcome(function):
         return "refused"
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(WORDS)
 def test_every_point_is_as_if_it_were_composed_by_itself(words: list[str]) -> None:
     with session() as composing:
         templates = Templates(composing)
         grid = axes(words, composing)
         every = list(points(grid))
-        for point in every[:: max(1, len(every) // 4)]:
+        for point in every[:: max(1, len(every) // 3)]:
             alone = [override.input_line for override in point]
             resolved = _outcome(lambda p=point: templates.resolve(p))
             assert resolved == _outcome(lambda p=alone: composing.plain(parse(p)))
