@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 
 from experiments.results.rows import Scalar
 from experiments.statistics import Estimate, estimate, holm, probability_of_improvement, sign_flip_test
-from experiments.statistics.aggregates import Floats
 
-Boards = Mapping[tuple[Scalar, ...], Floats]
+Boards = Mapping[tuple[Scalar, ...], Sequence[float]]
 """The values of the runs on each board; a board is a seed with the values of the crossed factors."""
 
 
@@ -63,7 +63,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
     """
     common = [sorted(p.level_boards.keys() & p.baseline_boards.keys(), key=repr) for p in pairings]
     deltas = [
-        np.array([p.level_boards[board].mean() - p.baseline_boards[board].mean() for board in boards])
+        np.array([fmean(p.level_boards[board]) - fmean(p.baseline_boards[board]) for board in boards])
         for p, boards in zip(pairings, common, strict=True)
     ]
     p_values = [sign_flip_test(delta) if len(delta) else float("nan") for delta in deltas]

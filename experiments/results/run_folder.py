@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from experiments.results.factors import flatten
 from experiments.results.rows import Damaged, Row
 
+_NUMBERS = {bool, int, float, type(None)}
 _FILES = ("meta.json", "config.yaml", "trace.jsonl", "trace.jsonl.gz")
 
 
@@ -117,7 +118,7 @@ def _metrics(folder: Path, *, needed: bool) -> dict[str, float | None]:
     if not isinstance(data, dict):
         raise _Wrong("metrics.json: it holds no metrics")
     for name, value in data.items():
-        if value is not None and not isinstance(value, bool | int | float):
+        if type(value) not in _NUMBERS:
             raise _Wrong(f"metrics.json: {name} is no number")
     return {name: None if value is None else float(value) for name, value in data.items()}
 

@@ -218,7 +218,7 @@ def rendered(figure: Figure, form: str) -> bytes:
     """
     file = io.BytesIO()
     if form == "png":
-        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     else:
         figure.savefig(file, format=form, metadata={"Date": None})
     return file.getvalue()

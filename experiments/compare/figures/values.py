@@ -77,8 +77,12 @@ def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.title(axes, metrics.short(metric) + metrics.arrow(metric))
     if comparison.across is None:
         _dots(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_xlim(0, 1.05)
     else:
         _lines(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_ylim(0, 1.05)
 
 
 def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
