@@ -24,6 +24,7 @@ class Difference:
         level: the level.
         point: the value of `across`; None without it.
         mean: of the differences over boards, level - baseline, with its interval.
+        differing: boards on which the two differ.
         unpaired: boards that only one of the two has.
         p: of the sign-flip test; NaN over no boards.
         p_holm: the same after Holm's correction over all differences of the metric.
@@ -35,6 +36,7 @@ class Difference:
     level: str
     point: Scalar
     mean: Estimate
+    differing: int
     unpaired: int
     p: float
     p_holm: float
@@ -75,6 +77,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
             level=p.level,
             point=p.point,
             mean=estimate(delta, _strata(boards)),
+            differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_boards.keys() ^ p.baseline_boards.keys()),
             p=p_values[place],
             p_holm=adjusted.get(place, float("nan")),

@@ -55,16 +55,15 @@ def _in_line(text: str) -> str:
 
 
 def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
-    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments and in the first caption."""
+    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
     comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
-    simulated = next((f" {note}" for note in notes if note.startswith("Simulated")), "")
-    return f"{comments}\n\n" + "\n".join(_latex_table(table, simulated) for table in found)
+    return f"{comments}\n\n" + "\n".join(map(_latex_table, found))
 
 
-def _latex_table(table: Table, remark: str) -> str:
+def _latex_table(table: Table) -> str:
     columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
     rows = "\n".join(f"  {_latex_row(row)}" for row in table.rows)
-    caption = _latex(f"{table.title}. {table.caption}{remark}".strip())
+    caption = _latex(f"{table.title}. {table.caption}".strip())
     return (
         "\\begin{table}\n\\centering\n"
         f"\\caption{{{caption}}}\n"

@@ -79,6 +79,7 @@ def read_run(folder: Path) -> Row | Damaged:
         reason=meta.reason,
         error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
         version=_version(meta),
+        packages=meta.versions,
         start=meta.start,
         models=tuple(meta.models),
         simulated=meta.simulated,

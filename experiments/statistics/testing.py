@@ -39,6 +39,11 @@ def sign_flip_test(differences: Floats) -> float:
     return float((np.sum(np.abs(sums) >= observed - tolerance) + 1) / (PERMUTATIONS + 1))
 
 
+def smallest_p(pairs: int) -> float:
+    """Give the smallest p-value that the test can have over so many pairs: all signs alike, either way."""
+    return 2 / 2**pairs if pairs <= EXACT else 1 / (PERMUTATIONS + 1)
+
+
 @cache
 def _all_signs(pairs: int) -> Floats:
     patterns = np.arange(2**pairs)[:, None] >> np.arange(pairs) & 1
