@@ -26,7 +26,7 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
     for note in notes:
         console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
     for table in found:
-        shown = RichTable(title=Text(table.title), caption=Text(table.caption) if table.caption else None)
+        shown = RichTable()
         needed = 1
         for place, cells in enumerate(zip(table.header, *table.rows, strict=True)):
             widest = max(cell_len(text) for text in (*cells[1:], *cells[0].split()))
@@ -34,9 +34,11 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
             needed += widest + 3
         for row in table.rows:
             shown.add_row(*map(Text, row))
-        console.print()
+        console.print("\n", Text(table.title, style="bold"), sep="")
         wide = needed > console.width
         console.print(shown, width=max(needed, console.width), crop=not wide, soft_wrap=wide)
+        if table.caption:
+            console.print(Text(table.caption, style="dim"))
 
 
 def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:

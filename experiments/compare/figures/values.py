@@ -65,7 +65,7 @@ def _description(comparison: Comparison) -> str:
 def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
     remark += f"{len(comparison.pool.rows)} runs. ↑ more is better, ↓ less is better."
-    return style.finish(drawn, comparison, remark)
+    return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
 
 
 def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
