@@ -114,7 +114,7 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         rows = tuple(_difference(item, comparison, places) for item in found)
         caption = (
             f"Mean difference over the same boards with its 95 % interval; sign-flip test, two-sided; Holm's correction"
-            f" over the {len(found)} differences of this table; {better} counts ties half."
+            f" over all rows; {better} counts ties half."
         )
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
