@@ -49,6 +49,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         if comparison.across is not None:
             style.title(axes, f"{comparison.across} = {style.clipped(written(point), 20)}")
         axes.set_ylabel("failed attempts a run" if drawn.first_column(place) else "")
+        axes.tick_params(axis="y", labelleft=drawn.first_column(place))
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")

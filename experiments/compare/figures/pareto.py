@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from experiments.compare import metrics
 from experiments.compare.comparison import Comparison
@@ -49,7 +48,6 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         name = _NAMES.get(cost, metrics.short(cost))
         axes.set_xlabel(f"{name} a run" if drawn.bottom_row(place) else "")
         axes.set_ylabel(metrics.short(outcome) + metrics.arrow(outcome) if drawn.first_column(place) else "")
-        axes.xaxis.set_major_locator(MaxNLocator(4))
         style.grid(axes)
     remark = "Means over runs. Dotted: the Pareto front, which nothing beats in outcome and in cost."
     title = f"{outcome} against {cost} by {', '.join(comparison.by)}"

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from experiments.compare.comparison import Comparison
 from experiments.compare.tables import level_label
@@ -27,6 +28,8 @@ COLUMN = 3.4
 """Width of a figure for one column of a paper, in inches."""
 PAGE = 7.0
 """Width of a figure for the whole page."""
+_TICKS = 4
+"""Most intervals between the ticks of an axis: text takes most of the time of drawing."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
 _XLABEL, _YLABEL = 0.28, 0.38
@@ -119,6 +122,9 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
     figure = Figure(figsize=(COLUMN if number == 1 else PAGE, height))
     FigureCanvasAgg(figure)
     made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
+    for axes in made:
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
+        axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
     return Sheet(figure, made, min(number, columns), height, margins or Margins())
 
 
