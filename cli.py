@@ -362,6 +362,7 @@ Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.", show_default=False),
 ]
+Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="What is shown.")]
 AcceptVersions = Annotated[
     bool,
     typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
@@ -378,7 +379,7 @@ def compare(
     across: Across = None,
     metric: Metrics = None,
     baseline: Baseline = None,
-    statistic: Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="What is shown.")] = "mean",
+    statistic: Statistic = "mean",
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="The folder for files; SWEEP/comparison/...", show_default=False),
@@ -430,6 +431,7 @@ def report(
     across: Across = None,
     metric: Metrics = None,
     baseline: Baseline = None,
+    statistic: Statistic = "mean",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.", show_default=False)
     ] = None,
@@ -451,7 +453,7 @@ def report(
     from experiments.results import read_results
 
     found = read_results(sweep)
-    question = Question(by or (), across, metric or (), baseline, accept_versions=accept_versions)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
     target = out or sweep / "report.html"
     write_report(found, answer([found], question), target)
     if not quiet:

@@ -228,10 +228,10 @@ def _differences(
     return tuple(found)
 
 
-def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], Floats]:
+def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], list[float]]:
     values: dict[tuple[Scalar, ...], list[float]] = {}
     for row in group.rows:
         value = row.metrics.get(metric)
         if value is not None:
             values.setdefault((row.seed, *design.stratum(row)), []).append(value)
-    return {board: np.array(found) for board, found in values.items()}
+    return values

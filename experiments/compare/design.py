@@ -11,7 +11,7 @@ Besides the levels, the values of `across` and the seeds, a factor of the runs m
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.compare.factors import in_order, value_of, written
@@ -58,27 +58,32 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
     pooled: dict[str, tuple[str, ...]] = {}
     confounded: dict[str, tuple[str, ...]] = {}
     points = [value_of(row, across) if across is not None else None for row in rows]
-    seen: set[tuple[int, ...]] = set()
-    for factor in dict.fromkeys(key for row in rows for key in row.factors):
+    places = list(zip(levels, points, strict=True))
+    varying: list[list[Scalar]] = []
+    aligned: list[list[Scalar]] = []
+    for factor in _names_first(key for row in rows for key in row.factors):
         values = [value_of(row, factor) for row in rows]
         if factor in own or len(set(values)) == 1:
             continue
-        partition = _partition(values)
-        if partition in seen or _determined(values, points):
-            continue  # it says the same as another one, as `env.n` does of `n`
-        seen.add(partition)
+        along = _determined(values, places)
+        others = aligned if along else varying
+        if any(_determined(values, list(zip(other, points, strict=True))) for other in [points, *others]):
+            continue  # it follows from another one, as `env.n` does from `n`, and a topology's knobs from its name
         shown = tuple(written(value) for value in in_order(values))
-        if not _determined(values, list(zip(levels, points, strict=True))):
+        if not along:
             target = crossed if _same_everywhere(values, levels) else pooled
             target[factor] = shown
         elif not _goes_with(factor, by):
             confounded[factor] = shown
+        else:
+            continue
+        others.append(values)
     return Design(crossed, pooled, confounded, any(factor == "n" or factor.startswith("env.") for factor in by))
 
 
-def _partition(values: Sequence[Scalar]) -> tuple[int, ...]:
-    numbers: dict[Scalar, int] = {}
-    return tuple(numbers.setdefault(value, len(numbers)) for value in values)
+def _names_first(factors: Iterable[str]) -> list[str]:
+    """Give each factor once, those that name the option of a group before its knobs."""
+    return sorted(dict.fromkeys(factors), key=lambda factor: not factor.endswith(".name"))
 
 
 def _determined(values: Sequence[Scalar], keys: Sequence[Hashable]) -> bool:
@@ -96,11 +101,16 @@ def _same_everywhere(values: Sequence[Scalar], levels: Sequence[str]) -> bool:
 
 
 def _goes_with(factor: str, by: Sequence[str]) -> bool:
-    """Whether a factor is a part of what is compared, as `topology.rounds` is of the topology."""
-    group = factor.partition(".")[0]
+    """Whether a factor is a part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
+    group, _, knob = factor.partition(".")
     for compared in by:
         own = compared.partition(".")[0]
-        if compared in _WHOLE or own == group or (own in {"agents", "llm", "model"} and group in _MINDS):
+        if (
+            knob == compared
+            or compared in _WHOLE
+            or own == group
+            or (own in {"agents", "llm", "model"} and group in _MINDS)
+        ):
             return True
         if own == "env" and group in {"n", "max_steps"}:
             return True

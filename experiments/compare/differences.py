@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 
 from experiments.results.rows import Scalar
 from experiments.statistics import Estimate, estimate, holm, probability_of_improvement, sign_flip_test
-from experiments.statistics.aggregates import Floats
 
-Boards = Mapping[tuple[Scalar, ...], Floats]
+Boards = Mapping[tuple[Scalar, ...], Sequence[float]]
 """The values of the runs on each board; a board is a seed with the values of the crossed factors."""
 
 
@@ -24,6 +24,7 @@ class Difference:
         level: the level.
         point: the value of `across`; None without it.
         mean: of the differences over boards, level - baseline, with its interval.
+        differing: boards on which the two differ.
         unpaired: boards that only one of the two has.
         p: of the sign-flip test; NaN over no boards.
         p_holm: the same after Holm's correction over all differences of the metric.
@@ -35,6 +36,7 @@ class Difference:
     level: str
     point: Scalar
     mean: Estimate
+    differing: int
     unpaired: int
     p: float
     p_holm: float
@@ -63,7 +65,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
     """
     common = [sorted(p.level_boards.keys() & p.baseline_boards.keys(), key=repr) for p in pairings]
     deltas = [
-        np.array([p.level_boards[board].mean() - p.baseline_boards[board].mean() for board in boards])
+        np.array([fmean(p.level_boards[board]) - fmean(p.baseline_boards[board]) for board in boards])
         for p, boards in zip(pairings, common, strict=True)
     ]
     p_values = [sign_flip_test(delta) if len(delta) else float("nan") for delta in deltas]
@@ -75,6 +77,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
             level=p.level,
             point=p.point,
             mean=estimate(delta, _strata(boards)),
+            differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_boards.keys() ^ p.baseline_boards.keys()),
             p=p_values[place],
             p_holm=adjusted.get(place, float("nan")),

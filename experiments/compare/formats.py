@@ -26,7 +26,7 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
     for note in notes:
         console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
     for table in found:
-        shown = RichTable(title=Text(table.title), caption=Text(table.caption) if table.caption else None)
+        shown = RichTable()
         needed = 1
         for place, cells in enumerate(zip(table.header, *table.rows, strict=True)):
             widest = max(cell_len(text) for text in (*cells[1:], *cells[0].split()))
@@ -34,9 +34,11 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
             needed += widest + 3
         for row in table.rows:
             shown.add_row(*map(Text, row))
-        console.print()
+        console.print("\n", Text(table.title, style="bold"), sep="")
         wide = needed > console.width
         console.print(shown, width=max(needed, console.width), crop=not wide, soft_wrap=wide)
+        if table.caption:
+            console.print(Text(table.caption, style="dim"))
 
 
 def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
@@ -55,16 +57,15 @@ def _in_line(text: str) -> str:
 
 
 def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
-    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments and in the first caption."""
+    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
     comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
-    simulated = next((f" {note}" for note in notes if note.startswith("Simulated")), "")
-    return f"{comments}\n\n" + "\n".join(_latex_table(table, simulated) for table in found)
+    return f"{comments}\n\n" + "\n".join(map(_latex_table, found))
 
 
-def _latex_table(table: Table, remark: str) -> str:
+def _latex_table(table: Table) -> str:
     columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
     rows = "\n".join(f"  {_latex_row(row)}" for row in table.rows)
-    caption = _latex(f"{table.title}. {table.caption}{remark}".strip())
+    caption = _latex(f"{table.title}. {table.caption}".strip())
     return (
         "\\begin{table}\n\\centering\n"
         f"\\caption{{{caption}}}\n"

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.compare.comparison import Comparison
-from experiments.compare.tables import failure_rate, heading
+from experiments.compare.factors import written
+from experiments.compare.tables import SIMULATED, failure_rate, heading
+from experiments.statistics import smallest_p
 
-SIMULATED = "Simulated language model: no result of it says anything of a real model."
 _FEW = 5
+_LEVEL = 0.05
 
 
 def notes(comparison: Comparison) -> list[str]:
     """Give every note, the gravest first."""
-    return [*_simulated(comparison), *_runs(comparison), *_parse_failures(comparison), *_design(comparison)]
+    parts = (_simulated, _runs, _parse_failures, _differences, _design)
+    return [note for part in parts for note in part(comparison)]
 
 
 def _simulated(comparison: Comparison) -> Iterator[str]:
@@ -57,6 +60,19 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
     else:
         told = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
+
+
+def _differences(comparison: Comparison) -> Iterator[str]:
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric]
+        if found and not any(item.differing for item in found):
+            yield f"{metric}: no board differs from {comparison.baseline}."
+    boards = max((item.mean.runs for item in comparison.differences), default=0)
+    if boards and (least := smallest_p(boards)) > _LEVEL:
+        yield (
+            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)}:"
+            " more seeds are needed to find one."
+        )
 
 
 def _design(comparison: Comparison) -> Iterator[str]:

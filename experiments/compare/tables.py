@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from experiments.compare import metrics
 from experiments.compare.comparison import Comparison
@@ -12,6 +12,7 @@ from experiments.compare.differences import Difference
 from experiments.compare.factors import NONE, written
 from experiments.statistics import Estimate
 
+SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
@@ -37,7 +38,10 @@ class Table:
 def tables(comparison: Comparison) -> list[Table]:
     """Give every table: the runs, the metrics, the differences from the baseline."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
-    return [runs_table(comparison), *shown, *_differences(comparison)]
+    found = [runs_table(comparison), *shown, *_differences(comparison)]
+    if not comparison.simulated:
+        return found
+    return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
 
 
 def heading(comparison: Comparison) -> str:
@@ -75,51 +79,63 @@ def _across(comparison: Comparison) -> Iterator[Table]:
     assert comparison.across is not None
     for metric in comparison.metrics:
         rows = []
+        places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
         for point in comparison.points:
             found = [comparison.estimates.get((metric, level, point)) for level in comparison.levels]
             runs = _range([estimate.runs for estimate in found if estimate is not None])
-            rows.append((written(point), runs, *(interval(estimate) for estimate in found)))
+            rows.append((written(point), runs, *(interval(estimate, places) for estimate in found)))
         header = (_factor(comparison.across), "runs", *(level_label(comparison, level) for level in comparison.levels))
         yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison))
 
 
 def _levels(comparison: Comparison) -> Table:
     """Give one table: a row a level, a column a metric."""
+    columns = [
+        [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
+    ]
     rows = []
-    for level in comparison.levels:
-        found = [comparison.estimates[metric, level, None] for metric in comparison.metrics]
+    for level, *found in zip(comparison.levels, *columns, strict=True):
         runs = _range([estimate.runs for estimate in found])
-        rows.append((level_label(comparison, level), runs, *(interval(estimate) for estimate in found)))
+        texts = (interval(estimate, decimals(column)) for estimate, column in zip(found, columns, strict=True))
+        rows.append((level_label(comparison, level), runs, *texts))
     header = (_by(comparison), "runs", *(_with_arrow(metric) for metric in comparison.metrics))
     name = STATISTIC_NAMES[comparison.statistic]
     return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison))
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
-    """Give a table a metric: a row a difference."""
+    """Give a table a metric: a row a difference; none where no board differs, which the notes tell."""
     across = [_factor(comparison.across)] if comparison.across is not None else []
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         better = "P(better)" if metrics.direction(metric) else "P(greater)"
         header = (_by(comparison), *across, "boards", "difference", "p", "p (Holm)", better)
-        rows = tuple(_difference(item, comparison) for item in found)
+        places = decimals(item.mean for item in found)
+        rows = tuple(_difference(item, comparison, places) for item in found)
         caption = (
             f"Mean difference over the same boards with its 95 % interval; sign-flip test, two-sided; Holm's correction"
-            f" over the {len(found)} differences of this table; {better} counts ties half."
+            f" over all rows; {better} counts ties half."
         )
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
-        if found:
+        if any(item.differing for item in found):
             title = f"{_with_arrow(metric)}: difference from {comparison.baseline}"
             yield Table(title, header, rows, caption, labels=1 + len(across))
 
 
-def _difference(item: Difference, comparison: Comparison) -> tuple[str, ...]:
+def _difference(item: Difference, comparison: Comparison, places: int) -> tuple[str, ...]:
     point = [written(item.point)] if comparison.across is not None else []
     boards = f"{item.mean.runs} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.runs)
     p = (p_value(item.p), p_value(item.p_holm))
     improvement = NONE if math.isnan(item.improvement) else f"{item.improvement:.2f}"
-    return level_label(comparison, item.level), *point, boards, interval(item.mean, signed=True), *p, improvement
+    return (
+        level_label(comparison, item.level),
+        *point,
+        boards,
+        interval(item.mean, places, signed=True),
+        *p,
+        improvement,
+    )
 
 
 def level_label(comparison: Comparison, level: str) -> str:
@@ -128,18 +144,29 @@ def level_label(comparison: Comparison, level: str) -> str:
     return f"{level} (simulated)" if some and level in comparison.simulated else level
 
 
-def interval(estimate: Estimate | None, *, signed: bool = False) -> str:
-    """Write an estimate with its interval: `0.93 [0.85, 0.98]`."""
+def interval(estimate: Estimate | None, places: int, *, signed: bool = False) -> str:
+    """Write an estimate with its interval: `0.93 [0.85, 0.98]`.
+
+    Args:
+        estimate: None where there are no runs.
+        places: number of decimals.
+        signed: whether a positive value has its sign.
+    """
     if estimate is None or math.isnan(estimate.value):
         return NONE
     ends = [end for end in (estimate.low, estimate.high) if not math.isnan(end)]
-    decimals = _decimals(max(abs(number) for number in (estimate.value, *ends)))
-    value = f"{_unsigned_zero(estimate.value, decimals):{'+' if signed else ''}.{decimals}f}"
-    return f"{value} [{', '.join(f'{_unsigned_zero(end, decimals):.{decimals}f}' for end in ends)}]" if ends else value
+    value = f"{_unsigned_zero(estimate.value, places):{'+' if signed else ''}.{places}f}"
+    return f"{value} [{', '.join(f'{_unsigned_zero(end, places):.{places}f}' for end in ends)}]" if ends else value
 
 
-def _unsigned_zero(number: float, decimals: int) -> float:
-    return round(number, decimals) + 0.0
+def decimals(estimates: Iterable[Estimate]) -> int:
+    """Give the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
+    sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
+    return _decimals(max(sizes, default=0.0))
+
+
+def _unsigned_zero(number: float, places: int) -> float:
+    return round(number, places) + 0.0
 
 
 def _decimals(size: float) -> int:

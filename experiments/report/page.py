@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,11 @@ from experiments.compare.comparison import Comparison
 from experiments.compare.factors import in_order, written
 from experiments.compare.figures import figures
 from experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
-from experiments.compare.notes import SIMULATED, notes
-from experiments.compare.tables import heading, tables
+from experiments.compare.notes import notes
+from experiments.compare.tables import SIMULATED, heading, tables
 from experiments.files import write_whole
 from experiments.results import Results, Row
+from experiments.results.rows import Scalar
 from experiments.results.table import factor_columns
 from experiments.summary import shown
 from experiments.version import __version__
@@ -95,7 +97,10 @@ def page(results: Results, comparison: Comparison, target: Path) -> str:
         runs=[_run(row, target) for row in results.rows],
         common=list(_common(results.rows)),
         varying=list(_varying(results.rows)),
+        some=list(_of_some(results.rows)),
         versions=sorted({row.version for row in results.rows}),
+        packages=list(_packages(results.rows)),
+        commands=[*([sweep.command] if sweep is not None and sweep.command else []), _command(results, comparison)],
         quorum=__version__,
     )
 
@@ -128,17 +133,50 @@ def _run(row: Row, target: Path) -> RunLine:
     return RunLine(row.name, address, tuple(values))
 
 
+def _command(results: Results, comparison: Comparison) -> str:
+    """Give the command that writes this page again."""
+    parts = ["quorum", "report", str(results.folder)]
+    for option, values in {
+        "--by": comparison.by,
+        "--across": (comparison.across or "none",),
+        "--metric": comparison.metrics,
+        "--baseline": (comparison.baseline,) if comparison.baseline is not None else (),
+        "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
+    }.items():
+        parts += [part for value in values for part in (option, value)]
+    parts += ["--accept-versions"] if len(comparison.pool.versions) > 1 and "version" not in comparison.by else []
+    return shlex.join(parts)
+
+
+def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give every package that the runs were made with, and its versions."""
+    for name in dict.fromkeys(name for row in rows for name in row.packages):
+        yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
+
+
 def _common(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """Give the keys that have one value in all runs."""
     for key in factor_columns(rows):
-        values = {row.factors.get(key) for row in rows}
-        if len(values) == 1:
-            yield key, written(values.pop())
+        values = _values(rows, key)
+        if len(values) == 1 and all(key in row.factors for row in rows):
+            yield key, written(values[0])
+
+
+def _of_some(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give the keys that only some runs have, with one value: those of an option that only some choose."""
+    for key in factor_columns(rows):
+        values = _values(rows, key)
+        if len(values) == 1 and not all(key in row.factors for row in rows):
+            yield key, written(values[0])
 
 
 def _varying(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """Give the keys that have several, with them."""
     for key in factor_columns(rows):
-        values = in_order(row.factors.get(key) for row in rows)
+        values = _values(rows, key)
         if len(values) > 1:
             yield key, ", ".join(map(written, values))
+
+
+def _values(rows: Sequence[Row], key: str) -> list[Scalar]:
+    return in_order(row.factors[key] for row in rows if key in row.factors)

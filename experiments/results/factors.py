@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.results.rows import Scalar
 
 
-def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
+def flatten(configuration: dict[str, Any]) -> dict[str, Scalar]:
     """Give the leaves of a configuration by dotted key; a list as its JSON text, an empty map not at all."""
-    return dict(_leaves(configuration, ""))
+    leaves: dict[str, Scalar] = {}
+    _collect(configuration, "", leaves)
+    return leaves
 
 
-def _leaves(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Scalar]]:
+def _collect(values: dict[str, Any], prefix: str, leaves: dict[str, Scalar]) -> None:
     for key, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{prefix}{key}.")
+        if isinstance(value, dict):
+            _collect(value, f"{prefix}{key}.", leaves)
         elif isinstance(value, list):
-            yield f"{prefix}{key}", json.dumps(value, ensure_ascii=False)
+            leaves[prefix + key] = json.dumps(value, ensure_ascii=False)
         else:
-            yield f"{prefix}{key}", value
+            leaves[prefix + key] = value

@@ -29,6 +29,7 @@ class Row:
         reason: why it was ended before its time; else empty.
         error: class and message of the error; else empty.
         version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
+        packages: versions of Python and of every package that it ran with.
         start: when it began, ISO 8601.
         models: the language models that answered.
         simulated: whether one of them was simulated.
@@ -46,6 +47,7 @@ class Row:
     reason: str
     error: str
     version: str
+    packages: Mapping[str, str]
     start: str
     models: tuple[str, ...]
     simulated: bool

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from experiments.results.factors import flatten
 from experiments.results.rows import Damaged, Row
 
+_NUMBERS = {bool, int, float, type(None)}
 _FILES = ("meta.json", "config.yaml", "trace.jsonl", "trace.jsonl.gz")
 
 
@@ -78,6 +79,7 @@ def read_run(folder: Path) -> Row | Damaged:
         reason=meta.reason,
         error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
         version=_version(meta),
+        packages=meta.versions,
         start=meta.start,
         models=tuple(meta.models),
         simulated=meta.simulated,
@@ -117,7 +119,7 @@ def _metrics(folder: Path, *, needed: bool) -> dict[str, float | None]:
     if not isinstance(data, dict):
         raise _Wrong("metrics.json: it holds no metrics")
     for name, value in data.items():
-        if value is not None and not isinstance(value, bool | int | float):
+        if type(value) not in _NUMBERS:
             raise _Wrong(f"metrics.json: {name} is no number")
     return {name: None if value is None else float(value) for name, value in data.items()}
 

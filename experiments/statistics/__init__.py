@@ -12,7 +12,7 @@
 
 from experiments.statistics.aggregates import STATISTICS, Statistic, interquartile_mean
 from experiments.statistics.intervals import Estimate, estimate
-from experiments.statistics.testing import holm, probability_of_improvement, sign_flip_test
+from experiments.statistics.testing import holm, probability_of_improvement, sign_flip_test, smallest_p
 
 __all__ = [
     "STATISTICS",
@@ -23,4 +23,5 @@ __all__ = [
     "interquartile_mean",
     "probability_of_improvement",
     "sign_flip_test",
+    "smallest_p",
 ]

@@ -21,7 +21,8 @@ def mean(values: Floats) -> Floats:
 
 def median(values: Floats) -> Floats:
     """Give the median over the last axis; of an even number of values the mean of the middle two."""
-    return np.asarray(np.median(values, axis=-1))
+    runs = values.shape[-1]
+    return mean(np.sort(values, axis=-1)[..., (runs - 1) // 2 : runs // 2 + 1])
 
 
 def interquartile_mean(values: Floats) -> Floats:
@@ -32,9 +33,7 @@ def interquartile_mean(values: Floats) -> Floats:
     """
     runs = values.shape[-1]
     cut = runs // 4
-    if cut == 0:
-        return mean(values)
-    return mean(np.partition(values, (cut, runs - cut - 1), axis=-1)[..., cut : runs - cut])
+    return mean(np.sort(values, axis=-1)[..., cut : runs - cut])
 
 
 STATISTICS: Mapping[Name, Statistic] = {"mean": mean, "median": median, "iqm": interquartile_mean}

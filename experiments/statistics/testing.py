@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from experiments.statistics.aggregates import Floats
 
@@ -39,6 +39,11 @@ def sign_flip_test(differences: Floats) -> float:
     return float((np.sum(np.abs(sums) >= observed - tolerance) + 1) / (PERMUTATIONS + 1))
 
 
+def smallest_p(pairs: int) -> float:
+    """Give the smallest p-value that the test can have over so many pairs: all signs alike, either way."""
+    return 2 / 2**pairs if pairs <= EXACT else 1 / (PERMUTATIONS + 1)
+
+
 @cache
 def _all_signs(pairs: int) -> Floats:
     patterns = np.arange(2**pairs)[:, None] >> np.arange(pairs) & 1
@@ -64,19 +69,18 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def probability_of_improvement(boards: Iterable[tuple[Floats, Floats]]) -> float:
+def probability_of_improvement(boards: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float:
     """Give the chance that a run of one arm is greater than a run of another on the same board, ties half.
 
     The mean over boards of P(x > y) + P(x = y) / 2 (Agarwal et al. 2021, section 4.3, with a board as a task: the
     Mann-Whitney statistic of each, averaged). NaN over no boards.
 
     Args:
-        boards: values of the two arms on each board, shapes (runs,), none empty.
+        boards: values of the two arms on each board, one a run, none empty.
     """
     shares = [_greater(x, y) for x, y in boards]
-    return float(np.mean(shares)) if shares else float("nan")
+    return fmean(shares) if shares else float("nan")
 
 
-def _greater(x: Floats, y: Floats) -> float:
-    signs: NDArray[np.float64] = np.sign(x[:, None] - y[None, :])
-    return float(signs.mean()) / 2 + 0.5
+def _greater(x: Sequence[float], y: Sequence[float]) -> float:
+    return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))

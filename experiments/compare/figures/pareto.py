@@ -47,10 +47,9 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         axes.margins(0.12)
         name = _NAMES.get(cost, metrics.short(cost))
         axes.set_xlabel(f"{name} a run" if drawn.bottom_row(place) else "")
-        axes.set_ylabel(metrics.short(outcome) if drawn.first_column(place) else "")
+        axes.set_ylabel(metrics.short(outcome) + metrics.arrow(outcome) if drawn.first_column(place) else "")
         style.grid(axes)
-    arrow = "more" if metrics.direction(outcome) > 0 else "less"
-    remark = f"Means; {arrow} of {metrics.short(outcome)} is better. Dotted: those that nothing beats in both."
+    remark = "Means over runs. Dotted: the Pareto front, which nothing beats in outcome and in cost."
     title = f"{outcome} against {cost} by {', '.join(comparison.by)}"
     yield "pareto", title, style.finish(drawn, comparison, remark)
 

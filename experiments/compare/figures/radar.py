@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from experiments.compare.comparison import Comparison, Group
@@ -72,13 +73,12 @@ def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
     axes.set_aspect("equal")
     axes.set_xlim(-1.25, 1.25)
     axes.set_ylim(-1.25, 1.25)
-    for radius in _RINGS:
-        axes.plot(*_ring(angles, np.full(len(angles), radius)), color=style.GRID, linewidth=0.6, zorder=0.5)
+    rings = [np.column_stack(_ring(angles, np.full(len(angles), radius))) for radius in _RINGS]
+    spokes = [np.array([[0, 0], [np.cos(angle), np.sin(angle)]]) for angle in angles]
+    axes.add_collection(LineCollection([*rings, *spokes], colors=style.GRID, linewidths=0.6, zorder=0.5))
     axes.text(0.5, 0.02, "0.5", fontsize=6, ha="right", va="bottom")
     for angle, name in zip(angles, names, strict=True):
-        x, y = np.cos(angle), np.sin(angle)
-        axes.plot([0, x], [0, y], color=style.GRID, linewidth=0.6, zorder=0.5)
-        axes.text(1.14 * x, 1.14 * y, name, ha="center", va="center")
+        axes.text(1.14 * np.cos(angle), 1.14 * np.sin(angle), name, ha="center", va="center")
 
 
 def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from experiments.compare.comparison import Comparison
 from experiments.compare.tables import level_label
@@ -27,6 +28,8 @@ COLUMN = 3.4
 """Width of a figure for one column of a paper, in inches."""
 PAGE = 7.0
 """Width of a figure for the whole page."""
+_TICKS = 4
+"""Most intervals between the ticks of an axis: text takes most of the time of drawing."""
 _LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
 """Height of a line of the legend and of the remark, in inches."""
 _XLABEL, _YLABEL = 0.28, 0.38
@@ -119,6 +122,9 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
     figure = Figure(figsize=(COLUMN if number == 1 else PAGE, height))
     FigureCanvasAgg(figure)
     made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
+    for axes in made:
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
+        axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
     return Sheet(figure, made, min(number, columns), height, margins or Margins())
 
 
@@ -138,7 +144,7 @@ def clipped(text: str, length: int = 34) -> str:
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
-def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = True) -> Figure:
+def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = True, legend: bool = True) -> Figure:
     """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
 
     Fixed places cost nothing; Matplotlib's layout engines take as long as the drawing.
@@ -148,6 +154,7 @@ def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = Tr
         comparison: what it shows.
         remark: what the marks are.
         line: whether levels are drawn as lines; else as areas.
+        legend: whether the levels need one.
     """
     figure = drawn.figure
     width = float(figure.get_figwidth())
@@ -156,7 +163,7 @@ def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = Tr
     lines = wrap(remark, int(width * _REMARK_LETTERS))
     handles = [_handle(comparison, level, line=line) for level in comparison.levels]
     columns = _legend_columns(handles, width)
-    legend_rows = -(-len(handles) // columns) if len(handles) > 1 else 0
+    legend_rows = -(-len(handles) // columns) if legend and len(handles) > 1 else 0
     footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
     rows = -(-len(drawn.panels) // drawn.columns)
     height = rows * drawn.height + footer
@@ -218,7 +225,7 @@ def rendered(figure: Figure, form: str) -> bytes:
     """
     file = io.BytesIO()
     if form == "png":
-        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
     else:
         figure.savefig(file, format=form, metadata={"Date": None})
     return file.getvalue()

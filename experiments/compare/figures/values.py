@@ -65,7 +65,7 @@ def _description(comparison: Comparison) -> str:
 def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
     remark += f"{len(comparison.pool.rows)} runs. ↑ more is better, ↓ less is better."
-    return style.finish(drawn, comparison, remark)
+    return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
 
 
 def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
@@ -77,8 +77,12 @@ def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.title(axes, metrics.short(metric) + metrics.arrow(metric))
     if comparison.across is None:
         _dots(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_xlim(0, 1.05)
     else:
         _lines(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_ylim(0, 1.05)
 
 
 def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:

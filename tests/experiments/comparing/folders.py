@@ -12,6 +12,8 @@ from experiments.cell import Cell
 from experiments.episode import run_cell
 
 VERSIONS = {"quorum-harness": "1.0.0"}
+HOSTILE = '<script>alert(1)</script> $\\frac{ & "x" \' --> id="y" \\input{z} % _ ]'
+"""A name that was meant to do harm."""
 
 
 def real_sweep(folder: Path, grid: Sequence[Sequence[str]]) -> None:
@@ -103,3 +105,24 @@ def outcome(success: bool = True, completion: float = 1.0, steps: int = 10, **mo
     own = {"outcome.success": success, "outcome.completion": completion, "outcome.steps": steps}
     calls = {"model.calls": 0, "model.parse_failures": 0}
     return {**own, **calls, **{key.replace("__", "."): value for key, value in more.items()}}
+
+
+def hostile_sweep(folder: Path) -> Path:
+    """Write two arms at two n on three boards with a simulated model; one arm has a name that was meant to do harm."""
+    cells = []
+    for arm in ("plain", HOSTILE):
+        for n in (2, 8):
+            for seed in range(3):
+                values = outcome(
+                    steps=10 * n + seed + 5 * (arm == "plain"), completion=1 - 0.1 * seed, model__usd=0.1 * n,
+                    model__calls=9, communication__messages=n, plans__coherence=0.5, plans__stability=0.9,
+                    constraints__satisfied_spatial=0.7, constraints__satisfied_temporal=0.6,
+                    constraints__missing_temporal=seed,
+                )  # fmt: skip
+                made_up = {"simulated": True, "models": ["simulated"], "reason": HOSTILE}
+                name = f"{'plain' if arm == 'plain' else 'odd #1?'}-{n}-{seed}"
+                digest = write_run(folder, values, name=name, n=n, seed=seed, topology__note=arm, meta=made_up)
+                (folder / name / "trace.jsonl").write_text("")
+                cells.append((name, digest, arm))
+    write_plan(folder, cells, name=f"sweep {HOSTILE}", command=f"quorum sweep {HOSTILE}", arms={HOSTILE: [HOSTILE]})
+    return folder

@@ -11,7 +11,7 @@ from scipy import stats
 
 from experiments.compare import Comparison, Question, compare
 from experiments.compare.notes import notes
-from experiments.compare.tables import interval, p_value, tables
+from experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
 from experiments.errors import UserError
 from experiments.results import read_results
 from experiments.statistics import Estimate
@@ -101,6 +101,28 @@ def test_what_goes_along_with_the_levels_is_told(tmp_path: Path) -> None:
     assert answer(tmp_path, by=["topology", "agents"]).design.confounded == {}
 
 
+def test_what_follows_from_what_is_compared_or_pooled_over_is_not_told_again(tmp_path: Path) -> None:
+    for n in (2, 4):
+        for name, rounds in (("individual", 1), ("debate", 3)):
+            write_run(tmp_path, outcome(), n=n, topology__name=name, topology__rounds=rounds)
+    design = answer(tmp_path, by=["n"]).design
+    assert (design.crossed, design.confounded) == ({"topology.name": ("individual", "debate")}, {})
+
+
+def test_too_few_boards_for_a_small_p_value_are_told(sweep: Path) -> None:
+    assert "over at most 4 boards, where no p-value can be below 0.125" in told(answer(sweep, baseline="individual"))
+    for topology in STEPS:
+        for seed in range(4, 6):
+            write_run(sweep, outcome(steps=seed), seed=seed, topology__name=topology)
+    assert "no p-value" not in told(answer(sweep, baseline="individual"))
+
+
+def test_a_metric_in_which_no_board_differs_has_a_note_in_place_of_a_table(sweep: Path) -> None:
+    found = answer(sweep, by=["topology"], baseline="individual", metrics=["success", "steps"])
+    assert [table.title for table in tables(found)][2:] == ["outcome.steps ↓: difference from individual"]
+    assert "outcome.success: no board differs from individual." in told(found)
+
+
 def test_what_varies_unlike_within_levels_is_told(tmp_path: Path) -> None:
     for cap in (50, 100):
         write_run(tmp_path, outcome(), max_steps=cap)
@@ -169,6 +191,7 @@ def test_versions_of_the_code_are_not_mixed_unless_accepted(tmp_path: Path) -> N
 
 def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), agents__name="heuristic")
+    write_run(tmp_path / "none", outcome(), agents__name="heuristic")
     made_up = {"simulated": True, "models": ["simulated"]}
     write_run(tmp_path, outcome(model__calls=40, model__parse_failures=1), agents__name="naive", meta=made_up)
     some = answer(tmp_path, by=["agents"])
@@ -177,6 +200,8 @@ def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
     runs, shown = tables(some)
     assert ("naive", "1", "40", "2.5%", "simulated") in runs.rows
     assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
+    assert all(SIMULATED in table.caption for table in tables(some))
+    assert not any(SIMULATED in table.caption for table in tables(answer(tmp_path / "none", by=["agents"])))
 
 
 def test_a_metric_that_is_not_always_defined_says_where_not(tmp_path: Path) -> None:
@@ -245,7 +270,13 @@ def test_the_last_part_of_a_metrics_name_will_do(tmp_path: Path, metric: str, re
 def test_numbers_are_written_with_the_digits_that_they_deserve(
     value: float, low: float, high: float, text: str
 ) -> None:
-    assert interval(Estimate(value, low, high, 5)) == text
+    found = Estimate(value, low, high, 5)
+    assert interval(found, decimals([found])) == text
+
+
+def test_a_column_has_one_number_of_decimals() -> None:
+    column = [Estimate(99.2, 75.0, 121.0, 5), Estimate(4.0, 3.0, 5.0, 5)]
+    assert [interval(found, decimals(column)) for found in column] == ["99.2 [75.0, 121.0]", "4.0 [3.0, 5.0]"]
 
 
 def test_p_values_are_not_written_as_0() -> None:

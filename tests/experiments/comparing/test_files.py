@@ -22,35 +22,14 @@ from experiments.compare.tables import Table, tables
 from experiments.report import write_report
 from experiments.results import read_results
 from tests.conftest import Quorum
-from tests.experiments.comparing.folders import outcome, write_plan, write_run
+from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
 
-HOSTILE = '<script>alert(1)</script> $\\frac{ & "x" \' --> id="y" \\input{z} % _ ]'
 FIGURES = {"outcome.success", "outcome.completion", "outcome.steps", "overview", "radar", "failures", "pareto"}
 
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give two arms at two n on three boards, one of them with a name that was meant to do harm."""
-    folder = tmp_path_factory.mktemp("files") / "sweep"
-    cells = []
-    for arm in ("plain", HOSTILE):
-        for n in (2, 8):
-            for seed in range(3):
-                values = outcome(
-                    steps=10 * n + seed + 5 * (arm == "plain"), completion=1 - 0.1 * seed, model__usd=0.1 * n,
-                    model__calls=9, communication__messages=n, plans__coherence=0.5, plans__stability=0.9,
-                    constraints__satisfied_spatial=0.7, constraints__satisfied_temporal=0.6,
-                    constraints__missing_temporal=seed,
-                )  # fmt: skip
-                made_up = {"simulated": True, "models": ["simulated"], "reason": HOSTILE}
-                name = f"{'plain' if arm == 'plain' else 'odd #1?'}-{n}-{seed}"
-                digest = write_run(
-                    folder, values, name=name, n=n, seed=seed, topology__note=arm, meta=made_up
-                )  # fmt: skip
-                (folder / name / "trace.jsonl").write_text("")
-                cells.append((name, digest, arm))
-    write_plan(folder, cells, name=f"sweep {HOSTILE}", command=f"quorum sweep {HOSTILE}", arms={HOSTILE: [HOSTILE]})
-    return folder
+    return hostile_sweep(tmp_path_factory.mktemp("files") / "sweep")
 
 
 @pytest.fixture(scope="module")
