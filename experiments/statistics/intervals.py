@@ -4,8 +4,8 @@ The interval is the bias-corrected and accelerated bootstrap (Efron 1987), drawn
 for few runs (Hesterberg 2015, section 3.3): a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by
 normal instead of Student's quantiles, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}).
 The plain percentile interval covers the mean of 20 exponential values in 89 % of the cases, this one in 93 %;
-`tests/experiments/comparing/test_coverage.py` measures it. The mean of shares that are all 0 or 1 has Wilson's interval, which
-has a width even when all runs agree.
+`tests/experiments/comparing/test_coverage.py` measures its coverage. The mean of shares that are all 0 or 1 has
+Wilson's interval, which has a width even when all runs agree.
 """
 
 from __future__ import annotations
