@@ -124,7 +124,8 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
     """
     cells = standing.missing[:limit]
     estimates = _Estimates(standing)
-    found = {cell.kind: estimates.of(cell) for cell in sorted(cells, key=_size)}
+    kinds = {cell.kind: cell for cell in cells}
+    found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(found[cell.kind].priceless for cell in cells)
     seconds = 0.0
@@ -233,7 +234,9 @@ class _Estimates:
             price = find_price(real["name"], real["model"]) if "model" in real else None
             usd = None if price is None else _money(price, read, written)
             seconds += calls * SECONDS_PER_CALL
-        return _Estimate(Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None)
+        return _Estimate(
+            Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None
+        )
 
 
 def _money(price: Price, read: float, written: float) -> float:
