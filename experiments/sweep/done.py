@@ -96,12 +96,13 @@ def _spent(folder: Path) -> Spent:
 
 
 def _calls(file: Path) -> Iterator[Spent]:
+    """Give what each call took that was answered, be it with something that could not be used."""
     for line in file.read_bytes().splitlines():
         try:
-            reply = orjson.loads(line).get("reply")
+            call = orjson.loads(line)
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
+        reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
         if reply is not None:
-            usage = reply["usage"]
-            usd = reply["usd"]
+            usage, usd = reply["usage"], reply["usd"]
             yield Spent(1, usage["prompt"] + usage["completion"], usd or 0.0, int(usd is None))
