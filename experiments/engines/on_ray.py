@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -54,6 +56,10 @@ class RayEngine:
 
     def run(self, work: Work, job: Job) -> None:
         """Run cells until none is left; see `Engine.run`."""
+        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its workers
+            self._run(work, job)
+
+    def _run(self, work: Work, job: Job) -> None:
         self._connect()
         try:
             number = self._number(work.waiting)
