@@ -20,7 +20,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from experiments.errors import UserError, choices_hint, nearest
 from experiments.overrides import parse, single_values
 
@@ -58,20 +58,21 @@ def session(config_dir: Path | None = None) -> Iterator[Session]:
     """
     search_path = _search_path(config_dir)
     with _LOCK, _hydra():
-        yield Session(search_path)
+        yield Session(config_dir, search_path)
 
 
 class Session:
     """Composes configurations, one after the other. See `session`."""
 
-    def __init__(self, search_path: list[str]) -> None:
+    def __init__(self, config_dir: Path | None, search_path: list[str]) -> None:
+        self._config_dir = config_dir
         self._search_path = search_path
         self.groups = frozenset(_groups())
         """The groups that can be chosen from."""
 
     def options(self, group: str) -> list[str]:
-        """Give the options of a group."""
-        return list(GlobalHydra.instance().config_loader().get_group_options(group))
+        """Give the options of a group, those of the user's folder among them."""
+        return sorted({option.name for option in options(self._config_dir) if option.group == group})
 
     @staticmethod
     def is_open(key: str) -> bool:

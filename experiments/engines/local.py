@@ -14,16 +14,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from experiments.engines.protocol import Finished, Job, Report, Shard, Stuck, Work
+from experiments.engines.crew import BEAT, Member, hand_out
+from experiments.engines.protocol import Finished, Job, Report, Stuck, Work
 from experiments.engines.worker import Worker
 from experiments.errors import UserError
 from experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
-
-_AHEAD = 2
-"""Cells that only compute which a worker has: the one that it runs, and the next, so that it never waits."""
-_BEAT = 0.2
-"""Seconds after which the engine looks up even when nothing is reported."""
 
 
 class LocalConfig(ComponentConfig):
@@ -53,7 +49,7 @@ class Local:
         number = max(1, min(self._most, work.waiting))
         try:
             while not work.dropping:
-                self._hand_out(work, job, number)
+                hand_out(work, self._processes, number, self._episodes, lambda: _Process(job, number))
                 if not any(process.cells for process in self._processes):
                     break
                 self._listen(work)
@@ -61,31 +57,14 @@ class Local:
         finally:
             self._end(work)
 
-    def _hand_out(self, work: Work, job: Job, number: int) -> None:
-        """Give the worker with the fewest cells another one, until all are busy."""
-        while not work.stopping and work.waiting:
-            process = min(self._processes, key=_Process.load, default=None)
-            if (process is None or process.cells) and len(self._processes) < number:
-                process = _Process(job, number)
-                self._processes.append(process)
-            assert process is not None
-            if not process.has_room(self._episodes):
-                return
-            shard = work.take(1, idle=not process.cells)
-            if shard is None:
-                return
-            process.give(shard)
-
     def _listen(self, work: Work) -> None:
-        ready = wait([process.connection for process in self._processes], timeout=_BEAT)
+        ready = wait([process.connection for process in self._processes], timeout=BEAT)
         for process in [process for process in self._processes if process.connection in ready]:
             for report in process.reports():
                 work.tell(report)
             if process.ended:
                 self._processes.remove(process)
                 process.kill()
-                if not process.ready:
-                    raise UserError(f"engine: a worker process ended before it could begin ({process.exit})")
                 work.lost(tuple(process.cells.values()), f"its worker process ended: {process.exit}")
 
     def _end(self, work: Work) -> None:
@@ -99,19 +78,17 @@ class Local:
         self._processes.clear()
 
 
-class _Process:
+class _Process(Member):
     """A worker process, seen from the parent."""
 
     def __init__(self, job: Job, number: int) -> None:
+        super().__init__()
         context = multiprocessing.get_context("spawn")
         self.connection, end = context.Pipe()
         self._process = context.Process(target=_main, args=(job, number, end), name="quorum-worker", daemon=True)
         with _without_interrupts():
             self._process.start()
         end.close()
-        self.cells: dict[str, PlannedCell] = {}
-        self._alone = False
-        self.ready = False
         self.ended = False
 
     @property
@@ -122,34 +99,19 @@ class _Process:
             return f"signal {signal.Signals(-code).name}"
         return f"exit code {code}"
 
-    def load(self) -> int:
-        """Give the number of its cells."""
-        return len(self.cells)
-
-    def has_room(self, episodes: int) -> bool:
-        """Whether it can be given another cell."""
-        if self._alone and self.cells:
-            return False
-        waits = all(cell.uses_models for cell in self.cells.values())
-        return len(self.cells) < (episodes if waits else _AHEAD)
-
-    def give(self, shard: Shard) -> None:
-        """Hand a shard over."""
-        self.cells |= {cell.name: cell for cell in shard.cells}
-        self._alone = shard.alone
+    def send(self, cells: tuple[PlannedCell, ...]) -> None:
+        """Write them into its pipe."""
         with suppress(OSError):  # it is dead: the next look finds that
-            self.connection.send(shard.cells)
+            self.connection.send(cells)
 
     def reports(self) -> Iterator[Report]:
         """Give all that it has told so far."""
         try:
             while self.connection.poll():
                 report = self.connection.recv()
-                self.ready = True
                 if isinstance(report, Finished):
                     self.cells.pop(report.done.name, None)
-                if report is not None:
-                    yield report
+                yield report
         except (EOFError, OSError):
             self.ended = True
 
@@ -181,7 +143,7 @@ def _main(job: Job, number: int, connection: Connection) -> None:
 
 
 async def _serve(job: Job, number: int, connection: Connection) -> None:
-    def tell(report: Report | None) -> None:
+    def tell(report: Report) -> None:
         try:
             connection.send(report)
         except OSError:
@@ -195,7 +157,6 @@ async def _serve(job: Job, number: int, connection: Connection) -> None:
     except UserError as error:
         tell(Stuck(str(error)))
         return
-    tell(None)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(worker.pulse())
         while True:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from experiments.engines.crew import BEAT, Member, hand_out
 from experiments.engines.extras import needed
-from experiments.engines.protocol import Finished, Job, Report, Shard, Started, Stuck, Traffic, Work
+from experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic, Work
 from experiments.errors import UserError
+from experiments.sweep.locks import wait_for_workers
 from experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
-
-_BEAT = 0.2
-"""Seconds after which the engine looks up even when nothing has ended."""
-_AHEAD = 2
-"""Cells that only compute which an actor has: the one that it runs, and the next, so that it never waits."""
 
 
 class RayConfig(ComponentConfig):
@@ -57,22 +56,35 @@ class RayEngine:
 
     def run(self, work: Work, job: Job) -> None:
         """Run cells until none is left; see `Engine.run`."""
+        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its workers
+            self._run(work, job)
+
+    def _run(self, work: Work, job: Job) -> None:
         self._connect()
         try:
             number = self._number(work.waiting)
             while not work.dropping:
-                self._hand_out(work, job, number)
-                if not any(actor.under_way for actor in self._actors):
+                hand_out(
+                    work, self._actors, number, self._config.episodes, lambda: _Actor(self._new(job, number), work.tell)
+                )
+                if not any(actor.cells for actor in self._actors):
                     break
                 self._listen(work)
                 work.tick()
         finally:
-            for actor in self._actors:
-                self._ray.kill(actor.handle)
-            for actor in self._actors:
-                work.lost(tuple(cell for shard in actor.under_way.values() for cell in shard.cells), "dropped")
-            self._actors.clear()
+            self._end(work, job)
             self._ray.shutdown()
+
+    def _end(self, work: Work, job: Job) -> None:
+        """End all actors, those that are at work by force."""
+        for actor in self._actors:
+            self._ray.kill(actor.handle)
+        if self._actors:
+            wait_for_workers(job.folder)
+        for actor in self._actors:
+            if actor.cells:
+                work.lost(tuple(actor.cells.values()), "dropped")
+        self._actors.clear()
 
     def _connect(self) -> None:
         started_here: dict[str, Any] = {
@@ -93,65 +105,43 @@ class RayEngine:
         room = int(self._ray.cluster_resources().get("CPU", 1) / self._config.cpus)
         return max(1, min(self._config.actors or room, waiting))
 
-    def _hand_out(self, work: Work, job: Job, number: int) -> None:
-        while not work.stopping and work.waiting:
-            actor = min(self._actors, key=_Actor.load, default=None)
-            if (actor is None or actor.under_way) and len(self._actors) < number:
-                actor = _Actor(self._new(job, number))
-                self._actors.append(actor)
-            assert actor is not None
-            if not actor.has_room(self._config.episodes):
-                return
-            shard = work.take(1, idle=not actor.under_way)
-            if shard is None:
-                return
-            actor.give(shard)
-            for cell in shard.cells:
-                work.tell(Started(cell.name))
-
     def _new(self, job: Job, number: int) -> Any:
-        remote = self._ray.remote(num_cpus=self._config.cpus, max_concurrency=self._config.episodes + _AHEAD)
+        remote = self._ray.remote(num_cpus=self._config.cpus, max_concurrency=self._config.episodes + 1)
         return remote(_RayWorker).remote(job, number)
 
     def _listen(self, work: Work) -> None:
-        calls = [call for actor in self._actors for call in actor.under_way]
-        ready, _ = self._ray.wait(calls, num_returns=len(calls), timeout=_BEAT)
-        for actor in [actor for actor in self._actors if any(call in actor.under_way for call in ready)]:
-            for call in [call for call in ready if call in actor.under_way]:
+        calls = [call for actor in self._actors for call in actor.calls]
+        ready, _ = self._ray.wait(calls, num_returns=len(calls), timeout=BEAT)
+        for actor in list(self._actors):
+            for call in [call for call in ready if call in actor.calls]:
                 try:
                     reports = self._ray.get(call)
                 except self._ray.exceptions.RayActorError as error:
-                    self._bury(actor, work, error)
+                    self._actors.remove(actor)
+                    work.lost(tuple(actor.cells.values()), f"its Ray actor ended: {str(error).splitlines()[0]}")
                     break
-                del actor.under_way[call]
+                actor.calls.remove(call)
                 for report in reports:
+                    if isinstance(report, Finished):
+                        actor.cells.pop(report.done.name, None)
                     work.tell(report)
 
-    def _bury(self, actor: _Actor, work: Work, error: Exception) -> None:
-        """Take the cells of a dead actor back, after those that it told of in time."""
-        self._actors.remove(actor)
-        cells = tuple(cell for shard in actor.under_way.values() for cell in shard.cells)
-        work.lost(cells, f"its Ray actor ended: {str(error).splitlines()[0]}")
 
+class _Actor(Member):
+    """An actor, seen by the driver. What it tells comes when a call returns, so a cell counts as begun when sent."""
 
-@dataclass(slots=True)
-class _Actor:
-    handle: Any
-    under_way: dict[Any, Shard] = field(default_factory=dict)
-    alone: bool = False
+    def __init__(self, handle: Any, tell: Callable[[Report], None]) -> None:
+        super().__init__()
+        self.handle = handle
+        self.calls: set[Any] = set()
+        """References to what its calls will return."""
+        self._tell = tell
 
-    def load(self) -> int:
-        return len(self.under_way)
-
-    def has_room(self, episodes: int) -> bool:
-        if self.alone and self.under_way:
-            return False
-        waits = all(cell.uses_models for shard in self.under_way.values() for cell in shard.cells)
-        return len(self.under_way) < (episodes if waits else _AHEAD)
-
-    def give(self, shard: Shard) -> None:
-        self.under_way[self.handle.run.remote(shard.cells)] = shard
-        self.alone = shard.alone
+    def send(self, cells: tuple[PlannedCell, ...]) -> None:
+        """Call it."""
+        self.calls.add(self.handle.run.remote(cells))
+        for cell in cells:
+            self._tell(Started(cell.name))
 
 
 class _RayWorker:

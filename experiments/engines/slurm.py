@@ -136,13 +136,16 @@ class Slurm:
 
     def _reason(self, submitted: _Submitted, work: Work) -> str:
         """Say why a job did not do all of its cells; tell the work when no other job could."""
-        logs = f"see {submitted.handle.paths.stderr}"
+        handle = submitted.handle
+        logs = f"see {handle.paths.stderr}"
+        if not handle.paths.result_pickle.exists():  # it was killed: submitit would wait for this file
+            return f"its job {handle.job_id} ended: {handle.state}; {logs}"
         try:
-            for message in submitted.handle.result():
+            for message in handle.result():
                 work.tell(Stuck(message))
-        except Exception as error:  # submitit's own, for a job that was killed, or what the job raised
-            return f"its job {submitted.handle.job_id} ended: {str(error).splitlines()[0]}; {logs}"
-        return f"its job {submitted.handle.job_id} ended without it; {logs}"
+        except Exception as error:  # what the job raised
+            return f"its job {handle.job_id} ended: {str(error).splitlines()[0]}; {logs}"
+        return f"its job {handle.job_id} ended without it; {logs}"
 
     def _end(self, work: Work, folder: Path) -> None:
         for submitted in self._jobs:

@@ -55,12 +55,14 @@ class Worker:
         """Run a cell and report it. A team without language models computes all the time: such cells take turns."""
         async with contextlib.nullcontext() if cell.uses_models else self._computing:
             self._report(Started(cell.name))
-            try:
-                await self._play(cell)
-            except Unwritable as error:
-                self._report(Stuck(str(error)))
-                return
             done = read_done(self._job.folder / cell.name)
+            if done is None:  # a job that waited in a queue may find that a later command has run the cell
+                try:
+                    await self._play(cell)
+                except Unwritable as error:
+                    self._report(Stuck(str(error)))
+                    return
+                done = read_done(self._job.folder / cell.name)
             assert done is not None, f"{cell.name} was run and is not there"
             self._report(Finished(done))
 

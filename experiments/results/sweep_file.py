@@ -13,6 +13,10 @@ SCHEMA = 1
 """The version of the file that is written and read."""
 
 
+class DamagedPlan(UserError):
+    """`sweep.json` cannot be understood."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
@@ -55,7 +59,8 @@ def read_sweep(folder: Path) -> Sweep | None:
     """Read the plan of a folder; None where there is none.
 
     Raises:
-        UserError: it is damaged, or newer than this version.
+        DamagedPlan: it is damaged.
+        UserError: it cannot be read, or is newer than this version.
     """
     file = folder / "sweep.json"
     try:
@@ -72,7 +77,7 @@ def read_sweep(folder: Path) -> Sweep | None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UserError(
+        raise DamagedPlan(
             f"{file}: damaged: {where}: {first['msg']}",
             "Say the sweep's command again: it writes the file anew. Or move the file away: the runs can do without.",
         ) from error

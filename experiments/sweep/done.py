@@ -65,17 +65,16 @@ class Done:
 
 
 def read_done(folder: Path) -> Done | None:
-    """Read a finished cell; None where the folder holds none: it is missing, or its episode did not end."""
+    """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
     try:
         meta = orjson.loads((folder / "meta.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        if not isinstance(meta["outcome"], str):
+            return None
+        reason = str((meta["error"] or {}).get("message") or meta["reason"])
+        simulated = meta.get("simulated") is True
+        return Done(folder.name, meta["outcome"], reason, _seconds(meta), _spent(folder), simulated, Code.of(meta))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not isinstance(meta, Mapping) or not isinstance(meta.get("outcome"), str):
-        return None
-    error = meta.get("error") or {}
-    reason = str(error.get("message") or meta.get("reason") or "")
-    simulated = meta.get("simulated") is True
-    return Done(folder.name, meta["outcome"], reason, _seconds(meta), _spent(folder), simulated, Code.of(meta))
 
 
 def _seconds(meta: Mapping[str, Any]) -> float:
@@ -97,12 +96,13 @@ def _spent(folder: Path) -> Spent:
 
 
 def _calls(file: Path) -> Iterator[Spent]:
+    """Give what each call took that was answered, be it with something that could not be used."""
     for line in file.read_bytes().splitlines():
         try:
-            reply = orjson.loads(line).get("reply")
+            call = orjson.loads(line)
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
+        reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
         if reply is not None:
-            usage = reply["usage"]
-            usd = reply["usd"]
+            usage, usd = reply["usage"], reply["usd"]
             yield Spent(1, usage["prompt"] + usage["completion"], usd or 0.0, int(usd is None))

@@ -124,7 +124,8 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
     """
     cells = standing.missing[:limit]
     estimates = _Estimates(standing)
-    found = {cell.kind: estimates.of(cell) for cell in sorted(cells, key=_size)}
+    kinds = {cell.kind: cell for cell in cells}
+    found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(found[cell.kind].priceless for cell in cells)
     seconds = 0.0

@@ -10,8 +10,9 @@ import fcntl
 import os
 import platform
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from experiments.errors import UserError
 
@@ -32,27 +33,25 @@ class SweepLock:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> None:
-        file = (self._folder / _COMMAND).open("a+", encoding="utf-8")
-        if not _take(file, fcntl.LOCK_EX):
-            file.seek(0)
-            holder = file.read().strip()
-            file.close()
-            raise UserError(
-                f"{self._folder}: another quorum sweep is at work in this folder ({holder})",
-                "Wait for it or stop it; for a sweep of its own: --name NAME.",
-            )
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}")
-        file.flush()
-        self._file = file
+        file = (self._folder / _COMMAND).open("ab+", buffering=0)
         try:
+            if not _take(file, fcntl.LOCK_EX):
+                file.seek(0)
+                raise UserError(
+                    f"{self._folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
+                    "Wait for it or stop it; for a sweep of its own: --name NAME.",
+                )
+            with suppress(OSError):  # it only says who holds the lock; what must be written tells that the disk is full
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {platform.node()}".encode())
             wait_for_workers(self._folder)
         except BaseException:
             file.close()
             raise
+        self._file = file
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
@@ -88,7 +87,7 @@ def wait_for_workers(folder: Path) -> None:
             time.sleep(0.05)
 
 
-def _take(file: IO[str], kind: int) -> bool:
+def _take(file: IO[Any], kind: int) -> bool:
     """Lock an open file; where the file system knows no locks, take that for a yes."""
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)

@@ -54,6 +54,11 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
     Raises:
         UserError: a word, a configuration or the experiment is not valid; the grid is empty; two arms are the same.
     """
+    if not words:
+        raise UserError(
+            "a sweep needs a grid: KEY=VALUES, or experiment=NAME",
+            "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
+        )
     name, rest = _split(words)
     experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {})
     with session(config_dir) as composing:

@@ -18,8 +18,13 @@ from experiments.sweep.work import Queue
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
+DRAW_EVERY = 0.25
+"""Seconds between two pictures in a terminal."""
 _WINDOW = 10.0
 """Seconds over which calls a second are counted."""
+
+Clock = Callable[[], float]
+"""Gives monotonic seconds."""
 
 
 class Progress:
@@ -31,7 +36,7 @@ class Progress:
         clock: monotonic seconds.
     """
 
-    def __init__(self, queue: Queue, standing: Standing, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, queue: Queue, standing: Standing, clock: Clock = time.monotonic) -> None:
         self._queue = queue
         self._clock = clock
         self._begin = clock()
@@ -95,9 +100,11 @@ def clock_time(seconds: float) -> str:
 
 
 @contextmanager
-def live_table(console: Console, name: str, queue: Queue, standing: Standing) -> Iterator[Callable[[], None]]:
+def live_table(
+    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
     """Show a sweep as a table that changes."""
-    progress = Progress(queue, standing)
+    progress = Progress(queue, standing, clock)
     told = _Failures(console, queue)
     arms = _Arms(queue, standing)
 
@@ -108,22 +115,30 @@ def live_table(console: Console, name: str, queue: Queue, standing: Standing) ->
         )
         return Group(bar, *([arms.table()] if arms.several else []), Text(" · ".join(progress.facts())))
 
-    with Live(console=console, get_renderable=render, refresh_per_second=4, transient=True):
-        yield told.tell
+    # Drawn by the engine's own thread alone: another one would meet the queue in the middle of a change.
+    with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
+        due = _Every(DRAW_EVERY, clock)
+
+        def show() -> None:
+            told.tell()
+            if due():
+                live.refresh()
+
+        yield show
 
 
 @contextmanager
-def lines(console: Console, name: str, queue: Queue, standing: Standing) -> Iterator[Callable[[], None]]:
+def lines(
+    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
     """Show a sweep as a line now and then."""
-    progress = Progress(queue, standing)
+    progress = Progress(queue, standing, clock)
     told = _Failures(console, queue)
-    last = time.monotonic()
+    due = _Every(LINE_EVERY, clock)
 
     def show() -> None:
-        nonlocal last
         told.tell()
-        if time.monotonic() - last >= LINE_EVERY:
-            last = time.monotonic()
+        if due():
             console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
 
     console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.waiting} to run"), soft_wrap=True)
@@ -135,6 +150,22 @@ def lines(console: Console, name: str, queue: Queue, standing: Standing) -> Iter
 def nothing(_queue: Queue, _standing: Standing) -> Iterator[Callable[[], None]]:
     """Show nothing."""
     yield lambda: None
+
+
+class _Every:
+    """Says yes at most once in so many seconds."""
+
+    def __init__(self, seconds: float, clock: Clock) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._last = clock()
+
+    def __call__(self) -> bool:
+        now = self._clock()
+        if now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
 
 
 class _Failures:

@@ -149,8 +149,7 @@ def run_sweep(
         folder.write_manifest(plan, command)
         chosen = standing.missing[: options.limit]
         for cell in chosen:
-            if cell.name in standing.done:
-                folder.retire(cell)
+            folder.retire(cell)
         queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
         write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
@@ -194,7 +193,7 @@ def _signals(queue: Queue) -> Iterator[None]:
     """Let Ctrl-C begin no more cells, and a second one drop those under way; let SIGTERM drop them at once."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        if queue.stop is Stop.INTERRUPTED:
+        if queue.stopping:
             queue.end(Stop.INTERRUPTED, "interrupted; what is under way is dropped", drop=True)
         else:
             queue.end(Stop.INTERRUPTED, "interrupted")

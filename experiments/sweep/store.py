@@ -5,7 +5,7 @@
     results.csv
     <cell>/...
     .lock, .workers     see `experiments.sweep.locks`
-    .retried/           failed attempts that were repeated
+    .retried/           attempts that failed or were damaged, and were repeated
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from experiments.errors import UserError
 from experiments.files import write_whole
 from experiments.folder import PARTIAL, Unwritable
+from experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
 from experiments.sweep.done import Done, Spent, read_done
 from experiments.sweep.plan import Plan
 from experiments.sweep.planned import PlannedCell
 
-SCHEMA = 1
-"""Version of the form of `sweep.json`."""
 MANIFEST = "sweep.json"
 RETRIED = ".retried"
+_HALF_WRITTEN = (PARTIAL, f".{MANIFEST}.", ".results.csv.")
+"""Beginnings of the passing names of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +93,20 @@ class SweepFolder:
         return found
 
     def clear(self) -> None:
-        """Remove what killed workers left. Only while no worker is at work."""
+        """Remove what killed commands and workers left half-written. Only while no worker is at work."""
         for entry in list(os.scandir(self.path)):
-            if PARTIAL in entry.name:
+            if entry.is_dir() and PARTIAL in entry.name:
                 shutil.rmtree(entry.path, ignore_errors=True)
-                if entry.is_file():
-                    os.unlink(entry.path)
+            elif entry.name.startswith(_HALF_WRITTEN):
+                os.unlink(entry.path)
 
     def retire(self, cell: PlannedCell) -> None:
-        """Put the folder of a failed attempt aside, so that the cell is run again."""
-        (self.path / RETRIED / cell.name).mkdir(parents=True, exist_ok=True)
-        number = sum(1 for _ in (self.path / RETRIED / cell.name).iterdir()) + 1
-        os.rename(self.path / cell.name, self.path / RETRIED / cell.name / str(number))
+        """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
+        here, aside = self.path / cell.name, self.path / RETRIED / cell.name
+        if here.exists():
+            aside.mkdir(parents=True, exist_ok=True)
+            number = sum(1 for _ in aside.iterdir()) + 1
+            here.rename(aside / str(number))
 
     def retired(self) -> Iterator[Spent]:
         """Give what the failed attempts spent."""
@@ -112,53 +114,48 @@ class SweepFolder:
             if (done := read_done(folder)) is not None:
                 yield done.spent
 
-    def manifest(self) -> Mapping[str, Any] | None:
-        """Read `sweep.json`; None where there is none.
-
-        Raises:
-            UserError: it cannot be read, or a newer Quorum wrote it.
-        """
-        file = self.path / MANIFEST
-        try:
-            data = orjson.loads(file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise UserError(f"{file}: it cannot be read: {error}") from error
-        if not isinstance(data, Mapping) or not isinstance(data.get("schema"), int):
-            raise UserError(f"{file}: this is not the file of a sweep", "Choose another --name.")
-        if data["schema"] > SCHEMA:
-            raise UserError(f"{file}: a newer Quorum wrote it (form {data['schema']}, and this one knows {SCHEMA})")
-        return data
-
     def write_manifest(self, plan: Plan, command: Command) -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
 
         Raises:
-            UserError: an arm of this plan meant something else before.
+            UserError: an arm of this plan meant something else before, a newer Quorum wrote the file, or it cannot be
+                written.
         """
-        before = self.manifest() or {"arms": {}, "cells": []}
-        arms = {name: list(words) for name, words in plan.arms.items()}
-        for name in arms.keys() & before["arms"].keys():
-            if arms[name] != before["arms"][name]:
+        before = self._planned_before()
+        earlier_arms = before.arms if before is not None else {}
+        for name, words in plan.arms.items():
+            if list(words) != list(earlier_arms.get(name, words)):
                 raise UserError(
-                    f"{self.path / MANIFEST}: the arm {name!r} was {shlex.join(before['arms'][name])} in this sweep",
+                    f"{self.path / MANIFEST}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep a name of its own: --name NAME.",
                 )
-        now = [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells]
         names = {cell.name for cell in plan.cells}
-        earlier = [c for c in before["cells"] if c["name"] not in names and read_done(self.path / c["name"])]
-        used = {cell["arm"] for cell in earlier}
+        earlier = [
+            cell
+            for cell in (before.cells if before is not None else ())
+            if cell.name not in names and read_done(self.path / cell.name) is not None
+        ]
+        used = {cell.arm for cell in earlier}
         data = {
             "schema": SCHEMA,
             "name": self.name,
             "experiment": plan.experiment,
-            "arguments": list(command.words),
+            "arguments": command.words,
             "command": command.text,
-            "arms": {**{name: words for name, words in before["arms"].items() if name in used}, **arms},
-            "cells": now + earlier,
+            "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
+            "cells": [
+                *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
+                *(cell.model_dump() for cell in earlier),
+            ],
         }
         write_whole(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def _planned_before(self) -> Sweep | None:
+        """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""
+        try:
+            return read_sweep(self.path)
+        except DamagedPlan:
+            return None
 
 
 def remove_partial(folder: Path, name: str) -> None:
