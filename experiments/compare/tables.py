@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from experiments.compare import metrics
@@ -75,17 +75,33 @@ def failure_rate(calls: float, failures: float) -> str:
 
 
 def _across(comparison: Comparison) -> Iterator[Table]:
-    """Give a table a metric: a row a value of `across`, a column a level."""
+    """Give a table a metric. Levels and values of `across`: the more numerous are its rows, so that it is narrow."""
     assert comparison.across is not None
+    across = _factor(comparison.across)
+    points = {point: written(point) for point in comparison.points}
+    levels = {level: level_label(comparison, level) for level in comparison.levels}
+    upright = len(points) >= len(levels)
     for metric in comparison.metrics:
-        rows = []
         places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
-        for point in comparison.points:
-            found = [comparison.estimates.get((metric, level, point)) for level in comparison.levels]
-            runs = _range([estimate.runs for estimate in found if estimate is not None])
-            rows.append((written(point), runs, *(interval(estimate, places) for estimate in found)))
-        header = (_factor(comparison.across), "runs", *(level_label(comparison, level) for level in comparison.levels))
+        cells = {
+            (level, point): comparison.estimates.get((metric, level, point)) for level in levels for point in points
+        }
+        if upright:
+            header = (across, "runs", *levels.values())
+            rows = [
+                _estimates(text, [cells[level, point] for level in levels], places) for point, text in points.items()
+            ]
+        else:
+            header = (_by(comparison), "runs", *(f"{across} = {text}" for text in points.values()))
+            rows = [
+                _estimates(text, [cells[level, point] for point in points], places) for level, text in levels.items()
+            ]
         yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison))
+
+
+def _estimates(label: str, found: Sequence[Estimate | None], places: int) -> tuple[str, ...]:
+    runs = _range([estimate.runs for estimate in found if estimate is not None])
+    return label, runs, *(interval(estimate, places) for estimate in found)
 
 
 def _levels(comparison: Comparison) -> Table:

@@ -14,6 +14,7 @@ EXACT = 14
 """Most pairs that differ with which all sign patterns are gone through: 2 ** 14 of them."""
 PERMUTATIONS = 19_999
 _SEED = 20_260_302
+_BLOCKS = 20
 
 
 def sign_flip_test(differences: Floats) -> float:
@@ -35,7 +36,7 @@ def sign_flip_test(differences: Floats) -> float:
     if pairs <= EXACT:
         sums = _all_signs(pairs) @ differences
         return float(np.mean(np.abs(sums) >= observed - tolerance))
-    sums = _drawn_signs(pairs) @ differences
+    sums = _drawn_sums(differences)
     return float((np.sum(np.abs(sums) >= observed - tolerance) + 1) / (PERMUTATIONS + 1))
 
 
@@ -50,9 +51,17 @@ def _all_signs(pairs: int) -> Floats:
     return np.where(patterns == 1, 1.0, -1.0)
 
 
+def _drawn_sums(differences: Floats) -> Floats:
+    """Give the sums under the drawn sign patterns, shape (PERMUTATIONS,), a block at a time to spare memory."""
+    pairs = len(differences)
+    signs = _drawn_signs(1 << (pairs - 1).bit_length())
+    return np.concatenate([block[:, :pairs] @ differences for block in np.array_split(signs, _BLOCKS)])
+
+
 @cache
-def _drawn_signs(pairs: int) -> Floats:
-    return np.random.default_rng(_SEED).choice(np.array([-1.0, 1.0]), (PERMUTATIONS, pairs))
+def _drawn_signs(width: int) -> NDArray[np.int8]:
+    """Draw patterns that serve all numbers of pairs up to a power of two."""
+    return 2 * np.random.default_rng(_SEED).integers(0, 2, (PERMUTATIONS, width), dtype=np.int8) - 1
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
