@@ -7,6 +7,7 @@ from functools import cache
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.statistics.aggregates import Floats
 
