@@ -36,11 +36,11 @@ GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=ran
 TRIVIAL = ("n=1", "max_steps=1")
 FEW, MANY = 20, 220
 """Cells of the two sweeps whose difference is what a cell costs."""
-COMPUTING = ("n=16", "max_steps=1000", "seed=range(0,80)")
+COMPUTING = ("n=16", "max_steps=1000", "seed=range(0,60)")
 EPISODES, LATENCY = 200, 5.0
 """Episodes at once, and seconds that each of their calls takes; the calls of an episode come one after the other."""
 WAITING = (
-    "agents=naive", "n=1", "env.blocks={1: 5}", "max_steps=120", f"seed=range(0,{EPISODES})", f"llm.latency={LATENCY}",
+    "agents=naive", "n=1", "env.blocks={1: 10}", "max_steps=240", f"seed=range(0,{EPISODES})", f"llm.latency={LATENCY}",
     f"llm.max_concurrency={EPISODES}",
 )  # fmt: skip
 
