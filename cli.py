@@ -234,7 +234,7 @@ def sweep(
     outcome = sweep_out(asked, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
-    if outcome.complaint:
+    if outcome.complaint and (outcome.exit_code or not quiet):
         typer.echo(outcome.complaint, err=True)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)

@@ -36,11 +36,11 @@ GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=ran
 TRIVIAL = ("n=1", "max_steps=1")
 FEW, MANY = 20, 220
 """Cells of the two sweeps whose difference is what a cell costs."""
-COMPUTING = ("n=16", "max_steps=1000", "seed=range(0,80)")
+COMPUTING = ("n=16", "max_steps=1000", "seed=range(0,200)")
 EPISODES, LATENCY = 200, 5.0
 """Episodes at once, and seconds that each of their calls takes; the calls of an episode come one after the other."""
 WAITING = (
-    "agents=naive", "n=1", "env.blocks={1: 5}", "max_steps=120", f"seed=range(0,{EPISODES})", f"llm.latency={LATENCY}",
+    "agents=naive", "n=1", "env.blocks={1: 10}", "max_steps=240", f"seed=range(0,{EPISODES})", f"llm.latency={LATENCY}",
     f"llm.max_concurrency={EPISODES}",
 )  # fmt: skip
 
@@ -77,7 +77,7 @@ def sweep(words: Sequence[str], *engine: str) -> Cost:
         begin, used = time.perf_counter(), cpu_seconds()
         summary = run_sweep(planned, folder, Command((), ()), choose(engine), options=options, view=nothing)
         wall, used = time.perf_counter() - begin, cpu_seconds() - used
-        assert not summary.left
+        assert not summary.left, summary.reason
         assert not summary.failed
         metas = [orjson.loads(file.read_bytes()) for file in folder.path.glob("*/meta.json")]
         first, last = (

@@ -88,7 +88,7 @@ class Progress:
         if spent.calls or self._queue.calls:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
         if self._queue.stop is not None:
-            facts.append(f"stopping: {self._queue.reason}")
+            facts.append("stopping")
         return facts
 
 
@@ -187,7 +187,8 @@ class _Failures:
             self._stop = self._queue.reason
             under_way = len(self._queue.under_way)
             rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
-            self._console.print(Text(f"stopping: {self._stop}{'' if self._queue.dropping else rest}"), soft_wrap=True)
+            first = self._stop.splitlines()[0]
+            self._console.print(Text(f"stopping: {first}{'' if self._queue.dropping else rest}"), soft_wrap=True)
 
 
 class _Arms:

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from experiments.engines.crew import Member, hand_out
-from experiments.engines.protocol import Shard
+from experiments.engines.protocol import Job, Shard
+from experiments.engines.slurm import run_shard
 from experiments.errors import UserError
+from experiments.provenance import Code, provenance
 from experiments.results import as_csv, read_results
 from experiments.sweep.plan import plan
 from experiments.sweep.planned import PlannedCell
 from experiments.sweep.spending import Costs, SweepBudget
 from experiments.sweep.work import Queue, Stop
 from tests.conftest import command, environment
-from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers
+from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
 
 def table(folder: Path) -> str:
@@ -84,6 +86,18 @@ def test_without_slurm_its_executor_is_told(sweep: Sweep, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match=r"engine\.executor: .*\n?.*engine\.executor=local"):
         sweep("agents=walker", engine=("engine=slurm",))
+
+
+def test_a_job_that_waited_in_a_queue_runs_no_cell_that_has_been_done_since(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
+    sweep(*grid, limit=1)
+    before = stamps(tmp_path / "s")
+    job = Job(tmp_path / "s", Path.cwd(), MODULES, Code.of(provenance()))
+    assert run_shard(job, Shard(plan(("env=corridor", *grid), options).cells), 1, 64) == []
+    assert before.items() < stamps(tmp_path / "s").items()
+    assert len((tmp_path / "log").read_text().splitlines()) == 2
 
 
 class _Recorded(Member):

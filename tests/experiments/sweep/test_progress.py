@@ -68,7 +68,7 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
     sweeping.finish(sweeping.names[1], "error")
     sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
     assert progress.facts()[0:3] == ["2/4 done", "0 running", "1 failed"]
-    assert progress.facts()[-1] == "stopping: interrupted"
+    assert progress.facts()[-1] == "stopping"
 
 
 def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> None:
