@@ -1,12 +1,15 @@
 # `make run` and `make test` do all their own set-up: only Python >= 3.11, pip and make are needed.
 
 PYTHON ?= python3
+NAME := quickstart-$(shell date +%Y%m%d-%H%M%S)
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
 .PHONY: run test conformance clean
 
 run: .venv/run.stamp
-	@.venv/bin/python -m experiments.baseline --out runs
+	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
+	@.venv/bin/quorum compare runs/$(NAME) --metric completion --metric steps --metric overhead
+	@.venv/bin/quorum report runs/$(NAME)
 
 test: .venv/test.stamp
 	.venv/bin/ruff check .
@@ -28,7 +31,7 @@ clean:
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the tests need ..."
-	@$(PIP) install -c constraints.txt -e '.[test,dev]'
+	@$(PIP) install -c constraints.txt -e '.[test,dev,analysis,ray,slurm]'
 	@touch $@ .venv/run.stamp
 
 .venv:

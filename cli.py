@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from experiments.episode import Result, Watch
+    from experiments.sweep.command import Report
 
 app = typer.Typer(
     add_completion=False,
@@ -56,11 +57,15 @@ def _quorum(
     \b
     Examples:
       quorum run n=8 seed=3 --live
+      quorum sweep experiment=quickstart
       quorum list env
       quorum show n=8 topology=individual
       quorum show prompt n=4 topology=debate agent=1
       quorum check
       quorum metrics runs/*
+      quorum results runs
+      quorum compare runs --by topology
+      quorum report runs
     """
 
 
@@ -154,6 +159,97 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
 
 
 @app.command()
+def sweep(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="The grid: what is swept, and what is fixed.", show_default=False),
+    ] = None,
+    *,
+    out: Out = Path("runs"),
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be run, and its cost.", show_default=False)
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.", show_default=False)
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.", show_default=False),
+    ] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option("--budget-usd", metavar="USD", help="Begin no cell beyond this cost.", show_default=False),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", help="Begin no cell beyond so many tokens.", show_default=False),
+    ] = None,
+    accept_versions: Annotated[
+        bool,
+        typer.Option("--accept-versions", help="Go on beside results of other code.", show_default=False),
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Run a grid of episodes, or what is missing of it: the same command again goes on where it ended.
+
+    Values are separated by commas, or given by Hydra's range(), glob() and the like; experiment=NAME is a grid that
+    is kept in a file, and engine=NAME chooses what runs the cells. The budgets are those of the whole sweep; finished
+    cells count. Ctrl-C lets the episodes under way finish; a second one drops them. The exit code is 1 when cells
+    ended in an error.
+
+    \b
+    Examples:
+      quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
+      quorum sweep experiment=quickstart --dry-run
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
+      quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
+      quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+    """
+    from experiments.plugins import load_plugins
+    from experiments.sweep.command import Asked, show_plan, sweep_out
+
+    load_plugins(plugin or [])
+    asked = Asked(
+        words=tuple(words or ()),
+        out=out,
+        name=name,
+        retry_failed=retry_failed,
+        limit=limit,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        accept_versions=accept_versions,
+        plugins=tuple(plugin or ()),
+        config_dir=config_dir,
+    )
+    if dry_run:
+        _print_report(show_plan(asked), as_json=as_json)
+        return
+    outcome = sweep_out(asked, quiet=quiet)
+    if not quiet or as_json:
+        _print_report(outcome, as_json=as_json)
+    if outcome.complaint and (outcome.exit_code or not quiet):
+        typer.echo(outcome.complaint, err=True)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _print_report(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(report.plain())
+    else:
+        from rich.console import Console
+
+        Console().print(report.table(), soft_wrap=True)
+
+
+@app.command()
 def metrics(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.", show_default=False)
@@ -192,6 +288,176 @@ def metrics(
             write_metrics(run)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
+
+
+@app.command()
+def results(
+    sweep: Annotated[
+        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
+    ],
+    *,
+    sql: Annotated[
+        str | None,
+        typer.Option("--sql", metavar="QUERY", help="Ask the tables results and events.", show_default=False),
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV on standard output.", show_default=False)] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the results of a sweep, a line a run, and rebuild its results.csv from the folders.
+
+    With --csv, --json or --sql nothing is written. --sql asks DuckDB (the extra `analysis`): the table results has the
+    columns of results.csv and the wall times, the table events the traces. Names with a point stand in double quotes.
+
+    \b
+    Examples:
+      quorum results runs/topologies
+      quorum results runs/topologies --csv > results.csv
+      quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
+      quorum results runs/topologies --sql "select event, count(*) from events group by event"
+    """
+    from rich.console import Console
+
+    from experiments.errors import UserError
+    from experiments.results import as_csv as table_of
+    from experiments.results import read_results, show, write_csv
+
+    if as_csv and as_json:
+        raise UserError("--csv and --json are two forms of the same: give one of them")
+    found = [read_results(folder) for folder in sweep]
+    if sql is not None:
+        from experiments.results.sql import ask
+
+        answer = ask(found, sql)
+        if as_json:
+            _print_json(show.answer_as_json(answer))
+        elif as_csv:
+            typer.echo(show.answer_as_csv(answer), nl=False)
+        else:
+            show.print_answer(answer, Console())
+    elif as_json:
+        _print_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
+    elif as_csv:
+        if len(found) > 1:
+            raise UserError("--csv gives the table of one folder", "For several: --sql 'from results' --csv.")
+        typer.echo(table_of(found[0]), nl=False)
+    else:
+        for part in found:
+            show.print_results(part, Console())
+            typer.echo(f"table: {write_csv(part.folder)}")
+
+
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="FACTOR", help="What is compared; may be repeated.", show_default=False),
+]
+Across = Annotated[
+    str | None,
+    typer.Option("--across", metavar="FACTOR", help="Across what; n where it varies, or none.", show_default=False),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", metavar="METRIC", help="A metric; may be repeated.", show_default=False),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.", show_default=False),
+]
+Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="What is shown.")]
+AcceptVersions = Annotated[
+    bool,
+    typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
+]
+
+
+@app.command()
+def compare(
+    sweep: Annotated[
+        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
+    ],
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    statistic: Statistic = "mean",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The folder for files; SWEEP/comparison/...", show_default=False),
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare metrics by a factor across another: tables and figures with intervals, paired differences.
+
+    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Tables are printed,
+    and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
+
+    \b
+    Examples:
+      quorum compare runs/topologies
+      quorum compare runs/topologies --by topology --metric completion --metric steps
+      quorum compare runs/topologies --by topology --across n --baseline individual
+      quorum compare runs/before runs/after --by sweep --across none --out figures
+    """
+    from experiments.compare import Question
+    from experiments.compare import compare as answer
+    from experiments.compare.files import default_folder, write_files
+    from experiments.compare.formats import print_tables
+    from experiments.compare.notes import notes
+    from experiments.compare.records import as_json as json_of
+    from experiments.compare.tables import tables
+    from experiments.results import read_results
+
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
+    comparison = answer([read_results(folder) for folder in sweep], question)
+    shown, remarks = tables(comparison), notes(comparison)
+    if as_json:
+        _print_json(json_of(comparison, remarks))
+    elif not quiet:
+        from rich.console import Console
+
+        print_tables(shown, remarks, Console())
+    files = write_files(comparison, shown, remarks, out or default_folder(comparison))
+    if not quiet:
+        typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+
+
+@app.command()
+def report(
+    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="The folder of a sweep, or of runs.")],
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    statistic: Statistic = "mean",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.", show_default=False)
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, how to run it again.
+
+    What is compared is chosen as in `quorum compare`.
+
+    \b
+    Examples:
+      quorum report runs/topologies
+      quorum report runs/topologies --by topology --baseline individual --out report.html
+    """
+    from experiments.compare import Question
+    from experiments.compare import compare as answer
+    from experiments.report import write_report
+    from experiments.results import read_results
+
+    found = read_results(sweep)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
+    target = out or sweep / "report.html"
+    write_report(found, answer([found], question), target)
+    if not quiet:
+        typer.echo(f"report: {target}")
 
 
 @app.command("list")

@@ -15,6 +15,10 @@ CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock")
 """The groups of every experiment, in the order of the defaults list."""
+EXPERIMENT = "experiment"
+"""The group of the named experiments."""
+SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
+"""The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
 
 _LINE = re.compile(
     r"""(?P<indent>\ *) (?P<key>[A-Za-z_]\w*):
@@ -71,7 +75,7 @@ def options(config_dir: Path | None = None) -> tuple[Option, ...]:
     """
     folders = [(CONFIGS, "")] + ([(config_dir, str(config_dir))] if config_dir is not None else [])
     found = [option for folder, source in folders for option in _options(folder, source)]
-    order: Sequence[str] = BUILTIN_GROUPS
+    order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
 
 

@@ -95,7 +95,7 @@ def _label(llm: ComponentConfig) -> str:
     return label
 
 
-class _Dumper(yaml.SafeDumper):  # type: ignore[misc] # PyYAML ships no types
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there
     """Writes a text of several lines, such as a board, line by line."""
 
 

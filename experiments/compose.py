@@ -17,10 +17,10 @@ import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, MissingConfigException
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from experiments.errors import UserError, choices_hint, nearest
 from experiments.overrides import parse, single_values
 
@@ -45,14 +45,93 @@ def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[st
     """
     overrides = parse(arguments)
     single_values(overrides)
-    arguments = [_opened(override) for override in overrides]
+    with session(config_dir) as composing:
+        return composing.plain(overrides)
+
+
+@contextmanager
+def session(config_dir: Path | None = None) -> Iterator[Session]:
+    """Set Hydra up for composing, once for as many configurations as are wanted.
+
+    Raises:
+        UserError: there is no such folder.
+    """
+    search_path = _search_path(config_dir)
     with _LOCK, _hydra():
-        search_path = _search_path(config_dir)
-        try:
+        yield Session(config_dir, search_path)
+
+
+class Session:
+    """Composes configurations, one after the other. See `session`."""
+
+    def __init__(self, config_dir: Path | None, search_path: list[str]) -> None:
+        self._config_dir = config_dir
+        self._search_path = search_path
+        self.groups = frozenset(_groups())
+        """The groups that can be chosen from."""
+
+    def options(self, group: str) -> list[str]:
+        """Give the options of a group, those of the user's folder among them."""
+        return sorted({option.name for option in options(self._config_dir) if option.group == group})
+
+    @staticmethod
+    def is_open(key: str) -> bool:
+        """Whether a key stands in a map whose keys the user names."""
+        return key.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
+
+    def template(self, overrides: Sequence[Override]) -> DictConfig:
+        """Compose a configuration whose interpolations are still open.
+
+        Raises:
+            UserError: an override names a group, an option or a key that does not exist.
+        """
+        with self._explained(overrides):
             _check_groups(overrides)
-            return _composed([*search_path, *arguments])
+            return hydra.compose("config", overrides=[*self._search_path, *map(_opened, overrides)])
+
+    def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Compose and resolve a configuration.
+
+        Raises:
+            UserError: an override names a group, an option or a key that does not exist, or a value is missing.
+        """
+        template = self.template(overrides)
+        with self._explained(overrides):
+            return resolved(template)
+
+    def of_group(self, group: str, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Compose and resolve the values of one group that stands for itself, such as `engine`.
+
+        Raises:
+            UserError: there is no such option or key.
+        """
+        choices = [f"+{override.input_line}" for override in overrides if override.key_or_group == group]
+        rest = [override for override in overrides if override.key_or_group != group]
+        with self._explained(overrides):
+            keys = list(_dotted(self._alone(choices)))
+            for override in rest:
+                if override.key_or_group not in keys:
+                    raise UserError(
+                        f"{override.key_or_group}: there is no such key", _key_hint(override.key_or_group, keys)
+                    )
+            values: dict[str, Any] = self._alone([*choices, *(override.input_line or "" for override in rest)])[group]
+            return values
+
+    def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
+        return resolved(hydra.compose(None, overrides=[*self._search_path, *arguments]))
+
+    @contextmanager
+    def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:
+        try:
+            yield
         except _REFUSALS as error:
-            raise _explain(error, overrides, search_path) from error
+            raise _explain(error, overrides, self._search_path) from error
+
+
+def resolved(template: DictConfig) -> dict[str, Any]:
+    """Resolve a composed configuration into plain data."""
+    plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=True)
+    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
 
 
 @contextmanager
@@ -67,8 +146,7 @@ def _hydra() -> Iterator[None]:
 def _opened(override: Override) -> str:
     argument = override.input_line or ""
     plain = not (override.is_add() or override.is_force_add() or override.is_delete())
-    inside = override.key_or_group.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
-    return f"++{argument}" if inside and plain else argument
+    return f"++{argument}" if plain and Session.is_open(override.key_or_group) else argument
 
 
 def _search_path(config_dir: Path | None) -> list[str]:
@@ -82,9 +160,7 @@ def _search_path(config_dir: Path | None) -> list[str]:
 
 
 def _composed(arguments: Iterable[str]) -> dict[str, Any]:
-    configuration = hydra.compose("config", overrides=list(arguments))
-    plain = OmegaConf.to_container(configuration, resolve=True, throw_on_missing=True)
-    return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
+    return resolved(hydra.compose("config", overrides=list(arguments)))
 
 
 def _explain(error: Exception, overrides: Sequence[Override], search_path: list[str]) -> UserError:
@@ -114,6 +190,8 @@ def _check_groups(overrides: Sequence[Override]) -> None:
         group = override.key_or_group
         if group not in groups or override.is_delete():
             continue
+        if group in SWEEP_GROUPS:
+            raise UserError(f"{group}: this is said of a sweep, not of one cell", f"quorum sweep {group}=... takes it.")
         if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
             raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
         if not isinstance(override.value(), str) or "/" in str(override.value()):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +18,7 @@ from experiments.advice import advice
 from experiments.answerers import Answerers, answerers
 from experiments.cell import Cell
 from experiments.errors import UserError, choices_hint
-from experiments.folder import EpisodeFolder
+from experiments.folder import EpisodeFolder, is_storage
 from experiments.models import EpisodeModels, ModelPool
 from experiments.provenance import provenance
 from experiments.registry import Registry, minds, topologies, worlds
@@ -133,7 +135,39 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
         Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
     """
     folder = EpisodeFolder(out, cell.name)
-    pool = ModelPool()
+
+    async def alone() -> Result:
+        pool = ModelPool()
+        try:
+            return await run_in_pool(cell, folder, pool, watch)
+        finally:
+            await pool.close()
+
+    try:
+        return asyncio.run(alone())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise Interrupted(folder.path) from None
+
+
+async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None = None) -> Result:
+    """Run a cell beside others of the same process.
+
+    Args:
+        cell: what to run.
+        folder: new, for this cell.
+        pool: what the episodes of the process share.
+        watch: makes a listener of the built world.
+
+    Raises:
+        asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
+        Unwritable: nothing more can be written; nothing is left of the episode.
+        UserError, Exception: as in `run_cell`.
+    """
+    with folder.guarded():
+        return await _run(cell, folder, pool, watch)
+
+
+async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
         parts = build(cell, models)
@@ -143,37 +177,36 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
     record = _Record(cell, folder.path)
     try:
         listeners = [watch(parts.world)] if watch is not None else []
-        with Recorder(folder.path / "trace.jsonl", listeners) as recorder:
-            end, seconds = asyncio.run(_play_and_close(cell, parts, recorder, pool, models))
+        with Recorder(folder.path / "trace.jsonl", listeners) as recorder, closing(models):
+            begin = time.perf_counter()
+            end = await play(cell, parts, recorder)
+            seconds = time.perf_counter() - begin
         trace = read_trace(folder.path)
         metrics = compute_metrics(trace)
         _write_json(folder.path / "metrics.json", metrics)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
         record.end("error", error)
-        raise Interrupted(folder.path) from None
+        raise
     except LanguageModelError as error:
         record.end("error", error)
         where = f"What there is of the episode is in {folder.finish()}."
         raise UserError(f"llm: {error}", f"{advice(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
-        record.end("error", error)
-        folder.finish()
+        if not is_storage(error):
+            record.end("error", error)
+            (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+            folder.finish()
         raise
     found = answerers(trace)
     record.end(end.outcome, reason=end.reason, answerers=found)
     return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
 
 
-async def _play_and_close(
-    cell: Cell, parts: Parts, recorder: Recorder, pool: ModelPool, models: EpisodeModels
-) -> tuple[EpisodeEnd, float]:
-    begin = time.perf_counter()
-    try:
-        end = await play(cell, parts, recorder)
-        return end, time.perf_counter() - begin
-    finally:
-        models.close()
-        await pool.close()
+def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
+    """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
+    with folder.guarded():
+        _Record(cell, folder.path).end("error", error)
+        folder.finish()
 
 
 async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
@@ -214,6 +247,7 @@ class _Record:
             "outcome": None,
             "reason": "",
             "error": None,
+            "configuration": cell.plain,
             **provenance(),
         }
         _write_json(self._file, self._meta)

@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from experiments.catalogue import Knob, Option, knobs, options
+from experiments.catalogue import EXPERIMENT, Knob, Option, knobs, options
 from experiments.errors import UserError, choices_hint
-from experiments.registry import REGISTRIES
+from experiments.registry import REGISTRIES, engines
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
@@ -35,7 +35,9 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         },
         "knobs": [_plain_knob(knob) for knob in knobs()] if group is None else [],
         "components": {
-            registry.group: list(registry.names()) for registry in REGISTRIES if group in (None, registry.group)
+            registry.group: list(registry.names())
+            for registry in (*REGISTRIES, engines)
+            if group in (None, registry.group)
         },
     }
 
@@ -74,11 +76,19 @@ def as_text(data: dict[str, Any], width: int) -> str:
             source = f" ({option['source']})" if option["source"] else ""
             lines += _row(f"  {option['name']}", f"{option['description']}{source}", 16, width)
             if single:
-                lines += _keys(option["knobs"], f"    {group}.", width)
+                lines += _lines_of(option, group, width)
         lines += _unlisted(data["components"].get(group, ()), members, width)
     if data["knobs"]:
         lines += ["knobs", *_keys(data["knobs"], "  ", width), "", "quorum list GROUP shows the keys of its options."]
     return "\n".join(lines)
+
+
+def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
+    """Show the keys of an option as they are set on the command line; an experiment's as they stand in its file."""
+    if group != EXPERIMENT:
+        yield from _keys(option["knobs"], f"    {group}.", width)
+    for knob in option["knobs"] if group == EXPERIMENT else ():
+        yield f"    {knob['key']}: {knob['value']}"
 
 
 def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], width: int) -> Iterator[str]:

@@ -61,9 +61,14 @@ class _Client:
 
 
 class ModelPool:
-    """What the episodes of a process share: one client for each provider and model. For one event loop."""
+    """What the episodes of a process share: one client for each provider and model. For one event loop.
 
-    def __init__(self) -> None:
+    Args:
+        processes: processes that ask the same models at once; the limits of each model are divided among them.
+    """
+
+    def __init__(self, processes: int = 1) -> None:
+        self._processes = processes
         self._clients: dict[str, _Client] = {}
         self._caches: dict[Path, Cache] = {}
 
@@ -77,10 +82,22 @@ class ModelPool:
         if key not in self._clients:
             with told(config):
                 model = providers.get(config.name).build(config)
-            limits = Limits(config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
+            most, *caps = map(
+                self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
+            )
+            limits = Limits(most or 1, *caps)
             identity = getattr(model, "identity", {"provider": config.name, "settings": key})
             self._clients[key] = _Client(model, limits, identity)
         return self._clients[key]
+
+    def _share(self, limit: int | None) -> int | None:
+        return None if limit is None else max(1, limit // self._processes)
+
+    @property
+    def traffic(self) -> tuple[int, int]:
+        """Calls that a provider has answered so far, and those that met a rate limit."""
+        limits = [client.limits for client in self._clients.values()]
+        return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, path: Path) -> Cache:
         """Give the cache in a file.

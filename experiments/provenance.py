@@ -7,14 +7,36 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.packages import requirements
+from experiments.packages import DISTRIBUTION, requirements
 from experiments.version import __version__
 
 _ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The code of Quorum that something was run with.
+
+    Attributes:
+        version: of the package.
+        commit: of the checkout; None for an installed package.
+    """
+
+    version: str
+    commit: str | None
+
+    @classmethod
+    def of(cls, meta: Mapping[str, Any]) -> Code:
+        """Find it in what `provenance` gives, or in a `meta.json`."""
+        return cls(str(meta["versions"][DISTRIBUTION]), (meta.get("git") or {}).get("commit"))
+
+    def __str__(self) -> str:
+        return f"version {self.version}" + (f", commit {self.commit[:12]}" if self.commit else "")
 
 
 @cache
@@ -22,7 +44,7 @@ def provenance() -> Mapping[str, Any]:
     """Give the versions of Quorum and its dependencies, the commit of a checkout, and the machine. JSON-ready."""
     installed = {r.name: r.installed for r in requirements() if r.installed is not None}
     return {
-        "versions": {"python": platform.python_version(), "quorum-harness": __version__, **installed},
+        "versions": {"python": platform.python_version(), DISTRIBUTION: __version__, **installed},
         "git": _commit(),
         "machine": {"system": platform.platform(), "architecture": platform.machine(), "cpus": os.cpu_count()},
     }

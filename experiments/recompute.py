@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 
 from experiments.answerers import Answerers, answerers
 from experiments.errors import UserError
+from experiments.files import write_whole
 from maeil.errors import TraceError
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Trace, read_trace
@@ -91,16 +90,7 @@ def write_metrics(done: Recomputed) -> Path:
         UserError: it cannot be written there.
     """
     target = (done.run if done.run.is_dir() else done.run.parent) / "metrics.json"
-    passing = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with passing.open("x", encoding="utf-8") as file:
-            file.write(json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        passing.replace(target)
-    except OSError as error:
-        passing.unlink(missing_ok=True)
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from error
+    write_whole(target, (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode())
     return target
 
 

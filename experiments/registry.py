@@ -1,8 +1,8 @@
 """The one place where components are found by name.
 
 A component comes from this project (the tables below, imported when asked for), from an installed package that declares
-an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, each resolving to a
-`maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
+an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, `quorum.engines`, each
+resolving to a `maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
 `worlds.register("name", component)` itself. Nothing that a configuration file names is imported.
 """
 
@@ -123,5 +123,13 @@ providers = Registry(
     "quorum.providers",
     {name: f"experiments.providers.{name}" for name in ("simulated", "replay", "openai", "anthropic", "litellm")},
 )
+engines = Registry(
+    "engine",
+    "engines",
+    "engine",
+    "quorum.engines",
+    {"local": "experiments.engines.local", "ray": "experiments.engines.on_ray", "slurm": "experiments.engines.slurm"},
+)
+"""What runs the cells of a sweep: no part of a cell's configuration."""
 REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies, providers)
-"""Every registry, in the order in which their groups stand in a configuration."""
+"""Every registry of a cell, in the order in which their groups stand in a configuration."""

@@ -154,7 +154,7 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
     groups = {registry.group: registry for registry in REGISTRIES}
     rest = {key: value for key, value in raw.items() if key not in groups}
     knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
-    parts = {group: _component(registry, raw) for group, registry in groups.items()}
+    parts = {group: component_values(registry, raw) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
     for participant in getattr(parts["llm"], "agents", ()):
         _llm_of(raw["llm"], participant)
@@ -170,7 +170,7 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
 def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
     own = values.get("agents", {}).get(participant)
     if own is None:
-        return _component(providers, {"llm": values})
+        return component_values(providers, {"llm": values})
     schema = providers.get(own.get("name", values["name"])).config
     merged = for_agent(values, own, schema.model_fields)
     return _checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields))
@@ -178,19 +178,26 @@ def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
 
 def _check_data(value: Any, key: str) -> None:
     """Make sure that the values are data that JSON can hold."""
+    if value is None or type(value) in (str, int, bool):
+        return
     if isinstance(value, Mapping):
         for name, part in value.items():
             _check_data(part, f"{key}.{name}".lstrip("."))
     elif isinstance(value, list):
         for index, part in enumerate(value):
             _check_data(part, f"{key}.{index}")
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise UserError(f"{key}: {value} is not a finite number")
-    elif not isinstance(value, str | int | float | None):
+    elif not isinstance(value, float):
         raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+    elif not math.isfinite(value):
+        raise UserError(f"{key}: {value} is not a finite number")
 
 
-def _component(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
+def component_values(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
+    """Check the values of the component that a group chooses.
+
+    Raises:
+        UserError: there is no such component, or a value is wrong.
+    """
     group = registry.group
     values = raw.get(group)
     if not isinstance(values, Mapping) or not isinstance(values.get("name"), str):

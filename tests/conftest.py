@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,17 +33,41 @@ Quorum = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def quorum(tmp_path: Path) -> Quorum:
-    """Run the command in an empty folder."""
+    """Run the command in an empty folder, in a process of its own.
+
+    The process is forked from a server that has imported the project already: to start Python and to import takes a
+    command longer than its work. `command` gives what a user types, for tests of that.
+    """
 
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(*arguments),
-            cwd=tmp_path,
-            env=environment(**changes),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        with tempfile.TemporaryDirectory() as told:
+            out, err = Path(told) / "out", Path(told) / "err"
+            process = _FORKS.Process(target=_be_quorum, args=(arguments, tmp_path, environment(**changes), out, err))
+            process.start()
+            process.join(120)
+            if process.is_alive():
+                process.kill()
+                process.join()
+                raise subprocess.TimeoutExpired(command(*arguments), 120, out.read_text(), err.read_text())
+            return subprocess.CompletedProcess(
+                command(*arguments), process.exitcode or 0, out.read_text("utf-8"), err.read_text("utf-8")
+            )
 
     return run
+
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["pytest", "tests.warm"])
+
+
+def _be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str], out: Path, err: Path) -> None:
+    for stream, target in enumerate((Path(os.devnull), out, err)):
+        os.dup2(os.open(target, os.O_RDWR | os.O_CREAT), stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
+    sys.argv = ["quorum", *arguments]
+    from cli import main
+
+    main()

@@ -133,7 +133,10 @@ class Limits:
         self.concurrency = AdaptiveConcurrency(max_concurrency)
         self._requests = None if requests_per_minute is None else _PerMinute(requests_per_minute, clock, sleep)
         self._tokens = None if tokens_per_minute is None else _PerMinute(tokens_per_minute, clock, sleep)
-        self._answers = 0
+        self.answers = 0
+        """Calls that were answered so far."""
+        self.rate_limited = 0
+        """Calls that met a rate limit so far."""
         self._written = 0
 
     async def run(self, model: Model, request: Request) -> Reply:
@@ -148,9 +151,10 @@ class Limits:
                 reply = await model.complete(request)
             except RateLimited:
                 rate_limited = True
+                self.rate_limited += 1
                 raise
             rate_limited = False
-            self._answers += 1
+            self.answers += 1
             self._written += reply.usage.completion
             if entry is not None:
                 entry.amount = reply.usage.prompt + reply.usage.completion
@@ -159,7 +163,7 @@ class Limits:
             self.concurrency.leave(ticket, rate_limited)
 
     def _foretell(self, request: Request) -> float:
-        written = self._written / self._answers if self._answers else 0.0
+        written = self._written / self.answers if self.answers else 0.0
         return estimate_prompt(request) + written
 
 

@@ -152,12 +152,11 @@ class Validator:
             else:
                 yield from self._problems(self._resolve(reference), value, place)
             return
-        found = [list(self._problems(form, value, place)) for form in forms]
-        fitting = sum(not problems for problems in found)
-        if not fitting:
-            yield from min(found, key=len)
-        elif fitting > 1 and "oneOf" in schema:
-            yield f"{place or 'the answer'}: fits {fitting} forms where it must fit one"
+        fitting = (form for form in forms if next(self._problems(form, value, place), None) is None)
+        if next(fitting, None) is None:
+            yield from min((list(self._problems(form, value, place)) for form in forms), key=len)
+        elif "oneOf" in schema and (others := sum(1 for _ in fitting)):
+            yield f"{place or 'the answer'}: fits {1 + others} forms where it must fit one"
 
     def _object(self, schema: Schema, value: dict[str, Any], place: str) -> Iterator[str]:
         properties = schema.get("properties", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from agents.llm.protocol import ChatMessage
 from agents.naive.answers import AnswerTypes
 from agents.naive.mind import NaiveMind
 from agents.naive.prompts import PromptSet, PromptWriter
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind, View
 
@@ -38,7 +40,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     """
     names = [*context.world.agents, *([COORDINATOR] if context.topology.coordinated else [])]
     prompts = _writer(config, context)
-    answers = AnswerTypes(context.world.vocabulary, config.max_actions)
+    answers = _answers(tuple(context.world.vocabulary), config.max_actions)
     return [NaiveMind(context.models(name), prompts, answers, config.repairs) for name in names]
 
 
@@ -53,6 +55,12 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
 
 def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
     return PromptWriter(config.prompts, context.world, context.topology, config.max_actions)
+
+
+@cache
+def _answers(actions: tuple[type[SymbolicAction], ...], max_actions: int) -> AnswerTypes:
+    """Give the types of the answers, made once for all teams of a process with the same vocabulary."""
+    return AnswerTypes(Vocabulary(*actions), max_actions)
 
 
 component = Component(NaiveConfig, build, uses_models=True)

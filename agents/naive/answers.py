@@ -66,7 +66,6 @@ class AnswerTypes:
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
-        self._vocabulary = vocabulary
         action: Any = reduce(or_, vocabulary)
         if len(vocabulary.names) > 1:
             action = Annotated[action, Field(discriminator="action")]

@@ -12,6 +12,7 @@ The templates decide the words and the order; what they print of the world and o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +66,7 @@ class PromptWriter:
         places = [SHIPPED / world.name, SHIPPED / "common"]
         if prompts.folder is not None:
             places.insert(0, Path(prompts.folder))
-        environment = ImmutableSandboxedEnvironment(
-            loader=FileSystemLoader(places),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=False,
-            autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
-        )
-        environment.filters["json"] = write_json
+        environment = _environment(tuple(place.absolute() for place in places))
         self._world = world.name
         self._vocabulary = world.vocabulary.names
         self._common: dict[str, Any] = {
@@ -145,6 +138,21 @@ class PromptWriter:
             "problems": view.problems,
         }
         return {name: write_block(name, value) for name, value in values.items() if value or name == "observation"}
+
+
+@cache
+def _environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
+    """Give what reads templates, one for all teams of a process: to compile a template takes longer than to fill it."""
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(places),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
+    )
+    environment.filters["json"] = write_json
+    return environment
 
 
 def _template(

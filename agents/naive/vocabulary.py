@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from maeil.actions import SymbolicAction
@@ -46,6 +47,7 @@ def describe(vocabulary: Iterable[type[SymbolicAction]]) -> tuple[ActionEntry, .
     return tuple(_entry(model) for model in vocabulary)
 
 
+@cache
 def _entry(model: type[SymbolicAction]) -> ActionEntry:
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import cycle
 from statistics import median
 from typing import Any
@@ -15,6 +16,7 @@ from cube_env import Action, CubeEnv, Layout, curriculum, place
 from cube_env.world import CubeWorld, component
 from experiments.cell import Cell
 from maeil.actions import SymbolicAction
+from maeil.component import ComponentConfig
 from maeil.world import Controller
 
 ENDLESS = 10**9
@@ -126,11 +128,14 @@ def _arguments(model: type[SymbolicAction], name: str, n: int) -> dict[str, Any]
 
 
 def _world(n: int, vocabulary: str) -> CubeWorld:
-    configuration = Cell.compose([f"n={n}", f"env.vocabulary={vocabulary}", f"max_steps={ENDLESS}"]).configuration.env
-    assert isinstance(configuration, component.config)
-    world = component.build(configuration)
+    world = component.build(_configuration(n, vocabulary))
     assert isinstance(world, CubeWorld)
     return world
+
+
+@cache
+def _configuration(n: int, vocabulary: str) -> ComponentConfig:
+    return Cell.compose([f"n={n}", f"env.vocabulary={vocabulary}", f"max_steps={ENDLESS}"]).configuration.env
 
 
 def tick_seconds(name: str, n: int, *, team: bool, episodes: int) -> float:

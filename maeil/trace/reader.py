@@ -14,6 +14,7 @@ from maeil.errors import NewerTrace, TraceError
 from maeil.trace.events import EVENTS, SCHEMA, WALL_CALL_FIELDS, WALL_FIELDS, EpisodeEnd, EpisodeStart, Event, Stamped
 
 E = TypeVar("E", bound=Event)
+_NAMES = {name: tuple(f.name for f in fields(kind)) for name, kind in EVENTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +122,5 @@ def _parse(data: dict[str, Any]) -> Stamped:
         )
     if kind is None:
         raise ValueError(f"unknown event {data['event']!r}")
-    event = kind(**{f.name: data[f.name] for f in fields(kind)})
+    event = kind(**{name: data[name] for name in _NAMES[kind.kind]})
     return Stamped(data["seq"], data["t"], data["t_hat"], data["wall"], event)

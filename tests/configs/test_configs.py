@@ -6,29 +6,57 @@ from pathlib import Path
 
 import pytest
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, knobs, options
+from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, EXPERIMENT, SWEEP_GROUPS, Option, knobs, options
 from experiments.cell import Cell
-from experiments.schema import Knobs
+from experiments.compose import session
+from experiments.overrides import parse
+from experiments.registry import engines
+from experiments.schema import Knobs, component_values
+from experiments.sweep.plan import plan
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains
 OPEN = {"model": "some-model", "run": "some-run"}  # keys that the user must give
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: f"{option.group}={option.name}")
-def test_an_option_is_described_commented_and_valid(option) -> None:
-    assert option.description
-    assert [knob.key for knob in option.knobs if not knob.description and knob.key not in PLAIN] == []
+def _of(*groups: str) -> pytest.MarkDecorator:
+    chosen = [option for option in OPTIONS if option.group in groups]
+    return pytest.mark.parametrize("option", chosen, ids=lambda option: f"{option.group}={option.name}")
+
+
+def _is_explained(option: Option) -> bool:
+    return bool(option.description) and all(knob.description or knob.key in PLAIN for knob in option.knobs)
+
+
+@_of(*BUILTIN_GROUPS)
+def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) -> None:
+    assert _is_explained(option)
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
     cell = Cell.compose([f"{option.group}={option.name}", *given])
     assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology", "llm"}
+
+
+@_of("engine")
+def test_an_engine_is_described_commented_and_valid(option: Option) -> None:
+    assert _is_explained(option)
+    with session() as composing:
+        values = composing.of_group("engine", parse([f"engine={option.name}"]))
+    assert component_values(engines, {"engine": values}).name == option.name
+
+
+@_of(EXPERIMENT)
+def test_an_experiment_is_described_and_plans(option: Option) -> None:
+    assert option.description
+    planned = plan([f"{EXPERIMENT}={option.name}"])
+    assert (planned.name, planned.repeated) == (option.name, 0)
+    assert {cell.arm for cell in planned.cells} == set(planned.arms or [None])
 
 
 def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
     text = (CONFIGS / "config.yaml").read_text(encoding="utf-8")
     chosen = [line.split(":")[0].removeprefix("  - ") for line in text.splitlines() if line.startswith("  - ")]
     assert chosen == ["_self_", *BUILTIN_GROUPS]
-    assert {option.group for option in OPTIONS} == set(BUILTIN_GROUPS)
+    assert {option.group for option in OPTIONS} == {*BUILTIN_GROUPS, *SWEEP_GROUPS}
 
 
 def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:

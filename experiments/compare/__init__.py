@@ -1,0 +1,5 @@
+"""Comparisons of metrics by a factor across another: statistics, tables, figures."""
+
+from experiments.compare.comparison import Comparison, Group, Question, compare
+
+__all__ = ["Comparison", "Group", "Question", "compare"]

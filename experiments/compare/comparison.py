@@ -1,0 +1,237 @@
+"""Compares metrics by a factor, across another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from experiments.compare import factors, metrics
+from experiments.compare.design import Design, find_design
+from experiments.compare.differences import Difference, Pairing, differences
+from experiments.compare.pooling import Pool, pool, refuse_mixed_versions
+from experiments.errors import UserError, choices_hint
+from experiments.results import Results, Row
+from experiments.results.rows import Scalar
+from experiments.statistics import Estimate, estimate
+from experiments.statistics.aggregates import STATISTICS, Floats, Name
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, as a user gives it.
+
+    Attributes:
+        by: factors whose levels are compared; empty: the first that varies among arm, topology, agents, model, env.
+        across: the factor across which they are; None: `n` where it varies; `none`: no factor.
+        metrics: what is compared; empty: success, completion and steps.
+        baseline: the level from which differences are taken; None: none are.
+        statistic: what tables and figures show.
+        accept_versions: whether runs of different versions of the code may be pooled.
+    """
+
+    by: Sequence[str] = ()
+    across: str | None = None
+    metrics: Sequence[str] = ()
+    baseline: str | None = None
+    statistic: str = "mean"
+    accept_versions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one level at one value of `across`.
+
+    Attributes:
+        level: label of the level.
+        point: value of `across`; None without it.
+        rows: the runs.
+        strata: number of the stratum of each run, shape (runs,).
+    """
+
+    level: str
+    point: Scalar
+    rows: tuple[Row, ...]
+    strata: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+    def values(self, metric: str) -> Floats:
+        """Give the values of a metric in the runs that define it."""
+        return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
+
+    def estimate(self, metric: str, statistic: Name) -> Estimate:
+        """Compute a statistic of a metric over the runs that define it."""
+        defined = np.array([row.metrics.get(metric) is not None for row in self.rows], dtype=bool)
+        return estimate(self.values(metric), self.strata[defined], statistic, share=metrics.is_share(metric))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The answer.
+
+    Attributes:
+        folders: where the runs are.
+        by: the resolved factors.
+        across: the resolved factor; None for none.
+        metrics: the resolved metrics.
+        statistic: what tables and figures show.
+        baseline: label of the baseline; None for none.
+        pool: the runs that count, and those that do not.
+        design: what else varies.
+        levels: labels, in order.
+        points: values of `across`, in order; (None,) without it.
+        groups: by level and point; those without runs are not there.
+        estimates: by metric, level and point.
+        differences: from the baseline, metric by metric.
+    """
+
+    folders: tuple[Path, ...]
+    by: tuple[str, ...]
+    across: str | None
+    metrics: tuple[str, ...]
+    statistic: Name
+    baseline: str | None
+    pool: Pool
+    design: Design
+    levels: tuple[str, ...]
+    points: tuple[Scalar, ...]
+    groups: Mapping[tuple[str, Scalar], Group]
+    estimates: Mapping[tuple[str, str, Scalar], Estimate]
+    differences: tuple[Difference, ...]
+
+    def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
+        """Give a statistic of any metric in a group; those that are compared are at hand."""
+        found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
+        return found or group.estimate(metric, statistic)
+
+    @property
+    def simulated(self) -> frozenset[str]:
+        """The levels in which a language model was simulated."""
+        return frozenset(tally.level for tally in self.pool.tallies if tally.simulated)
+
+
+def compare(results: Sequence[Results], question: Question) -> Comparison:
+    """Compare the runs of one or more folders.
+
+    Raises:
+        UserError: the question names something that the runs do not have, no run counts, or the runs were made by
+            different versions of the code.
+    """
+    every = [row for part in results for row in part.rows]
+    statistic = _statistic(question.statistic)
+    by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
+    by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
+    across = _across(question.across, every, by)
+    found = pool(results, lambda row: factors.label_of(row, by))
+    if not question.accept_versions and "version" not in by:
+        refuse_mixed_versions(found)
+    wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in question.metrics or metrics.DEFAULT))
+    levels = _levels(found, by)
+    points = tuple(factors.in_order(_point(row, across) for row in found.rows))
+    design = find_design(found.rows, found.levels, by, across)
+    groups = _groups(found, levels, points, design, across)
+    baseline = _baseline(question.baseline, levels)
+    estimates = {
+        (metric, level, point): group.estimate(metric, statistic)
+        for metric in wanted
+        for (level, point), group in groups.items()
+    }
+    return Comparison(
+        folders=tuple(part.folder for part in results),
+        by=by,
+        across=across,
+        metrics=wanted,
+        statistic=statistic,
+        baseline=baseline,
+        pool=found,
+        design=design,
+        levels=levels,
+        points=points,
+        groups=groups,
+        estimates=estimates,
+        differences=_differences(wanted, baseline, groups, design) if baseline is not None else (),
+    )
+
+
+def _statistic(name: str) -> Name:
+    for known in STATISTICS:
+        if known == name:
+            return known
+    hint = choices_hint(name, "Statistics", STATISTICS)
+    raise UserError(f"--statistic {name}: there is no such statistic", hint)
+
+
+def _across(name: str | None, rows: Sequence[Row], by: Sequence[str]) -> str | None:
+    if name == "none":
+        return None
+    if name is None:
+        return "n" if "n" not in by and factors.varies("n", [row for row in rows if row.pooled]) else None
+    across = factors.resolve(name, rows, "--across")
+    if across in by:
+        raise UserError(f"--across {name}: the comparison is by it already", "Give another factor, or --across none.")
+    return across
+
+
+def _point(row: Row, across: str | None) -> Scalar:
+    return factors.value_of(row, across) if across is not None else None
+
+
+def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
+    if len(by) > 1:
+        return tuple(dict.fromkeys(found.levels))
+    return tuple(
+        factors.written(value) for value in factors.in_order(factors.value_of(row, by[0]) for row in found.rows)
+    )
+
+
+def _baseline(name: str | None, levels: Sequence[str]) -> str | None:
+    if name is None:
+        return None
+    if name not in levels:
+        raise UserError(f"--baseline {name}: there is no such level", choices_hint(name, "Levels", levels))
+    if len(levels) == 1:
+        raise UserError(f"--baseline {name}: there is no other level to compare it with")
+    return name
+
+
+def _groups(
+    found: Pool, levels: Sequence[str], points: Sequence[Scalar], design: Design, across: str | None
+) -> dict[tuple[str, Scalar], Group]:
+    members: dict[tuple[str, Scalar], list[Row]] = {(level, point): [] for level in levels for point in points}
+    for row, level in zip(found.rows, found.levels, strict=True):
+        members[level, _point(row, across)].append(row)
+    numbers: dict[tuple[Scalar, ...], int] = {}
+    groups = {}
+    for (level, point), rows in members.items():
+        strata = [numbers.setdefault(design.stratum(row), len(numbers)) for row in rows]
+        if rows:
+            groups[level, point] = Group(level, point, tuple(rows), np.array(strata, dtype=np.int64))
+    return groups
+
+
+def _differences(
+    wanted: Sequence[str], baseline: str, groups: Mapping[tuple[str, Scalar], Group], design: Design
+) -> tuple[Difference, ...]:
+    pairs = [
+        (group, groups[baseline, point])
+        for (level, point), group in groups.items()
+        if level != baseline and (baseline, point) in groups
+    ]
+    found: list[Difference] = []
+    for metric in wanted:
+        pairings = [
+            Pairing(group.level, group.point, _boards(group, metric, design), _boards(base, metric, design))
+            for group, base in pairs
+        ]
+        found += differences(metric, pairings, metrics.direction(metric))
+    return tuple(found)
+
+
+def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], list[float]]:
+    values: dict[tuple[Scalar, ...], list[float]] = {}
+    for row in group.rows:
+        value = row.metrics.get(metric)
+        if value is not None:
+            values.setdefault((row.seed, *design.stratum(row)), []).append(value)
+    return values

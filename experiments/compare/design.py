@@ -1,0 +1,117 @@
+"""The design of a comparison: what varies besides the factor that is compared, and what that means.
+
+Besides the levels, the values of `across` and the seeds, a factor of the runs may
+
+- be **crossed**: every level has the same values of it (`n` in a comparison of topologies over all n). Its values are
+  the strata of the bootstrap, and boards are paired within them;
+- be **pooled over**: it varies within a level, and not in the same way in all of them;
+- be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
+  compared. Then the comparison cannot tell the two apart, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.compare.factors import in_order, value_of, written
+from experiments.results import Row
+from experiments.results.rows import Scalar
+
+_WHOLE = {"arm", "sweep", "version"}
+"""Factors that stand for everything that goes with them."""
+_MINDS = {"agents", "llm", "budget", "prompts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What varies.
+
+    Attributes:
+        crossed: factors with their values.
+        pooled_over: factors with their values.
+        confounded: factors with their values.
+        boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
+    """
+
+    crossed: Mapping[str, tuple[str, ...]]
+    pooled_over: Mapping[str, tuple[str, ...]]
+    confounded: Mapping[str, tuple[str, ...]]
+    boards_differ: bool
+
+    def stratum(self, row: Row) -> tuple[Scalar, ...]:
+        """Give the values of the crossed factors in a run."""
+        return tuple(value_of(row, factor) for factor in self.crossed)
+
+
+def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None) -> Design:
+    """Look at what varies.
+
+    Args:
+        rows: the runs that count.
+        levels: the label of each.
+        by: the factors that are compared.
+        across: the factor across which they are.
+    """
+    own = {*by, "seed", *([across] if across is not None else [])}
+    crossed: dict[str, tuple[str, ...]] = {}
+    pooled: dict[str, tuple[str, ...]] = {}
+    confounded: dict[str, tuple[str, ...]] = {}
+    points = [value_of(row, across) if across is not None else None for row in rows]
+    places = list(zip(levels, points, strict=True))
+    varying: list[list[Scalar]] = []
+    aligned: list[list[Scalar]] = []
+    for factor in _names_first(key for row in rows for key in row.factors):
+        values = [value_of(row, factor) for row in rows]
+        if factor in own or len(set(values)) == 1:
+            continue
+        along = _determined(values, places)
+        others = aligned if along else varying
+        if any(_determined(values, list(zip(other, points, strict=True))) for other in [points, *others]):
+            continue  # it follows from another one, as `env.n` does from `n`, and a topology's knobs from its name
+        shown = tuple(written(value) for value in in_order(values))
+        if not along:
+            target = crossed if _same_everywhere(values, levels) else pooled
+            target[factor] = shown
+        elif not _goes_with(factor, by):
+            confounded[factor] = shown
+        else:
+            continue
+        others.append(values)
+    return Design(crossed, pooled, confounded, any(factor == "n" or factor.startswith("env.") for factor in by))
+
+
+def _names_first(factors: Iterable[str]) -> list[str]:
+    """Give each factor once, those that name the option of a group before its knobs."""
+    return sorted(dict.fromkeys(factors), key=lambda factor: not factor.endswith(".name"))
+
+
+def _determined(values: Sequence[Scalar], keys: Sequence[Hashable]) -> bool:
+    """Whether equal keys always come with equal values."""
+    found: dict[Hashable, Scalar] = {}
+    return all(found.setdefault(key, value) == value for key, value in zip(keys, values, strict=True))
+
+
+def _same_everywhere(values: Sequence[Scalar], levels: Sequence[str]) -> bool:
+    sets: dict[str, set[Scalar]] = {}
+    for level, value in zip(levels, values, strict=True):
+        sets.setdefault(level, set()).add(value)
+    first = next(iter(sets.values()))
+    return all(other == first for other in sets.values())
+
+
+def _goes_with(factor: str, by: Sequence[str]) -> bool:
+    """Whether a factor is a part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
+    group, _, knob = factor.partition(".")
+    for compared in by:
+        own = compared.partition(".")[0]
+        if (
+            knob == compared
+            or compared in _WHOLE
+            or own == group
+            or (own in {"agents", "llm", "model"} and group in _MINDS)
+        ):
+            return True
+        if own == "env" and group in {"n", "max_steps"}:
+            return True
+    return False

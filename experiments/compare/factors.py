@@ -1,0 +1,101 @@
+"""The factors by which runs are compared: what a user calls them, and the value that each run has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from experiments.errors import UserError, choices_hint, nearest
+from experiments.results import Row
+from experiments.results.rows import Scalar
+
+NONE: Final = "-"
+"""How a value that a run does not have is written."""
+
+_OWN: Mapping[str, Callable[[Row], Scalar]] = {
+    "arm": lambda row: row.arm,
+    "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
+    "sweep": lambda row: row.folder.resolve().parent.name,
+    "version": lambda row: row.version,
+}
+"""Factors that are no part of a configuration."""
+
+_SHORT = {
+    "topology": "topology.name",
+    "agents": "agents.name",
+    "env": "env.name",
+    "llm": "llm.name",
+    "clock": "clock.unit",
+}
+"""Groups by the value that tells their options apart."""
+
+_FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
+"""What a comparison is by when nothing is said: the first of these that varies."""
+
+
+def value_of(row: Row, factor: str) -> Scalar:
+    """Give the value of a factor in a run; None where the run has none."""
+    own = _OWN.get(factor)
+    return own(row) if own is not None else row.factors.get(factor)
+
+
+def written(value: Scalar) -> str:
+    """Write a value as a label."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value).strip()
+
+
+def label_of(row: Row, factors: Sequence[str]) -> str:
+    """Write the values of several factors as one label."""
+    return " / ".join(written(value_of(row, factor)) for factor in factors)
+
+
+def resolve(name: str, rows: Iterable[Row], option: str) -> str:
+    """Find the factor that a user names: `topology`, `n`, `topology.rounds`, or `rounds` where only one key ends so.
+
+    Args:
+        name: as given.
+        rows: the runs that are compared.
+        option: the option that names it, for messages.
+
+    Raises:
+        UserError: the runs have no such factor, or it is the seed.
+    """
+    keys = list(dict.fromkeys(key for row in rows for key in row.factors))
+    if name == "seed":
+        raise UserError(
+            f"{option} seed: the seed names the board, which every arm meets; the comparison is over the seeds",
+            "Give another factor.",
+        )
+    if name in _OWN or name in keys:
+        return name
+    if name in _SHORT and _SHORT[name] in keys:
+        return _SHORT[name]
+    ends = [key for key in keys if key.endswith(f".{name}")]
+    if len(ends) == 1:
+        return ends[0]
+    if ends:
+        raise UserError(f"{option} {name}: several factors end so", f"Give one of them: {', '.join(ends)}.")
+    hint = nearest(name, [*_SHORT, *_OWN, *keys]) or choices_hint("", "Some factors", [*_SHORT, *_OWN, "n"])
+    raise UserError(f"{option} {name}: the runs have no such factor", hint)
+
+
+def first_that_varies(rows: Sequence[Row]) -> str:
+    """Choose what a comparison is by when nothing is said."""
+    found = (factor for factor in _FIRST if varies(factor, rows))
+    return next(found, "topology.name")
+
+
+def varies(factor: str, rows: Iterable[Row]) -> bool:
+    """Whether a factor has more than one value among the runs."""
+    return len({value_of(row, factor) for row in rows}) > 1
+
+
+def in_order(values: Iterable[Scalar]) -> list[Scalar]:
+    """Give the distinct values: numbers by size, else in the order in which they come."""
+    distinct = list(dict.fromkeys(values))
+    numbers = [value for value in distinct if isinstance(value, int | float) and not isinstance(value, bool)]
+    return [*sorted(numbers)] if len(numbers) == len(distinct) else distinct

@@ -1,0 +1,58 @@
+"""What failed attempts lacked, as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.compare.comparison import Comparison
+from experiments.compare.factors import written
+from experiments.compare.figures import style
+from maeil.constraints import Constraint
+
+MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
+_UPRIGHT = 2
+"""Most labels that stand side by side without touching."""
+_LABELS = {"none": "nothing of these"}
+
+
+def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+    """Draw the failed attempts a run by what they lacked, a panel a value of `across`; nothing where none failed."""
+    means = {
+        (*key, metric): float(values.mean()) if len(values := group.values(metric)) else 0.0
+        for key, group in comparison.groups.items()
+        for metric in MISSING
+    }
+    shown = [metric for metric in MISSING if any(means[*key, metric] for key in comparison.groups)]
+    if not shown:
+        return
+    upright = len(shown) <= _UPRIGHT
+    drawn = style.sheet(len(comparison.points), height=2.0, margins=style.Margins(bottom=0.3 if upright else 0.55))
+    width = 0.8 / len(comparison.levels)
+    highest = max(means.values())
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+        for number, level in enumerate(comparison.levels):
+            if (level, point) in comparison.groups:
+                places = np.arange(len(shown)) - 0.4 + width * (number + 0.5)
+                heights = [means[level, point, metric] for metric in shown]
+                axes.bar(places, heights, width * 0.92, color=style.colour(comparison, level))
+        labels = [_LABELS.get(MISSING[metric], MISSING[metric]) for metric in shown]
+        if upright:
+            axes.set_xticks(range(len(shown)), labels)
+        else:
+            axes.set_xticks(range(len(shown)), labels, rotation=30, ha="right", rotation_mode="anchor")
+        if not any(mean for (_, where, _), mean in means.items() if where == point):
+            axes.text(0.5, 0.5, "none failed", transform=axes.transAxes, ha="center", va="center")
+        axes.tick_params(axis="x", length=0)
+        if comparison.across is not None:
+            style.title(axes, f"{comparison.across} = {style.clipped(written(point), 20)}")
+        axes.set_ylabel("failed attempts a run" if drawn.first_column(place) else "")
+        axes.tick_params(axis="y", labelleft=drawn.first_column(place))
+        axes.set_ylim(0, 1.05 * highest)
+        axes.set_xlim(-0.6, len(shown) - 0.4)
+        style.grid(axes, "y")
+    remark = "What failed attempts lacked; one may lack several. Means over runs."
+    title = f"Failed attempts by what they lacked, by {', '.join(comparison.by)}"
+    yield "failures", title, style.finish(drawn, comparison, remark, line=False)

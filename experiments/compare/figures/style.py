@@ -1,0 +1,231 @@
+"""How figures look: colours that the colour-blind can tell apart, text that is readable at the size of a column."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from textwrap import wrap
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from experiments.compare.comparison import Comparison
+from experiments.compare.tables import level_label
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
+"""Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK = "#1d1d1f"
+GRID = "#c9c9cf"
+COLUMN = 3.4
+"""Width of a figure for one column of a paper, in inches."""
+PAGE = 7.0
+"""Width of a figure for the whole page."""
+_TICKS = 4
+"""Most intervals between the ticks of an axis: text takes most of the time of drawing."""
+_LEGEND_LINE, _REMARK_LINE = 0.155, 0.115
+"""Height of a line of the legend and of the remark, in inches."""
+_XLABEL, _YLABEL = 0.28, 0.38
+"""Distance of the labels of the axes from the panel, in inches."""
+_LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
+"""Letters an inch of them."""
+_SETTINGS = {
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.7,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+    "svg.hashsalt": "quorum",
+}
+"""`text.parse_math` is off since labels are a stranger's text; the fixed salt makes equal figures equal files."""
+
+
+@contextmanager
+def styled(*, text: bool = False) -> Iterator[None]:
+    """Draw and save figures in this style; the settings of the process stay as they were.
+
+    Args:
+        text: whether the letters of an SVG are text, which can be searched; else outlines, which look alike everywhere.
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type] # the names of settings are literals to its stubs
+        mpl.rcParams["svg.fonttype"] = "none" if text else "path"
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """Space around the marks of a panel, in inches: what its ticks, labels and title take."""
+
+    left: float = 0.52
+    right: float = 0.1
+    top: float = 0.26
+    bottom: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A figure of equal panels over a footer.
+
+    Attributes:
+        figure: the whole.
+        panels: row by row.
+        columns: panels side by side.
+        height: of a panel with its margins, in inches.
+        margins: of each panel.
+    """
+
+    figure: Figure
+    panels: tuple[Axes, ...]
+    columns: int
+    height: float
+    margins: Margins
+
+    def bottom_row(self, place: int) -> bool:
+        """Whether no panel stands below this one."""
+        return place + self.columns >= len(self.panels)
+
+    def first_column(self, place: int) -> bool:
+        """Whether no panel stands at the left of this one."""
+        return place % self.columns == 0
+
+
+def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | None = None) -> Sheet:
+    """Make a figure of so many panels; `finish` places them.
+
+    Args:
+        number: of panels. One takes the width of a column of a paper, more that of the page.
+        height: of a panel with its margins, in inches.
+        columns: at most so many side by side.
+        margins: of each panel; None: those of a panel with ticks and labels.
+    """
+    figure = Figure(figsize=(COLUMN if number == 1 else PAGE, height))
+    FigureCanvasAgg(figure)
+    made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
+    for axes in made:
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
+        axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
+    return Sheet(figure, made, min(number, columns), height, margins or Margins())
+
+
+def colour(comparison: Comparison, level: str) -> str:
+    """Give the colour of a level."""
+    return COLOURS[comparison.levels.index(level) % len(COLOURS)]
+
+
+def marker(comparison: Comparison, level: str) -> str:
+    """Give the marker of a level."""
+    return MARKERS[comparison.levels.index(level) % len(MARKERS)]
+
+
+def clipped(text: str, length: int = 34) -> str:
+    """Give a label on one line that fits a figure."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = True, legend: bool = True) -> Figure:
+    """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
+
+    Fixed places cost nothing; Matplotlib's layout engines take as long as the drawing.
+
+    Args:
+        drawn: with its panels drawn.
+        comparison: what it shows.
+        remark: what the marks are.
+        line: whether levels are drawn as lines; else as areas.
+        legend: whether the levels need one.
+    """
+    figure = drawn.figure
+    width = float(figure.get_figwidth())
+    if comparison.simulated:
+        remark = f"Simulated language model. {remark}"
+    lines = wrap(remark, int(width * _REMARK_LETTERS))
+    handles = [_handle(comparison, level, line=line) for level in comparison.levels]
+    columns = _legend_columns(handles, width)
+    legend_rows = -(-len(handles) // columns) if legend and len(handles) > 1 else 0
+    footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
+    rows = -(-len(drawn.panels) // drawn.columns)
+    height = rows * drawn.height + footer
+    figure.set_size_inches(width, height)
+    _place(drawn, width, height)
+    figure.text(0.5, 0.04 / height, "\n".join(lines), ha="center", va="bottom", fontsize=6.5, linespacing=1.25)
+    if legend_rows:
+        figure.legend(
+            handles=handles, loc="lower center", ncols=columns, frameon=False, columnspacing=1.2, borderpad=0,
+            bbox_to_anchor=(0.5, (0.08 + _REMARK_LINE * len(lines)) / height), labelspacing=0.35,
+        )  # fmt: skip
+    return figure
+
+
+def _place(drawn: Sheet, width: float, height: float) -> None:
+    cell, margins = width / drawn.columns, drawn.margins
+    for place, axes in enumerate(drawn.panels):
+        row, column = divmod(place, drawn.columns)
+        left = column * cell + margins.left
+        bottom = height - (row + 1) * drawn.height + margins.bottom
+        inner = (cell - margins.left - margins.right, drawn.height - margins.top - margins.bottom)
+        axes.set_position((left / width, bottom / height, inner[0] / width, inner[1] / height))
+        axes.xaxis.set_label_coords(0.5, -_XLABEL / inner[1])
+        axes.yaxis.set_label_coords(-_YLABEL / inner[0], 0.5)
+
+
+def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch:
+    label = clipped(level_label(comparison, level))
+    if not line:
+        return Patch(color=colour(comparison, level), label=label)
+    return Line2D(
+        [], [], color=colour(comparison, level), marker=marker(comparison, level), markersize=4, linewidth=1.2,
+        label=label,
+    )  # fmt: skip
+
+
+def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    return min(len(handles), max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
+
+
+def title(axes: Axes, text: str) -> None:
+    """Put a title over the left end of a panel."""
+    axes.set_title(text, loc="left", y=1.03, pad=0)
+
+
+def grid(axes: Axes, axis: str = "both") -> None:
+    """Draw thin lines behind the marks."""
+    axes.set_axisbelow(True)
+    axes.grid(axis=axis, linewidth=0.5)  # type: ignore[arg-type] # 'x', 'y' or 'both'
+
+
+def rendered(figure: Figure, form: str) -> bytes:
+    """Give a figure as a file's content, without a date: equal figures are equal bytes.
+
+    Args:
+        figure: drawn within `styled`.
+        form: `png` or `svg`.
+    """
+    file = io.BytesIO()
+    if form == "png":
+        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
+    else:
+        figure.savefig(file, format=form, metadata={"Date": None})
+    return file.getvalue()

@@ -1,0 +1,146 @@
+"""Metrics against `across` with their intervals, one by one and as small multiples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+
+from experiments.compare import metrics
+from experiments.compare.comparison import Comparison
+from experiments.compare.factors import written
+from experiments.compare.figures import style
+from experiments.compare.tables import STATISTIC_NAMES, level_label
+from experiments.results.rows import Scalar
+from experiments.statistics import Estimate
+
+OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
+"""The metrics of the small multiples, beside those that are asked for."""
+_LABEL = 26
+"""Letters of the label of a level."""
+_DODGE = 0.06
+"""Distance of neighbouring levels, as a share of the distance of neighbouring points."""
+
+
+def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+    """Draw each metric by itself, then the small multiples."""
+    for metric in comparison.metrics:
+        if any(comparison.estimates[metric, *key].runs for key in comparison.groups):
+            single = _sheet(comparison, 1, 2.2)
+            _panel(single.panels[0], comparison, metric)
+            single.panels[0].set_xlabel(comparison.across or metrics.unit(metric))
+            single.panels[0].set_ylabel(metrics.unit(metric) if comparison.across is not None else "")
+            yield metric, f"{metric} {_description(comparison)}", _finish(single, comparison)
+    shown = [metric for metric in dict.fromkeys((*comparison.metrics, *OVERVIEW)) if _tells(comparison, metric)]
+    if len(shown) > 1:
+        many = _sheet(comparison, len(shown), 1.75)
+        for place, (axes, metric) in enumerate(zip(many.panels, shown, strict=True)):
+            _panel(axes, comparison, metric)
+            axes.set_xlabel(comparison.across or "" if many.bottom_row(place) else "")
+        yield "overview", f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison)
+
+
+def _sheet(comparison: Comparison, number: int, height: float) -> style.Sheet:
+    if comparison.across is not None:
+        return style.sheet(number, height=height)
+    longest = max(len(style.clipped(level_label(comparison, level), _LABEL)) for level in comparison.levels)
+    margins = style.Margins(left=0.2 + 0.062 * longest)
+    return style.sheet(number, height=0.75 + 0.2 * len(comparison.levels), columns=2, margins=margins)
+
+
+def _tells(comparison: Comparison, metric: str) -> bool:
+    """Whether a metric says anything: some run defines it, and not all say 0."""
+    return any(bool(group.values(metric).any()) for group in comparison.groups.values())
+
+
+def _description(comparison: Comparison) -> str:
+    across = f" against {comparison.across}" if comparison.across is not None else ""
+    return f"by {', '.join(comparison.by)}{across}"
+
+
+def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
+    remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
+    remark += f"{len(comparison.pool.rows)} runs. ↑ more is better, ↓ less is better."
+    return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
+
+
+def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
+    group = comparison.groups.get(key)
+    return comparison.estimate(metric, group, comparison.statistic) if group is not None else None
+
+
+def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
+    style.title(axes, metrics.short(metric) + metrics.arrow(metric))
+    if comparison.across is None:
+        _dots(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_xlim(0, 1.05)
+    else:
+        _lines(axes, comparison, metric)
+        if metrics.is_share(metric):
+            axes.set_ylim(0, 1.05)
+
+
+def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
+    for place, level in enumerate(comparison.levels):
+        found = _estimate(comparison, metric, (level, None))
+        if found is not None and found.runs:
+            _mark(axes, comparison, level, [(float(place), found)], flat=True)
+    axes.set_yticks(range(len(comparison.levels)))
+    axes.set_yticklabels([style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels])
+    axes.set_ylim(len(comparison.levels) - 0.5, -0.5)
+    style.grid(axes, "x")
+
+
+def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
+    places, numeric = _places(comparison)
+    gap = _DODGE * float(min(np.diff(places), default=1.0))
+    middle = (len(comparison.levels) - 1) / 2
+    for number, level in enumerate(comparison.levels):
+        found = [
+            (place + (number - middle) * gap, estimate)
+            for place, point in zip(places, comparison.points, strict=True)
+            if (estimate := _estimate(comparison, metric, (level, point))) is not None and estimate.runs
+        ]
+        if found:
+            if numeric:
+                line = [estimate.value for _, estimate in found]
+                axes.plot([place for place, _ in found], line, color=style.colour(comparison, level), linewidth=1.2)
+            _mark(axes, comparison, level, found, flat=False)
+    axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(places, [style.clipped(written(point), 14) for point in comparison.points])
+    style.grid(axes, "y")
+
+
+def _places(comparison: Comparison) -> tuple[list[float], bool]:
+    """Give where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
+    points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
+    if len(points) < len(comparison.points):
+        return [float(place) for place in range(len(comparison.points))], False
+    if points[0] > 0 and points[-1] / points[0] >= 4:
+        return [math.log2(point) for point in points], True
+    return [float(point) for point in points], True
+
+
+def _mark(
+    axes: Axes, comparison: Comparison, level: str, found: Sequence[tuple[float, Estimate]], *, flat: bool
+) -> None:
+    """Draw estimates at their places with their intervals, along x when they are flat, else along y."""
+    places, estimates = zip(*found, strict=True)
+    values = [estimate.value for estimate in estimates]
+    ends = [
+        (0.0, 0.0) if math.isnan(e.low) else (max(0.0, e.value - e.low), max(0.0, e.high - e.value)) for e in estimates
+    ]
+    bars = np.array(ends).T
+    x, y = (values, places) if flat else (places, values)
+    axes.errorbar(
+        x, y, xerr=bars if flat else None, yerr=None if flat else bars,
+        fmt=style.marker(comparison, level), color=style.colour(comparison, level),
+        markersize=4, elinewidth=1.0, capsize=2.0, capthick=1.0,
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Writes tables: for the terminal, as Markdown, as LaTeX, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from experiments.compare.tables import Table
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "|": r"\textbar{}",
+}  # fmt: skip
+
+
+def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console) -> None:
+    """Print the tables, and the notes before them. Headers wrap; numbers and labels are never cut or folded."""
+    for note in notes:
+        console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
+    for table in found:
+        shown = RichTable()
+        needed = 1
+        for place, cells in enumerate(zip(table.header, *table.rows, strict=True)):
+            widest = max(cell_len(text) for text in (*cells[1:], *cells[0].split()))
+            shown.add_column(Text(cells[0]), justify="left" if place < table.labels else "right", min_width=widest)
+            needed += widest + 3
+        for row in table.rows:
+            shown.add_row(*map(Text, row))
+        console.print("\n", Text(table.title, style="bold"), sep="")
+        wide = needed > console.width
+        console.print(shown, width=max(needed, console.width), crop=not wide, soft_wrap=wide)
+        if table.caption:
+            console.print(Text(table.caption, style="dim"))
+
+
+def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
+    """Write the tables and the notes as Markdown."""
+    parts = ["\n".join(f"- {_in_line(note)}" for note in notes)]
+    for table in found:
+        rules = ["---" if place < table.labels else "---:" for place in range(len(table.header))]
+        lines = [table.header, rules, *table.rows]
+        text = "\n".join(f"| {' | '.join(_in_line(cell) for cell in line)} |" for line in lines)
+        parts.append(f"### {_in_line(table.title)}\n\n{text}" + (f"\n\n{table.caption}" if table.caption else ""))
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_line(text: str) -> str:
+    return re.sub(r"([\\|<>`*_\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
+    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
+    comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
+    return f"{comments}\n\n" + "\n".join(map(_latex_table, found))
+
+
+def _latex_table(table: Table) -> str:
+    columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
+    rows = "\n".join(f"  {_latex_row(row)}" for row in table.rows)
+    caption = _latex(f"{table.title}. {table.caption}".strip())
+    return (
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{caption}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n  {_latex_row(table.header)}\n  \\midrule\n{rows}\n"
+        "  \\bottomrule\n\\end{tabular}\n\\end{table}\n"
+    )
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    # A row that begins with a bracket would be read as an option of the row before it.
+    return f"{{}}{' & '.join(map(_latex, cells))} \\\\"
+
+
+def _latex(text: str) -> str:
+    one_line = re.sub(r"\s+", " ", text)
+    return re.sub(r"(?<=^)-$", "--", "".join(_LATEX.get(sign, sign) for sign in one_line))
+
+
+def as_csv(table: Table) -> str:
+    """Write a table as CSV, as it is shown."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([table.header, *table.rows])
+    return text.getvalue()

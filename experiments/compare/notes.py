@@ -1,0 +1,108 @@
+"""What a reader must know beside the numbers: what is pooled, left out, simulated, mixed up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from experiments.compare.comparison import Comparison
+from experiments.compare.factors import written
+from experiments.compare.tables import SIMULATED, failure_rate, heading
+from experiments.statistics import smallest_p
+
+_FEW = 5
+_LEVEL = 0.05
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """Give every note, the gravest first."""
+    parts = (_simulated, _runs, _parse_failures, _differences, _design)
+    return [note for part in parts for note in part(comparison)]
+
+
+def _simulated(comparison: Comparison) -> Iterator[str]:
+    if comparison.simulated:
+        every = comparison.simulated >= set(comparison.levels)
+        yield SIMULATED if every else f"{SIMULATED} It answered in: {', '.join(sorted(comparison.simulated))}."
+
+
+def _runs(comparison: Comparison) -> Iterator[str]:
+    pool = comparison.pool
+    left_out: Counter[str] = Counter()
+    for tally in pool.tallies:
+        left_out.update(tally.left_out)
+    total = len(pool.rows) + sum(left_out.values())
+    why = ", ".join(f"{number} {outcome}" for outcome, number in sorted(left_out.items()))
+    yield f"{len(pool.rows)} of {total} runs are pooled" + (f"; left out: {why}." if why else ".")
+    if budget := sum(tally.budget for tally in pool.tallies):
+        yield f"{budget} of the pooled runs were ended by their budget: they are scored as far as they came."
+    if pool.missing:
+        yield f"{pool.missing} planned cells have not been run: the sweep is not finished."
+    if pool.unfinished:
+        yield f"{pool.unfinished} folders hold unfinished runs."
+    if pool.repeated:
+        yield f"{pool.repeated} runs are of a cell that is there already: each counts once."
+    shown = list(pool.damaged.items())
+    for name, reason in shown[:_FEW]:
+        yield f"{name} is damaged and left out: {reason}"
+    if len(shown) > _FEW:
+        yield f"... and {len(shown) - _FEW} more damaged folders."
+    if len(pool.versions) > 1:
+        yield f"The runs were made by different versions of the code: {', '.join(pool.versions)}."
+
+
+def _parse_failures(comparison: Comparison) -> Iterator[str]:
+    tallies = comparison.pool.tallies
+    calls = sum(tally.calls for tally in tallies)
+    failures = sum(tally.parse_failures for tally in tallies)
+    if not calls:
+        yield "No language model was asked."
+    else:
+        told = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
+        yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
+
+
+def _differences(comparison: Comparison) -> Iterator[str]:
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric]
+        if found and not any(item.differing for item in found):
+            yield f"{metric}: no board differs from {comparison.baseline}."
+    boards = max((item.mean.runs for item in comparison.differences), default=0)
+    if boards and (least := smallest_p(boards)) > _LEVEL:
+        yield (
+            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)}:"
+            " more seeds are needed to find one."
+        )
+
+
+def _design(comparison: Comparison) -> Iterator[str]:
+    design = comparison.design
+    if design.confounded:
+        yield (
+            f"Not told apart from {heading(comparison)}: {_values(design.confounded)}."
+            " Each of these goes along with the levels."
+        )
+    if design.crossed:
+        yield f"Pooled over, alike in every level: {_values(design.crossed)}."
+    if design.pooled_over:
+        yield f"Pooled over, not alike in every level: {_values(design.pooled_over)}."
+    for metric in comparison.metrics:
+        undefined = sum(len(group.rows) - len(group.values(metric)) for group in comparison.groups.values())
+        if undefined:
+            yield f"{metric} is not defined in {undefined} of {len(comparison.pool.rows)} runs, which it leaves out."
+    empty = [
+        f"{level} at {comparison.across} = {point}"
+        for level in comparison.levels
+        for point in comparison.points
+        if (level, point) not in comparison.groups
+    ]
+    if empty:
+        yield f"Without runs: {', '.join(empty[:_FEW])}{' ...' if len(empty) > _FEW else ''}."
+
+
+def _values(factors: Mapping[str, Sequence[str]]) -> str:
+    parts = []
+    for name, values in factors.items():
+        more = ", ..." if len(values) > _FEW else ""
+        parts.append(f"{name} ({', '.join(value[:30] for value in values[:_FEW])}{more})")
+    return "; ".join(parts)

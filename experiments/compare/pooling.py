@@ -1,0 +1,134 @@
+"""Which runs statistics are made of, and which are left out and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from experiments.errors import UserError
+from experiments.results import Results, Row
+
+_WHY = {
+    "error": "ended with an error",
+    "limit": "ended by a limit of wall-clock time",
+    "unfinished": "not finished",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The runs of one level.
+
+    Attributes:
+        level: its label.
+        pooled: runs that count.
+        budget: those of them that were ended by their budget.
+        left_out: number of the others by outcome.
+        calls: calls of language models in the runs that count.
+        parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
+        simulated: whether a language model was simulated.
+    """
+
+    level: str
+    pooled: int
+    budget: int
+    left_out: Mapping[str, int]
+    calls: float
+    parse_failures: float
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The runs of a comparison.
+
+    Attributes:
+        rows: those that count.
+        levels: the label of each of them.
+        tallies: of every level, in the order of the rows.
+        repeated: runs of a cell that another folder or arm has too; each cell counts once a level.
+        missing: planned cells that were not run.
+        unfinished: folders of unfinished runs.
+        damaged: folders that cannot be read, with the reason.
+        versions: of the code, of the runs that count.
+    """
+
+    rows: tuple[Row, ...]
+    levels: tuple[str, ...]
+    tallies: tuple[Tally, ...]
+    repeated: int
+    missing: int
+    unfinished: int
+    damaged: Mapping[str, str]
+    versions: tuple[str, ...]
+
+
+def pool(results: Sequence[Results], level: Callable[[Row], str]) -> Pool:
+    """Choose the runs that count.
+
+    Args:
+        results: of one or more folders.
+        level: gives the label of a run's level.
+
+    Raises:
+        UserError: none does.
+    """
+    every: dict[tuple[str, str], Row] = {}
+    rows = [row for part in results for row in part.rows]
+    for row in rows:
+        key = (level(row), row.hash)
+        if key not in every or (row.pooled and not every[key].pooled):
+            every[key] = row
+    counted = [row for row in every.values() if row.pooled]
+    if not counted:
+        why = ", ".join(f"{number} {_WHY.get(o, o)}" for o, number in Counter(r.outcome for r in rows).items())
+        raise UserError(
+            f"{', '.join(str(part.folder) for part in results)}: there is no run to compare: {why or 'none was run'}"
+        )
+    labels = list(dict.fromkeys(label for label, _ in every))
+    return Pool(
+        rows=tuple(counted),
+        levels=tuple(level(row) for row in counted),
+        tallies=tuple(_tally(label, [r for (own, _), r in every.items() if own == label]) for label in labels),
+        repeated=len(rows) - len(every),
+        missing=sum(len(part.missing) for part in results),
+        unfinished=sum(part.unfinished for part in results),
+        damaged={str(part.folder / item.name): item.reason for part in results for item in part.damaged},
+        versions=tuple(sorted({row.version for row in counted})),
+    )
+
+
+def refuse_mixed_versions(pool: Pool) -> None:
+    """Make sure that all runs were made by one version of the code.
+
+    Raises:
+        UserError: they were not.
+    """
+    if len(pool.versions) > 1:
+        counts = Counter(row.version for row in pool.rows)
+        which = ", ".join(f"{counts[version]} by {version}" for version in pool.versions)
+        raise UserError(
+            f"the runs were made by different versions of the code: {which}",
+            "A difference between them may be one of the code. Compare the versions with --by version, run the sweep"
+            " again into a new folder, or take the runs as they are with --accept-versions.",
+        )
+
+
+def _tally(label: str, rows: Iterable[Row]) -> Tally:
+    every = list(rows)
+    counted = [row for row in every if row.pooled]
+    return Tally(
+        level=label,
+        pooled=len(counted),
+        budget=sum(row.outcome == "budget" for row in counted),
+        left_out=dict(Counter(row.outcome for row in every if not row.pooled)),
+        calls=_total("model.calls", counted),
+        parse_failures=_total("model.parse_failures", counted),
+        simulated=any(row.simulated for row in counted),
+    )
+
+
+def _total(metric: str, rows: Iterable[Row]) -> float:
+    values = [row.metrics.get(metric) for row in rows]
+    return sum(float("nan") if value is None else value for value in values)

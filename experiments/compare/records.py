@@ -1,0 +1,117 @@
+"""The numbers of a comparison in full: as records, CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from experiments.compare import metrics
+from experiments.compare.comparison import Comparison
+from experiments.results.rows import Scalar
+from experiments.statistics import STATISTICS, Estimate
+
+Record = Mapping[str, Scalar]
+
+
+def estimates(comparison: Comparison) -> Iterator[Record]:
+    """Give a record a metric, level and value of `across`, with all statistics."""
+    for metric in comparison.metrics:
+        for group in comparison.groups.values():
+            values = group.values(metric)
+            yield {
+                "metric": metric,
+                "unit": metrics.unit(metric),
+                "better": _better(metric),
+                **_place(comparison, group.level, group.point),
+                "simulated": group.level in comparison.simulated,
+                "runs": len(values),
+                "undefined": len(group.rows) - len(values),
+                **{
+                    key: number
+                    for name in STATISTICS
+                    for key, number in _ends(name, comparison.estimate(metric, group, name)).items()
+                },
+                "standard_deviation": float(values.std(ddof=1)) if len(values) > 1 else None,
+                "minimum": float(values.min()) if len(values) else None,
+                "maximum": float(values.max()) if len(values) else None,
+            }
+
+
+def differences(comparison: Comparison) -> Iterator[Record]:
+    """Give a record a difference from the baseline."""
+    for item in comparison.differences:
+        yield {
+            "metric": item.metric,
+            "better": _better(item.metric),
+            "baseline": comparison.baseline,
+            **_place(comparison, item.level, item.point),
+            "simulated": bool(comparison.simulated & {item.level, comparison.baseline}),
+            "boards": item.mean.runs,
+            "differing": item.differing,
+            "unpaired": item.unpaired,
+            **_ends("difference", item.mean),
+            "p": _number(item.p),
+            "p_holm": _number(item.p_holm),
+            "probability_of_improvement": _number(item.improvement),
+        }
+
+
+def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
+    """Give the comparison as JSON-ready data: what is pooled, every estimate, every difference."""
+    return {
+        "by": list(comparison.by),
+        "across": comparison.across,
+        "baseline": comparison.baseline,
+        "simulated": sorted(comparison.simulated),
+        "notes": list(notes),
+        "runs": [
+            {name: _number(value) if isinstance(value, float) else value for name, value in asdict(tally).items()}
+            for tally in comparison.pool.tallies
+        ],
+        "estimates": list(estimates(comparison)),
+        "differences": list(differences(comparison)),
+    }
+
+
+def as_csv(records: Iterator[Record]) -> str:
+    """Write records as CSV: numbers in full, nothing for what is not defined."""
+    lines = list(records)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if lines:
+        writer.writerow(lines[0])
+        writer.writerows([_cell(value) for value in line.values()] for line in lines)
+    return text.getvalue()
+
+
+def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
+    across = {comparison.across: point} if comparison.across is not None else {}
+    return {" / ".join(comparison.by): level, **across}
+
+
+def _better(metric: str) -> str | None:
+    return {1: "higher", -1: "lower", 0: None}[metrics.direction(metric)]
+
+
+def _ends(name: str, found: Estimate) -> Record:
+    return {name: _number(found.value), f"{name}_low": _number(found.low), f"{name}_high": _number(found.high)}
+
+
+def _number(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _cell(value: Scalar) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value)
+        case _:
+            return str(value)

@@ -1,0 +1,226 @@
+"""The tables of a comparison, as text in rows; `formats` writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from experiments.compare import metrics
+from experiments.compare.comparison import Comparison
+from experiments.compare.differences import Difference
+from experiments.compare.factors import NONE, written
+from experiments.statistics import Estimate
+
+SIMULATED = "Simulated language model: no result of it says anything of a real model."
+STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: what it shows.
+        header: a text a column.
+        rows: as many texts each.
+        caption: what a reader must know of the numbers.
+        labels: number of columns at the left that are labels.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    labels: int = 1
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Give every table: the runs, the metrics, the differences from the baseline."""
+    shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
+    found = [runs_table(comparison), *shown, *_differences(comparison)]
+    if not comparison.simulated:
+        return found
+    return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
+
+
+def heading(comparison: Comparison) -> str:
+    """Say what is compared: `topology across n`."""
+    by = " and ".join(_factor(name) for name in comparison.by)
+    return f"{by} across {_factor(comparison.across)}" if comparison.across is not None else by
+
+
+def runs_table(comparison: Comparison) -> Table:
+    """Give the runs that count and those that do not, by level."""
+    tallies = comparison.pool.tallies
+    outcomes = sorted({outcome for tally in tallies for outcome in tally.left_out})
+    budget = any(tally.budget for tally in tallies)
+    header = [_by(comparison), "pooled", *(["of them: budget"] if budget else [])]
+    header += [*(f"left out: {outcome}" for outcome in outcomes), "calls", "parse failures", "language model"]
+    rows = []
+    for tally in tallies:
+        row = [tally.level, str(tally.pooled), *([str(tally.budget)] if budget else [])]
+        row += [str(tally.left_out.get(outcome, 0)) for outcome in outcomes]
+        row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
+        row += ["simulated" if tally.simulated else "none" if tally.calls == 0 else "real"]
+        rows.append(tuple(row))
+    return Table("runs", tuple(header), tuple(rows))
+
+
+def failure_rate(calls: float, failures: float) -> str:
+    """Write the share of the calls whose reply could not be read; a dash without calls."""
+    if not calls:
+        return NONE
+    return f"{failures / calls:.1%}" if math.isfinite(failures / calls) else "unknown"
+
+
+def _across(comparison: Comparison) -> Iterator[Table]:
+    """Give a table a metric. Levels and values of `across`: the more numerous are its rows, so that it is narrow."""
+    assert comparison.across is not None
+    across = _factor(comparison.across)
+    points = {point: written(point) for point in comparison.points}
+    levels = {level: level_label(comparison, level) for level in comparison.levels}
+    upright = len(points) >= len(levels)
+    for metric in comparison.metrics:
+        places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
+        cells = {
+            (level, point): comparison.estimates.get((metric, level, point)) for level in levels for point in points
+        }
+        if upright:
+            header = (across, "runs", *levels.values())
+            rows = [
+                _estimates(text, [cells[level, point] for level in levels], places) for point, text in points.items()
+            ]
+        else:
+            header = (_by(comparison), "runs", *(f"{across} = {text}" for text in points.values()))
+            rows = [
+                _estimates(text, [cells[level, point] for point in points], places) for level, text in levels.items()
+            ]
+        yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison))
+
+
+def _estimates(label: str, found: Sequence[Estimate | None], places: int) -> tuple[str, ...]:
+    runs = _range([estimate.runs for estimate in found if estimate is not None])
+    return label, runs, *(interval(estimate, places) for estimate in found)
+
+
+def _levels(comparison: Comparison) -> Table:
+    """Give one table: a row a level, a column a metric."""
+    columns = [
+        [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
+    ]
+    rows = []
+    for level, *found in zip(comparison.levels, *columns, strict=True):
+        runs = _range([estimate.runs for estimate in found])
+        texts = (interval(estimate, decimals(column)) for estimate, column in zip(found, columns, strict=True))
+        rows.append((level_label(comparison, level), runs, *texts))
+    header = (_by(comparison), "runs", *(_with_arrow(metric) for metric in comparison.metrics))
+    name = STATISTIC_NAMES[comparison.statistic]
+    return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison))
+
+
+def _differences(comparison: Comparison) -> Iterator[Table]:
+    """Give a table a metric: a row a difference; none where no board differs, which the notes tell."""
+    across = [_factor(comparison.across)] if comparison.across is not None else []
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric]
+        better = "P(better)" if metrics.direction(metric) else "P(greater)"
+        header = (_by(comparison), *across, "boards", "difference", "p", "p (Holm)", better)
+        places = decimals(item.mean for item in found)
+        rows = tuple(_difference(item, comparison, places) for item in found)
+        caption = (
+            f"Mean difference over the same boards with its 95 % interval; sign-flip test, two-sided; Holm's correction"
+            f" over all rows; {better} counts ties half."
+        )
+        if comparison.design.boards_differ:
+            caption += " The levels meet other boards under one seed: the pairs are of seeds only."
+        if any(item.differing for item in found):
+            title = f"{_with_arrow(metric)}: difference from {comparison.baseline}"
+            yield Table(title, header, rows, caption, labels=1 + len(across))
+
+
+def _difference(item: Difference, comparison: Comparison, places: int) -> tuple[str, ...]:
+    point = [written(item.point)] if comparison.across is not None else []
+    boards = f"{item.mean.runs} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.runs)
+    p = (p_value(item.p), p_value(item.p_holm))
+    improvement = NONE if math.isnan(item.improvement) else f"{item.improvement:.2f}"
+    return (
+        level_label(comparison, item.level),
+        *point,
+        boards,
+        interval(item.mean, places, signed=True),
+        *p,
+        improvement,
+    )
+
+
+def level_label(comparison: Comparison, level: str) -> str:
+    """Write a level, with `simulated` behind it where that holds for some levels and not for all."""
+    some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
+    return f"{level} (simulated)" if some and level in comparison.simulated else level
+
+
+def interval(estimate: Estimate | None, places: int, *, signed: bool = False) -> str:
+    """Write an estimate with its interval: `0.93 [0.85, 0.98]`.
+
+    Args:
+        estimate: None where there are no runs.
+        places: number of decimals.
+        signed: whether a positive value has its sign.
+    """
+    if estimate is None or math.isnan(estimate.value):
+        return NONE
+    ends = [end for end in (estimate.low, estimate.high) if not math.isnan(end)]
+    value = f"{_unsigned_zero(estimate.value, places):{'+' if signed else ''}.{places}f}"
+    return f"{value} [{', '.join(f'{_unsigned_zero(end, places):.{places}f}' for end in ends)}]" if ends else value
+
+
+def decimals(estimates: Iterable[Estimate]) -> int:
+    """Give the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
+    sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
+    return _decimals(max(sizes, default=0.0))
+
+
+def _unsigned_zero(number: float, places: int) -> float:
+    return round(number, places) + 0.0
+
+
+def _decimals(size: float) -> int:
+    """Give the decimals with which numbers up to this size have about three digits."""
+    if size == 0:
+        return 2
+    return min(6, max(0, 2 - math.floor(math.log10(size)))) if size < 1000 else 0
+
+
+def p_value(p: float) -> str:
+    """Write a p-value."""
+    if math.isnan(p):
+        return NONE
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _title(comparison: Comparison, metric: str) -> str:
+    unit = f" ({metrics.unit(metric)})" if metrics.unit(metric) else ""
+    return f"{_with_arrow(metric)}{unit}: {STATISTIC_NAMES[comparison.statistic]} by {heading(comparison)}"
+
+
+def _with_arrow(metric: str) -> str:
+    return metric + metrics.arrow(metric)
+
+
+def _caption(comparison: Comparison) -> str:
+    return f"[95 % interval] of the {STATISTIC_NAMES[comparison.statistic]}; ↑ more is better, ↓ less is better."
+
+
+def _by(comparison: Comparison) -> str:
+    return " / ".join(_factor(name) for name in comparison.by)
+
+
+def _factor(name: str) -> str:
+    return name.removesuffix(".name")
+
+
+def _range(runs: list[int]) -> str:
+    if not runs:
+        return "0"
+    return str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}"

@@ -1,0 +1,94 @@
+"""What is known of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.results.sweep_file import PlannedCell, Sweep
+
+Scalar = str | int | float | bool | None
+"""A value of a configuration; a list is its JSON text."""
+
+POOLED = ("completed", "budget")
+"""Outcomes that statistics are made of. A wall-clock limit or an error says nothing of the team (MAEIL, section 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run, in one arm.
+
+    Attributes:
+        folder: its files.
+        name: name of the folder, unique in a sweep.
+        hash: of its configuration: runs of one cell share it.
+        seed: names the board.
+        arm: the arm of the sweep that planned it; None where none did.
+        outcome: `completed`, `budget`, `limit` or `error`; `unfinished` where the folder does not say.
+        reason: why it was ended before its time; else empty.
+        error: class and message of the error; else empty.
+        version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
+        packages: versions of Python and of every package that it ran with.
+        start: when it began, ISO 8601.
+        models: the language models that answered.
+        simulated: whether one of them was simulated.
+        factors: its configuration, flat: `topology.rounds` to 1. `llm.*` and `budget.*` are left out where no model
+            answered and nothing failed, since they changed nothing.
+        metrics: by name; booleans are 0 and 1, None is not defined.
+    """
+
+    folder: Path
+    name: str
+    hash: str
+    seed: int
+    arm: str | None
+    outcome: str
+    reason: str
+    error: str
+    version: str
+    packages: Mapping[str, str]
+    start: str
+    models: tuple[str, ...]
+    simulated: bool
+    factors: Mapping[str, Scalar]
+    metrics: Mapping[str, float | None]
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the run may stand in statistics."""
+        return self.outcome in POOLED
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A folder of a run that cannot be read.
+
+    Attributes:
+        name: of the folder.
+        reason: what is wrong with it.
+    """
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The runs of one folder.
+
+    Attributes:
+        folder: where they are.
+        sweep: what was planned there; None for a plain folder of runs.
+        rows: in planning order, then the runs that no plan names, by name.
+        missing: planned cells of which there is no run.
+        unfinished: folders of runs that were not finished.
+        damaged: folders that cannot be read.
+    """
+
+    folder: Path
+    sweep: Sweep | None
+    rows: tuple[Row, ...]
+    missing: tuple[PlannedCell, ...]
+    unfinished: int
+    damaged: tuple[Damaged, ...]

@@ -1,0 +1,98 @@
+"""What `quorum results` prints."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.results.rows import Results, Row
+from experiments.summary import shown
+
+if TYPE_CHECKING:
+    from experiments.results.sql import Answer
+
+_COLUMNS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
+
+
+def print_results(results: Results, console: Console) -> None:
+    """Print a line a run, and what is missing. Lines are as long as they need to be: names can be copied."""
+    arms = any(row.arm is not None for row in results.rows)
+    lines = [("run", *(["arm"] if arms else []), "outcome", *_COLUMNS, "")]
+    for row in results.rows:
+        values = [shown(row.metrics.get(metric)) for metric in _COLUMNS.values()]
+        lines.append((row.name, *([row.arm or "-"] if arms else []), row.outcome, *values, _remark(row)))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        console.print(Text(padded.rstrip()), soft_wrap=True)
+    counts = Counter(row.outcome for row in results.rows)
+    counts.update({"not run yet": len(results.missing), "unfinished": results.unfinished})
+    counts.update({"damaged": len(results.damaged)})
+    parts = (f"{number} {what}" for what, number in counts.items() if number)
+    console.print(Text(f"{len(results.rows)} runs: {', '.join(parts)}"))
+    for item in results.damaged:
+        console.print(Text(f"damaged: {item.name}: {item.reason}"), soft_wrap=True)
+
+
+def _remark(row: Row) -> str:
+    why = (row.error or row.reason).partition("\n")[0]
+    return "; ".join(part for part in ("simulated" if row.simulated else "", why) if part)
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """Give the results as JSON-ready data."""
+    return {
+        "folder": str(results.folder),
+        "sweep": results.sweep.model_dump(mode="json", by_alias=True) if results.sweep is not None else None,
+        "runs": [
+            {
+                "name": row.name,
+                "hash": row.hash,
+                "arm": row.arm,
+                "outcome": row.outcome,
+                "reason": row.reason,
+                "error": row.error,
+                "version": row.version,
+                "models": list(row.models),
+                "simulated": row.simulated,
+                "factors": dict(row.factors),
+                "metrics": dict(row.metrics),
+            }
+            for row in results.rows
+        ],
+        "missing": [cell.name for cell in results.missing],
+        "unfinished": results.unfinished,
+        "damaged": {item.name: item.reason for item in results.damaged},
+    }
+
+
+def print_answer(answer: Answer, console: Console) -> None:
+    """Print the table that a question in SQL gave."""
+    table = Table()
+    for name in answer.columns:
+        table.add_column(Text(name))
+    for row in answer.rows:
+        table.add_row(*(Text("" if value is None else str(value)) for value in row))
+    console.print(table)
+
+
+def answer_as_csv(answer: Answer) -> str:
+    """Give it as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([answer.columns, *answer.rows])
+    return text.getvalue()
+
+
+def answer_as_json(answer: Answer) -> list[dict[str, Any]]:
+    """Give it as JSON-ready data; what JSON has no form for as text."""
+    plain = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    found: list[dict[str, Any]] = json.loads(json.dumps(plain, default=str))
+    return found

@@ -1,0 +1,83 @@
+"""`sweep.json`: what a sweep planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from experiments.errors import UserError
+
+SCHEMA = 1
+"""The version of the file that is written and read."""
+
+
+class DamagedPlan(UserError):
+    """`sweep.json` cannot be understood."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class PlannedCell(_Part):
+    """One cell of a plan."""
+
+    name: str
+    """Name of its folder."""
+    hash: str
+    """Of its configuration."""
+    arm: str | None = None
+    """The arm that it belongs to."""
+
+
+class Sweep(_Part):
+    """A plan."""
+
+    version: int = Field(alias="schema")
+    """Of the file's schema."""
+    name: str
+    """Of the sweep."""
+    experiment: str | None = None
+    """The named experiment that it is."""
+    arguments: Sequence[str] = ()
+    """As they were given."""
+    command: str = ""
+    """What to type to run it again."""
+    arms: Mapping[str, Sequence[str]] = {}
+    """What is set in each arm."""
+    cells: Sequence[PlannedCell]
+    """In planning order."""
+
+
+class _Version(_Part):
+    version: int = Field(alias="schema")
+
+
+def read_sweep(folder: Path) -> Sweep | None:
+    """Read the plan of a folder; None where there is none.
+
+    Raises:
+        DamagedPlan: it is damaged.
+        UserError: it cannot be read, or is newer than this version.
+    """
+    file = folder / "sweep.json"
+    try:
+        text = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror or error}") from error
+    try:
+        version = _Version.model_validate_json(text).version
+        if version > SCHEMA:
+            raise UserError(f"{file}: written by a newer version of Quorum (schema {version}; this one reads {SCHEMA})")
+        return Sweep.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise DamagedPlan(
+            f"{file}: damaged: {where}: {first['msg']}",
+            "Say the sweep's command again: it writes the file anew. Or move the file away: the runs can do without.",
+        ) from error

@@ -1,0 +1,90 @@
+"""`results.csv`: one line a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from experiments.files import write_whole
+from experiments.results.reading import read_results
+from experiments.results.rows import Results, Row, Scalar
+from maeil.metrics import GROUPS, METRICS, reproducible
+
+OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
+"""The columns before the configuration and the metrics."""
+
+
+def write_csv(folder: Path) -> Path:
+    """Rebuild `results.csv` of a sweep from the folders of its runs; give the file.
+
+    Raises:
+        UserError: the folder holds no runs, or the file cannot be written there.
+    """
+    target = folder / "results.csv"
+    write_whole(target, as_csv(read_results(folder)).encode())
+    return target
+
+
+def as_csv(results: Results) -> str:
+    """Give the table: the runs in planning order, their own columns, the configuration, the reproducible metrics.
+
+    Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
+    have them.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    factors = factor_columns(results.rows)
+    metrics = [name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name]))]
+    writer.writerow([*OWN, *factors, *metrics])
+    for row in results.rows:
+        writer.writerow(
+            _cell(value)
+            for value in (
+                *own_values(row),
+                *(row.factors.get(key) for key in factors),
+                *(row.metrics.get(name) for name in metrics),
+            )
+        )
+    return text.getvalue()
+
+
+def factor_columns(rows: Iterable[Row]) -> list[str]:
+    """Give every key of the runs' configurations, those of one group side by side, each in the order of its run."""
+    keys = list(dict.fromkeys(key for row in rows for key in row.factors))
+    groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
+    return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
+
+
+def metric_columns(rows: Iterable[Row]) -> list[str]:
+    """Give every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
+    names = {name for row in rows for name in row.metrics}
+    order = {name: place for place, name in enumerate(_ordered())}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def _ordered() -> Iterator[str]:
+    places = {group: place for place, group in enumerate(GROUPS)}
+    yield from sorted(METRICS, key=lambda name: places.get(METRICS[name].group, len(places)))
+
+
+def own_values(row: Row) -> tuple[Scalar, ...]:
+    """Give the values of the columns before the configuration."""
+    models = "; ".join(row.models)
+    return (
+        row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,
+    )  # fmt: skip
+
+
+def _cell(value: Scalar) -> str:
+    """Write a value so that it reads the same everywhere: a whole number without a point, others in full."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
+        case _:
+            return str(value)

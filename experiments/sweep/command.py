@@ -1,0 +1,198 @@
+"""What `quorum sweep` does, from its arguments to what it prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from experiments.engines.choose import choose, split
+from experiments.errors import UserError
+from experiments.folder import PARTIAL
+from experiments.sweep.estimate import Forecast, forecast
+from experiments.sweep.plan import Plan, plan
+from experiments.sweep.progress import clock_time, lines, live_table, nothing
+from experiments.sweep.run import Options, Summary, View, look, run_sweep
+from experiments.sweep.spending import SweepBudget
+from experiments.sweep.store import Command, SweepFolder
+from experiments.sweep.work import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The arguments of the command.
+
+    Attributes:
+        words: `KEY=VALUES` of the grid, the experiment and the engine.
+        out: folder for results.
+        name: of the sweep; None for the usual one.
+        retry_failed: run the cells that ended in an error again.
+        limit: cells to run, at most.
+        budget_usd: money of the whole sweep.
+        budget_tokens: tokens of the whole sweep.
+        accept_versions: go on beside results of other code.
+        plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+    """
+
+    words: tuple[str, ...]
+    out: Path
+    name: str | None
+    retry_failed: bool
+    limit: int | None
+    budget_usd: float | None
+    budget_tokens: int | None
+    accept_versions: bool
+    plugins: tuple[str, ...]
+    config_dir: Path | None
+
+    @property
+    def options(self) -> Options:
+        """What shapes this call.
+
+        Raises:
+            UserError: a budget is not positive.
+        """
+        for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
+            if value is not None and not value > 0:
+                raise UserError(f"{option} {value}: a budget must be more than 0")
+        budget = SweepBudget(self.budget_usd, self.budget_tokens)
+        return Options(self.retry_failed, self.limit, budget, self.accept_versions, self.plugins)
+
+    def command(self) -> Command:
+        """The part of the arguments that names the sweep, to be said again."""
+        options: list[str] = []
+        if self.out != Path("runs"):
+            options += ["--out", str(self.out)]
+        if self.name is not None:
+            options += ["--name", self.name]
+        for plugin in self.plugins:
+            options += ["--plugin", plugin]
+        if self.config_dir is not None:
+            options += ["--config-dir", str(self.config_dir)]
+        return Command(self.words, tuple(options))
+
+    def folder(self, name: str) -> SweepFolder:
+        """Give the folder of the sweep.
+
+        Raises:
+            UserError: the name is not that of a folder.
+        """
+        chosen = self.name if self.name is not None else name
+        if not chosen or chosen.startswith(".") or "/" in chosen or "\\" in chosen or PARTIAL in chosen:
+            raise UserError(f"--name {chosen!r}: give the name of one folder, without a dot before it")
+        return SweepFolder(self.out, chosen)
+
+
+class Report(Protocol):
+    """What can be printed for readers and for programs."""
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON-ready data."""
+
+    def table(self) -> RenderableType:
+        """Give it for the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a sweep came to, in words.
+
+    Attributes:
+        summary: the same as data.
+        command: to be said again.
+    """
+
+    summary: Summary
+    command: Command
+
+    @property
+    def exit_code(self) -> int:
+        """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
+        match self.summary.stop:
+            case Stop.INTERRUPTED:
+                return 130
+            case Stop.STUCK:
+                return 2
+        return 1 if self.summary.failed else 0
+
+    @property
+    def complaint(self) -> str:
+        """What is to be told on standard error; empty when all is well."""
+        summary = self.summary
+        told = [f"error: {summary.reason}"] if summary.stop in (Stop.STUCK, Stop.FAILURES) else []
+        if summary.stop is Stop.BUDGET:
+            told.append(f"notice: {summary.reason}; a larger one goes on")
+        if summary.failed:
+            told.append(f"{len(summary.failed)} cells ended in an error: run them again with --retry-failed")
+        if summary.left:
+            told.append(f"{summary.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(told)
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON-ready data."""
+        return {**self.summary.plain(), "command": self.command.text}
+
+    def table(self) -> RenderableType:
+        """Give it for the terminal."""
+        summary = self.summary
+        table = Table.grid(padding=(0, 2))
+        done = summary.planned - summary.left
+        table.add_row(
+            "cells", f"{done} of {summary.planned} done: {summary.before} before, {len(summary.finished)} now"
+        )
+        if summary.failed:
+            table.add_row("failed", str(len(summary.failed)))
+        if summary.spent.calls:
+            table.add_row("model calls", f"{summary.spent.calls:,}, {summary.spent.tokens:,} tokens")
+            unknown = f", and {summary.spent.unknown:,} calls at an unknown price" if summary.spent.unknown else ""
+            table.add_row("money", f"${summary.spent.usd:.4f}{' (simulated)' if summary.simulated else ''}{unknown}")
+        table.add_row("time", clock_time(summary.seconds))
+        table.add_row("folder", Text(str(summary.folder), overflow="fold"))
+        return table
+
+
+def _prepare(asked: Asked) -> tuple[Plan, SweepFolder, Command, list[str]]:
+    about_engine, words = split(asked.words)
+    planned = plan(words, asked.config_dir)
+    return planned, asked.folder(planned.name), asked.command(), about_engine
+
+
+def show_plan(asked: Asked) -> Forecast:
+    """Say what a sweep would run and what that would take. Nothing is written.
+
+    Raises:
+        UserError: the arguments are not valid.
+    """
+    planned, folder, _, about_engine = _prepare(asked)
+    engine = choose(about_engine, asked.config_dir)
+    standing = look(planned, folder, asked.options)
+    return forecast(planned, standing, folder, engine, asked.limit)
+
+
+def sweep_out(asked: Asked, *, quiet: bool) -> Outcome:
+    """Run a sweep, with its progress on standard error.
+
+    Raises:
+        UserError: the arguments are not valid, or the sweep cannot be run.
+    """
+    planned, folder, command, about_engine = _prepare(asked)
+    engine = choose(about_engine, asked.config_dir)
+    if planned.repeated and not quiet:
+        told = f"notice: {planned.repeated} points of the grid name a cell that another one names, too; it is run once"
+        Console(stderr=True).print(Text(told), soft_wrap=True)
+    view = _view(folder.name, quiet=quiet)
+    summary = run_sweep(planned, folder, command, engine, options=asked.options, view=view)
+    return Outcome(summary, command)
+
+
+def _view(name: str, *, quiet: bool) -> View:
+    if quiet:
+        return nothing
+    console = Console(stderr=True)
+    return partial(live_table if console.is_terminal else lines, console, name)

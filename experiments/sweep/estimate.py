@@ -1,0 +1,255 @@
+"""What a sweep is expected to take, before it is run.
+
+For each kind of cell (all that differ in nothing but the seed) the best of these is taken, and it is said how many
+cells rest on each:
+
+- `finished`: the mean of finished cells of the kind, in the sweep's own folder;
+- `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
+- `tried`: one episode of the kind, played now; a simulated model stands in for a real one and the real one's price is
+  put on its tokens, and each of its calls is taken to last `SECONDS_PER_CALL`. At most `MOST_TRIALS` kinds are tried,
+  the smallest teams of each; the others are scaled from those;
+- `unknown`: none of them was possible; such cells are left out of the sums.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from agents.llm.prices import Price, find_price
+from agents.llm.protocol import Usage
+from experiments.cell import Cell
+from experiments.compose import compose
+from experiments.engines.protocol import Engine
+from experiments.episode import run_cell
+from experiments.sweep.plan import Plan
+from experiments.sweep.planned import PlannedCell
+from experiments.sweep.progress import clock_time
+from experiments.sweep.run import Standing
+from experiments.sweep.spending import Expected
+from experiments.sweep.store import SweepFolder
+
+MOST_TRIALS = 8
+"""Kinds of cells that are tried, at most."""
+SECONDS_PER_CALL = 3.0
+"""Assumed of a real model, and that the calls of an episode come one after the other."""
+_SIMULATED = "simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a sweep is expected to take.
+
+    Attributes:
+        folder: of the sweep.
+        planned: its cells.
+        done: those of them that are done.
+        cells: those that would be run now.
+        repeated: points of the grid that name a cell which another one names, too.
+        calls: expected calls of language models.
+        tokens: expected tokens.
+        usd: expected money; None when a model's price is not known.
+        seconds: expected wall time with the engine.
+        sources: number of cells by what their estimate rests on.
+        tried_with: what stood in for real models in trials; empty where nothing did.
+    """
+
+    folder: Path
+    planned: int
+    done: int
+    cells: tuple[PlannedCell, ...]
+    repeated: int
+    calls: float
+    tokens: float
+    usd: float | None
+    seconds: float
+    sources: Mapping[str, int]
+    tried_with: str
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON-ready data."""
+        return {
+            "folder": str(self.folder),
+            "cells": self.planned,
+            "done": self.done,
+            "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
+            "repeated": self.repeated,
+            "calls": round(self.calls),
+            "tokens": round(self.tokens),
+            "usd": None if self.usd is None else round(self.usd, 6),
+            "seconds": round(self.seconds, 1),
+            "estimated_from": dict(self.sources),
+            "simulated": bool(self.tried_with),
+        }
+
+    def table(self) -> RenderableType:
+        """Give it for the terminal."""
+        table = Table.grid(padding=(0, 2))
+        table.add_row("folder", Text(str(self.folder), overflow="fold"))
+        repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
+        table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        table.add_row("model calls", f"{self.calls:,.0f}")
+        table.add_row("tokens", f"{self.tokens:,.0f}")
+        table.add_row("money", "unknown: the model's price is not known" if self.usd is None else f"${self.usd:,.2f}")
+        table.add_row("time", f"about {clock_time(self.seconds)}")
+        words = {
+            "finished": "from finished cells of the same kind",
+            "scaled": "in proportion to cells of another team size or arm",
+            "tried": f"from one episode of the kind, played now{self.tried_with}",
+            "unknown": "unknown, left out",
+        }
+        for source, number in self.sources.items():
+            table.add_row("estimated", f"{number} cells {words[source]}")
+        return Group(*(Text(cell.name) for cell in self.cells), table)
+
+
+def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
+    """Estimate what a sweep takes.
+
+    Args:
+        plan: what is to be run.
+        standing: what there is of it.
+        folder: of the sweep.
+        engine: would run it.
+        limit: cells to run, at most; None: all that are missing.
+    """
+    cells = standing.missing[:limit]
+    estimates = _Estimates(standing)
+    kinds = {cell.kind: cell for cell in cells}
+    found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
+    known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
+    priceless = any(found[cell.kind].priceless for cell in cells)
+    seconds = 0.0
+    for waits in (False, True):
+        alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
+        if alike:
+            seconds += max(*alike, sum(alike) / engine.width(uses_models=waits))
+    return Forecast(
+        folder=folder.path,
+        planned=len(plan.cells),
+        done=len(standing.done),
+        cells=cells,
+        repeated=plan.repeated,
+        calls=sum(expected.calls for _, expected in known),
+        tokens=sum(expected.tokens for _, expected in known),
+        usd=None if priceless else sum(expected.usd for _, expected in known),
+        seconds=seconds,
+        sources=Counter(found[cell.kind].source for cell in cells),
+        tried_with=estimates.tried_with,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """An estimate of a kind.
+
+    Attributes:
+        expected: what a cell takes; None where it is not known.
+        source: what that rests on.
+        waits: whether its seconds are mostly spent on waiting, beside which others can run.
+        priceless: whether the price of its model is not known.
+    """
+
+    expected: Expected | None
+    source: str
+    waits: bool
+    priceless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    cell: PlannedCell
+    estimate: _Estimate
+
+
+class _Estimates:
+    def __init__(self, standing: Standing) -> None:
+        self._costs = standing.costs
+        self._known: list[_Known] = []
+        self._trials = 0
+        self.tried_with = ""
+        for cell in {cell.kind: cell for cell in standing.cells}.values():
+            if (expected := self._costs.expected(cell.kind)) is not None:
+                self._known.append(_Known(cell, _Estimate(expected, "finished", cell.uses_models)))
+
+    def of(self, cell: PlannedCell) -> _Estimate:
+        """Estimate a cell of a kind that was not asked for before."""
+        own = next((known.estimate for known in self._known if known.cell.kind == cell.kind), None)
+        if own is not None:
+            return own
+        near = self._nearest(cell, _team(cell))
+        if near is None and self._trials < MOST_TRIALS:
+            self._trials += 1
+            estimate = self._tried(cell)
+            self._known.append(_Known(cell, estimate))
+            return estimate
+        return near or self._nearest(cell, _team(cell)[:1]) or _Estimate(None, "unknown", waits=False)
+
+    def _nearest(self, cell: PlannedCell, team: Sequence[object]) -> _Estimate | None:
+        """Scale the estimate of the team that is alike and nearest in size."""
+        size = _size(cell)
+        alike = [
+            known
+            for known in self._known
+            if known.estimate.expected is not None and tuple(_team(known.cell)[: len(team)]) == tuple(team)
+        ]
+        if not alike:
+            return None
+        best = min(alike, key=lambda known: abs(_size(known.cell) - size))
+        assert best.estimate.expected is not None
+        e, share = best.estimate.expected, size / _size(best.cell)
+        scaled = Expected(e.calls * share, e.tokens * share, e.usd * share, e.seconds * share)
+        return replace(best.estimate, expected=scaled, source="scaled")
+
+    def _tried(self, cell: PlannedCell) -> _Estimate:
+        """Play an episode of the kind, without a network."""
+        raw = orjson.loads(cell.configuration)
+        real = raw["llm"]
+        stands_in = cell.uses_models and real["name"] != _SIMULATED
+        if stands_in:
+            raw = {**raw, "llm": compose([f"llm={_SIMULATED}"])["llm"]}
+        raw["budget"] = dict.fromkeys(raw["budget"])
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                run_cell(Cell.of(raw), Path(folder))  # the first episode of a process compiles the world
+                result = run_cell(Cell.of(raw), Path(folder))
+        except Exception:  # whatever is wrong with the cell, the sweep itself tells it
+            return _Estimate(None, "unknown", waits=False)
+        calls, read, written = (
+            float(result.metrics[f"model.{name}"] or 0) for name in ("calls", "prompt_tokens", "completion_tokens")
+        )
+        usd: float | None = float(result.metrics["model.usd"] or 0.0)
+        seconds = result.seconds
+        if stands_in:
+            self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s a call are assumed"
+            price = find_price(real["name"], real["model"]) if "model" in real else None
+            usd = None if price is None else _money(price, read, written)
+            seconds += calls * SECONDS_PER_CALL
+        return _Estimate(
+            Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None
+        )
+
+
+def _money(price: Price, read: float, written: float) -> float:
+    return price.usd(Usage(prompt=int(read), completion=int(written)))
+
+
+def _team(cell: PlannedCell) -> tuple[object, ...]:
+    """Give what makes teams alike, the most telling first."""
+    raw = orjson.loads(cell.configuration)
+    minds = (raw["agents"]["name"], raw["llm"] if cell.uses_models else None)
+    return (minds, raw["env"]["name"], raw["topology"])
+
+
+def _size(cell: PlannedCell) -> int:
+    size: int = orjson.loads(cell.configuration)["n"]
+    return size

@@ -1,0 +1,100 @@
+"""Who may work in the folder of a sweep: one command at a time, and no worker that a killed command left behind.
+
+Both are locks of the operating system on open files: they are gone with the process that holds them, however it ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import platform
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from experiments.errors import UserError
+
+_COMMAND = ".lock"
+_WORKERS = ".workers"
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+_BUSY = {errno.EWOULDBLOCK, errno.EACCES}
+PATIENCE = 10.0
+"""Seconds that a command waits for the workers of a killed one to see that they are alone."""
+
+
+class SweepLock:
+    """Holds the folder of a sweep for one command. Use it as a context manager.
+
+    Raises:
+        UserError: another command holds it, or workers of an earlier one still write there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> None:
+        file = (self._folder / _COMMAND).open("ab+", buffering=0)
+        try:
+            if not _take(file, fcntl.LOCK_EX):
+                file.seek(0)
+                raise UserError(
+                    f"{self._folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
+                    "Wait for it or stop it; for a sweep of its own: --name NAME.",
+                )
+            with suppress(OSError):  # it only says who holds the lock; what must be written tells that the disk is full
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {platform.node()}".encode())
+            wait_for_workers(self._folder)
+        except BaseException:
+            file.close()
+            raise
+        self._file = file
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class Presence:
+    """A worker's sign that it writes into the folder of a sweep."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / _WORKERS).open("a", encoding="utf-8")
+        _take(self._file, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Take the sign away."""
+        self._file.close()
+
+
+def wait_for_workers(folder: Path) -> None:
+    """Wait until no worker writes into the folder of a sweep.
+
+    Raises:
+        UserError: some still do after `PATIENCE`.
+    """
+    end = time.monotonic() + PATIENCE
+    with (folder / _WORKERS).open("a", encoding="utf-8") as file:
+        while not _take(file, fcntl.LOCK_EX):
+            if time.monotonic() > end:
+                raise UserError(
+                    f"{folder}: workers of an earlier command still run cells of this sweep",
+                    "Wait until they are done, or end them (jobs of Slurm: scancel).",
+                )
+            time.sleep(0.05)
+
+
+def _take(file: IO[Any], kind: int) -> bool:
+    """Lock an open file; where the file system knows no locks, take that for a yes."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _UNSUPPORTED:
+            return True
+        if error.errno not in _BUSY:
+            raise
+        return False
+    return True

@@ -1,0 +1,216 @@
+"""A sweep on standard error while it runs: a live table in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from experiments.sweep.run import Standing
+from experiments.sweep.work import Queue
+
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+DRAW_EVERY = 0.25
+"""Seconds between two pictures in a terminal."""
+_WINDOW = 10.0
+"""Seconds over which calls a second are counted."""
+
+Clock = Callable[[], float]
+"""Gives monotonic seconds."""
+
+
+class Progress:
+    """What is shown of a sweep.
+
+    Args:
+        queue: what is under way.
+        standing: what there was before.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, queue: Queue, standing: Standing, clock: Clock = time.monotonic) -> None:
+        self._queue = queue
+        self._clock = clock
+        self._begin = clock()
+        self._all = queue.waiting
+        self._before = {name for name in standing.done if (queue.folder / name).exists()}
+        self._failed_before = sum(done.failed for name, done in standing.done.items() if name in self._before)
+        self._simulated_before = any(done.simulated for done in standing.done.values())
+        self._spent = standing.costs
+        self._calls = [(self._begin, 0)]
+
+    @property
+    def done(self) -> int:
+        """Cells that are done, earlier ones included."""
+        return len(self._before) + len(self._queue.finished)
+
+    @property
+    def total(self) -> int:
+        """Cells that will be done when this call has run its share."""
+        return len(self._before) + self._all
+
+    @property
+    def failed(self) -> int:
+        """Cells that ended in an error."""
+        return self._failed_before + sum(done.failed for done in self._queue.finished)
+
+    def calls_per_second(self) -> float:
+        """Calls that providers answered in the last ten seconds, for each of them."""
+        now = self._clock()
+        self._calls.append((now, self._queue.calls))
+        while len(self._calls) > 2 and self._calls[1][0] < now - _WINDOW:
+            self._calls.pop(0)
+        (begin, earlier), (end, later) = self._calls[0], self._calls[-1]
+        return (later - earlier) / (end - begin) if end > begin else 0.0
+
+    def left(self) -> float | None:
+        """Seconds until the end, if the cells to come take as long as those so far; None before the first is done."""
+        finished = len(self._queue.finished)
+        return (self._clock() - self._begin) * (self._all - finished) / finished if finished else None
+
+    def facts(self) -> list[str]:
+        """Give all that is known, in the words of a status line."""
+        left, spent = self.left(), self._spent.spent
+        facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
+        if spent.calls:
+            simulated = self._simulated_before or any(done.simulated for done in self._queue.finished)
+            made_up = " (simulated)" if simulated else ""
+            facts.append(f"${spent.usd:.2f}{made_up}")
+        facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
+        if spent.calls or self._queue.calls:
+            facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
+        if self._queue.stop is not None:
+            facts.append("stopping")
+        return facts
+
+
+def clock_time(seconds: float) -> str:
+    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@contextmanager
+def live_table(
+    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
+    """Show a sweep as a table that changes."""
+    progress = Progress(queue, standing, clock)
+    told = _Failures(console, queue)
+    arms = _Arms(queue, standing)
+
+    def render() -> RenderableType:
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(
+            Text(name, style="bold"), ProgressBar(total=max(1, progress.total), completed=progress.done, width=40)
+        )
+        return Group(bar, *([arms.table()] if arms.several else []), Text(" · ".join(progress.facts())))
+
+    # Drawn by the engine's own thread alone: another one would meet the queue in the middle of a change.
+    with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
+        due = _Every(DRAW_EVERY, clock)
+
+        def show() -> None:
+            told.tell()
+            if due():
+                live.refresh()
+
+        yield show
+
+
+@contextmanager
+def lines(
+    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+) -> Iterator[Callable[[], None]]:
+    """Show a sweep as a line now and then."""
+    progress = Progress(queue, standing, clock)
+    told = _Failures(console, queue)
+    due = _Every(LINE_EVERY, clock)
+
+    def show() -> None:
+        told.tell()
+        if due():
+            console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
+
+    console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.waiting} to run"), soft_wrap=True)
+    yield show
+    console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
+
+
+@contextmanager
+def nothing(_queue: Queue, _standing: Standing) -> Iterator[Callable[[], None]]:
+    """Show nothing."""
+    yield lambda: None
+
+
+class _Every:
+    """Says yes at most once in so many seconds."""
+
+    def __init__(self, seconds: float, clock: Clock) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._last = clock()
+
+    def __call__(self) -> bool:
+        now = self._clock()
+        if now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
+
+
+class _Failures:
+    """Tells each cell that fails, once."""
+
+    def __init__(self, console: Console, queue: Queue) -> None:
+        self._console = console
+        self._queue = queue
+        self._seen = 0
+        self._stop = ""
+
+    def tell(self) -> None:
+        for done in self._queue.finished[self._seen :]:
+            if done.failed:
+                reason = done.reason.splitlines()[0] if done.reason else "no reason given"
+                self._console.print(Text(f"failed: {done.name}: {reason}"), soft_wrap=True)
+        self._seen = len(self._queue.finished)
+        if self._queue.stop is not None and self._queue.reason != self._stop:
+            self._stop = self._queue.reason
+            under_way = len(self._queue.under_way)
+            rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
+            first = self._stop.splitlines()[0]
+            self._console.print(Text(f"stopping: {first}{'' if self._queue.dropping else rest}"), soft_wrap=True)
+
+
+class _Arms:
+    """The rows of the table: an arm each."""
+
+    def __init__(self, queue: Queue, standing: Standing) -> None:
+        self._queue = queue
+        self._arm = {cell.name: cell.arm or "" for cell in standing.cells}
+        self._planned = Counter(self._arm.values())
+        self._before = Counter(self._arm[name] for name in standing.done if (queue.folder / name).exists())
+        self.several = len(self._planned) > 1
+
+    def table(self) -> Table:
+        """Draw it."""
+        finished = Counter(self._arm[done.name] for done in self._queue.finished)
+        failed = Counter(self._arm[done.name] for done in self._queue.finished if done.failed)
+        running = Counter(self._arm[name] for name in self._queue.running)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column("arm")
+        for title in ("done", "of", "running", "failed"):
+            table.add_column(title, justify="right")
+        for arm, planned in self._planned.items():
+            numbers = (self._before[arm] + finished[arm], planned, running[arm], failed[arm])
+            table.add_row(Text(arm), *map(str, numbers))
+        return table

@@ -1,0 +1,212 @@
+"""Runs what is missing of a sweep, and says what there is then."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from experiments.engines.protocol import Engine, Job
+from experiments.provenance import Code, provenance
+from experiments.results import write_csv
+from experiments.sweep.done import Done, Spent
+from experiments.sweep.locks import SweepLock
+from experiments.sweep.plan import Plan
+from experiments.sweep.planned import PlannedCell
+from experiments.sweep.spending import Costs, SweepBudget
+from experiments.sweep.store import Command, SweepFolder
+from experiments.sweep.versions import check_versions
+from experiments.sweep.work import Queue, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What shapes one call of a sweep.
+
+    Attributes:
+        retry_failed: run the cells that ended in an error again.
+        limit: run so many of the missing cells, at most; None: all.
+        budget: what the whole sweep may spend.
+        accept_versions: go on beside results of other code.
+        plugins: modules that register components.
+    """
+
+    retry_failed: bool
+    limit: int | None
+    budget: SweepBudget
+    accept_versions: bool
+    plugins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What there is of a sweep.
+
+    Attributes:
+        cells: of the plan.
+        done: the cells of the plan that are done, by name.
+        missing: those that are to be run, in planning order.
+        costs: what was spent, and what cells are expected to take.
+    """
+
+    cells: tuple[PlannedCell, ...]
+    done: Mapping[str, Done]
+    missing: tuple[PlannedCell, ...]
+    costs: Costs
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a call of a sweep came to.
+
+    Attributes:
+        folder: of the sweep.
+        planned: cells of the plan.
+        before: cells that were done before.
+        finished: cells that were run now.
+        left: cells that are still to be run.
+        failed: cells of the plan that ended in an error, whenever.
+        stop: why it ended before all was done, if it did.
+        reason: the same in words.
+        spent: by all its cells so far, failed attempts included.
+        simulated: whether simulated models answered, so that the money is made up.
+        seconds: wall time of this call.
+    """
+
+    folder: Path
+    planned: int
+    before: int
+    finished: tuple[Done, ...]
+    left: int
+    failed: tuple[Done, ...]
+    stop: Stop | None
+    reason: str
+    spent: Spent
+    simulated: bool
+    seconds: float
+
+    def plain(self) -> dict[str, Any]:
+        """Give it as JSON-ready data."""
+        return {
+            "folder": str(self.folder),
+            "cells": self.planned,
+            "done_before": self.before,
+            "run_now": len(self.finished),
+            "left": self.left,
+            "failed": [{"name": done.name, "reason": done.reason} for done in self.failed],
+            "stopped": self.stop.value if self.stop else None,
+            "reason": self.reason,
+            "calls": self.spent.calls,
+            "tokens": self.spent.tokens,
+            "usd": self.spent.usd if not self.spent.unknown else None,
+            "simulated": self.simulated,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+View = Callable[[Queue, Standing], AbstractContextManager[Callable[[], None]]]
+"""Shows a sweep while it runs: gives what is called on every change."""
+
+
+def look(plan: Plan, folder: SweepFolder, options: Options) -> Standing:
+    """See what there is of a sweep. Nothing is changed.
+
+    Raises:
+        UserError: there are results of other code, and they are not accepted.
+    """
+    done = folder.done(plan.cells)
+    if not options.accept_versions:
+        check_versions(folder.path, done.values(), Code.of(provenance()))
+    costs = Costs()
+    for cell in plan.cells:
+        if cell.name in done:
+            costs.add(cell.kind, done[cell.name])
+    costs.add_spent(folder.retired())
+    again = {name for name, cell in done.items() if cell.failed} if options.retry_failed else set()
+    missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
+    return Standing(plan.cells, done, missing, costs)
+
+
+def run_sweep(
+    plan: Plan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
+) -> Summary:
+    """Run what is missing of a sweep.
+
+    Raises:
+        UserError: nothing can be written, another command is at work in the folder, there are results of other code,
+            or the engine cannot be used.
+    """
+    begin = time.monotonic()
+    folder.create()
+    with SweepLock(folder.path):
+        folder.clear()
+        standing = look(plan, folder, options)
+        folder.write_manifest(plan, command)
+        chosen = standing.missing[: options.limit]
+        for cell in chosen:
+            folder.retire(cell)
+        queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
+        write_csv(folder.path)
+    ended = {done.name: done for done in queue.finished}
+    present = {**{name: done for name, done in standing.done.items() if (folder.path / name).exists()}, **ended}
+    before = len(standing.done.keys() - {cell.name for cell in chosen})
+    return Summary(
+        folder=folder.path,
+        planned=len(plan.cells),
+        before=before,
+        finished=tuple(queue.finished),
+        left=len(plan.cells) - before - len(queue.finished),
+        failed=tuple(done for done in present.values() if done.failed),
+        stop=queue.stop,
+        reason=queue.reason,
+        spent=standing.costs.spent,
+        simulated=any(done.simulated for done in present.values()),
+        seconds=time.monotonic() - begin,
+    )
+
+
+def _run(
+    cells: tuple[PlannedCell, ...],
+    folder: SweepFolder,
+    engine: Engine,
+    *,
+    options: Options,
+    standing: Standing,
+    view: View,
+) -> Queue:
+    job = Job(folder.path, Path.cwd(), options.plugins, Code.of(provenance()))
+    queue = Queue(folder.path, cells, options.budget, standing.costs)
+    if cells:
+        with view(queue, standing) as show, _signals(queue):
+            queue.show = show
+            engine.run(queue, job)
+    return queue
+
+
+@contextmanager
+def _signals(queue: Queue) -> Iterator[None]:
+    """Let Ctrl-C begin no more cells, and a second one drop those under way; let SIGTERM drop them at once."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if queue.stopping:
+            queue.end(Stop.INTERRUPTED, "interrupted; what is under way is dropped", drop=True)
+        else:
+            queue.end(Stop.INTERRUPTED, "interrupted")
+
+    def terminate(_number: int, _frame: FrameType | None) -> None:
+        queue.end(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)
+
+    earlier = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate))
+    }
+    try:
+        yield
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

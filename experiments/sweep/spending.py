@@ -1,0 +1,92 @@
+"""What cells cost: what has been spent, what is expected of those to come, and whether a budget allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from experiments.sweep.done import Done, Spent
+
+
+@dataclass(frozen=True, slots=True)
+class SweepBudget:
+    """What a whole sweep may spend, finished cells included; None for any amount.
+
+    Attributes:
+        usd: money in US dollars.
+        tokens: tokens read and written.
+    """
+
+    usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a bound at all."""
+        return self.usd is not None or self.tokens is not None
+
+    def exceeded(self, usd: float, tokens: float) -> str:
+        """Say which bound an amount is beyond; empty when it is within them."""
+        if self.usd is not None and usd > self.usd:
+            return f"--budget-usd {self.usd:g}"
+        if self.tokens is not None and tokens > self.tokens:
+            return f"--budget-tokens {self.tokens}"
+        return ""
+
+
+@dataclass(slots=True)
+class _Sum:
+    number: int = 0
+    seconds: float = 0.0
+    spent: Spent = field(default_factory=Spent)
+
+    def add(self, done: Done) -> None:
+        self.number += 1
+        self.seconds += done.seconds
+        self.spent += done.spent
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a cell is expected to take."""
+
+    calls: float
+    tokens: float
+    usd: float
+    seconds: float
+
+
+class Costs:
+    """Means of finished cells, by kind. Failed cells count in what is spent, not in what is expected."""
+
+    def __init__(self) -> None:
+        self.spent = Spent()
+        """Of all cells that were added."""
+        self._kinds: dict[str, _Sum] = {}
+
+    def add(self, kind: str, done: Done) -> None:
+        """Take a finished cell in."""
+        self.spent += done.spent
+        if not done.failed:
+            self._kinds.setdefault(kind, _Sum()).add(done)
+
+    def add_spent(self, spent: Iterable[Spent]) -> None:
+        """Take in what was spent without a result: on attempts that failed and were repeated."""
+        self.spent = sum(spent, self.spent)
+
+    def expected(self, kind: str) -> Expected | None:
+        """Give the mean of a kind; None when no cell of it is done."""
+        if kind not in self._kinds:
+            return None
+        total = self._kinds[kind]
+        number, spent = total.number, total.spent
+        return Expected(spent.calls / number, spent.tokens / number, spent.usd / number, total.seconds / number)
+
+    def most(self) -> Expected | None:
+        """Give the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
+        known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
+        if not known:
+            return None
+        return Expected(
+            *(max(column) for column in zip(*((e.calls, e.tokens, e.usd, e.seconds) for e in known), strict=True))
+        )

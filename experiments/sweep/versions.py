@@ -1,0 +1,26 @@
+"""Results of different code do not belong into one table: a sweep sees to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from experiments.errors import UserError
+from experiments.provenance import Code
+from experiments.sweep.done import Done
+
+
+def check_versions(folder: Path, done: Iterable[Done], present: Code) -> None:
+    """Refuse to add results to those of another version or commit.
+
+    Raises:
+        UserError: cells in the folder were run with other code.
+    """
+    others = Counter(str(cell.code) for cell in done if cell.code != present)
+    if others:
+        listing = "; ".join(f"{number} cells with {code}" for code, number in sorted(others.items()))
+        raise UserError(
+            f"{folder}: it holds results of other code: {listing}. This is {present}.",
+            "Start anew with --name NAME, go on with the old code, or take both together: --accept-versions.",
+        )

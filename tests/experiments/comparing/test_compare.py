@@ -1,0 +1,284 @@
+"""What a comparison pools, pairs and tells, on hand-made sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from experiments.compare import Comparison, Question, compare
+from experiments.compare.notes import notes
+from experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
+from experiments.errors import UserError
+from experiments.results import read_results
+from experiments.statistics import Estimate
+from tests.experiments.comparing.folders import VERSIONS, outcome, write_plan, write_run
+
+STEPS = {"individual": [10, 20, 30, 44], "debate": [12, 25, 29, 50], "chain": [5, 9, 21, 30]}
+
+
+def answer(folder: Path, *more: Path, **question: object) -> Comparison:
+    return compare([read_results(path) for path in (folder, *more)], Question(**question))
+
+
+def told(comparison: Comparison) -> str:
+    return "\n".join(notes(comparison))
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    """Give three topologies on the same four boards."""
+    for topology, steps in STEPS.items():
+        for seed, value in enumerate(steps):
+            write_run(tmp_path, outcome(steps=value), seed=seed, topology__name=topology)
+    return tmp_path
+
+
+def test_each_level_has_the_statistics_of_its_runs(sweep: Path) -> None:
+    found = answer(sweep, by=["topology"], metrics=["steps"])
+    assert set(found.levels) == set(STEPS)
+    for level, steps in STEPS.items():
+        assert found.estimates["outcome.steps", level, None].value == np.mean(steps)
+    median = answer(sweep, by=["topology"], metrics=["steps"], statistic="median")
+    assert median.estimates["outcome.steps", "chain", None].value == 15
+
+
+def test_differences_are_paired_over_the_boards(sweep: Path) -> None:
+    found = {d.level: d for d in answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences}
+    delta = np.subtract(STEPS["debate"], STEPS["individual"])
+    theirs = stats.permutation_test(
+        (np.array(STEPS["debate"]), np.array(STEPS["individual"])),
+        lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf,
+    )  # fmt: skip
+    assert found["debate"].mean.value == delta.mean()
+    assert found["debate"].p == pytest.approx(theirs.pvalue)
+    assert found["debate"].improvement == 0.25  # fewer steps are better, and one board of four has fewer
+    assert found["chain"].improvement == 1.0
+    assert found["chain"].p_holm == min(1, 2 * found["chain"].p)
+
+
+def test_boards_of_one_arm_alone_are_left_out_and_told(sweep: Path) -> None:
+    write_run(sweep, outcome(steps=1_000), seed=99, topology__name="debate")
+    found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences
+    debate = next(d for d in found if d.level == "debate")
+    assert (debate.mean.value, debate.mean.runs, debate.unpaired) == (3.0, 4, 1)
+
+
+def test_several_runs_on_one_board_count_as_their_mean(sweep: Path) -> None:
+    for extra, value in enumerate((100, 110)):
+        write_run(sweep, outcome(steps=value), seed=0, topology__name="debate", agents__temper=extra)
+    found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences
+    debate = next(d for d in found if d.level == "debate")
+    assert (debate.mean.value, debate.mean.runs) == pytest.approx(((74 - 10 + 5 - 1 + 6) / 4, 4))
+    assert debate.improvement == pytest.approx((0 + 0 + 1 + 0) / 4)
+
+
+def test_across_n_a_difference_is_taken_at_each_n(tmp_path: Path) -> None:
+    for n in (2, 4):
+        for seed in range(3):
+            write_run(tmp_path, outcome(steps=n + seed), n=n, seed=seed)
+            write_run(tmp_path, outcome(steps=2 * n + seed), n=n, seed=seed, topology__name="debate")
+    found = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual")
+    assert (found.across, found.points) == ("n", (2, 4))
+    assert [(d.point, d.mean.value) for d in found.differences] == [(2, 2.0), (4, 4.0)]
+    pooled = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual", across="none")
+    assert [(d.point, d.mean.value, d.mean.runs) for d in pooled.differences] == [(None, 3.0, 6)]
+    assert pooled.design.crossed == {"n": ("2", "4")}
+    assert "Pooled over, alike in every level: n (2, 4)." in told(pooled)
+
+
+def test_what_goes_along_with_the_levels_is_told(tmp_path: Path) -> None:
+    write_run(tmp_path, outcome(), topology__name="individual", agents__name="heuristic")
+    write_run(tmp_path, outcome(), topology__name="debate", agents__name="naive", topology__rounds=2)
+    found = answer(tmp_path, by=["topology"])
+    assert found.design.confounded == {"agents.name": ("heuristic", "naive")} or set(found.design.confounded) == {
+        "agents.name"
+    }
+    assert "Not told apart from topology: agents.name" in told(found)
+    assert answer(tmp_path, by=["topology", "agents"]).design.confounded == {}
+
+
+def test_what_follows_from_what_is_compared_or_pooled_over_is_not_told_again(tmp_path: Path) -> None:
+    for n in (2, 4):
+        for name, rounds in (("individual", 1), ("debate", 3)):
+            write_run(tmp_path, outcome(), n=n, topology__name=name, topology__rounds=rounds)
+    design = answer(tmp_path, by=["n"]).design
+    assert (design.crossed, design.confounded) == ({"topology.name": ("individual", "debate")}, {})
+
+
+def test_too_few_boards_for_a_small_p_value_are_told(sweep: Path) -> None:
+    assert "over at most 4 boards, where no p-value can be below 0.125" in told(answer(sweep, baseline="individual"))
+    for topology in STEPS:
+        for seed in range(4, 6):
+            write_run(sweep, outcome(steps=seed), seed=seed, topology__name=topology)
+    assert "no p-value" not in told(answer(sweep, baseline="individual"))
+
+
+def test_a_metric_in_which_no_board_differs_has_a_note_in_place_of_a_table(sweep: Path) -> None:
+    found = answer(sweep, by=["topology"], baseline="individual", metrics=["success", "steps"])
+    assert [table.title for table in tables(found)][2:] == ["outcome.steps ↓: difference from individual"]
+    assert "outcome.success: no board differs from individual." in told(found)
+
+
+def test_what_varies_unlike_within_levels_is_told(tmp_path: Path) -> None:
+    for cap in (50, 100):
+        write_run(tmp_path, outcome(), max_steps=cap)
+    write_run(tmp_path, outcome(), max_steps=50, topology__name="debate")
+    assert answer(tmp_path, by=["topology"]).design.pooled_over == {"max_steps": ("50", "100")}
+
+
+@pytest.mark.parametrize(
+    ("ended", "pooled"), [("completed", True), ("budget", True), ("limit", False), ("error", False), (None, False)]
+)
+def test_only_whole_and_budgeted_episodes_are_pooled(tmp_path: Path, ended: str | None, pooled: bool) -> None:
+    write_run(tmp_path, outcome(steps=10), seed=0)
+    write_run(tmp_path, outcome(steps=90), seed=1, meta={"outcome": ended, "error": None})
+    found = answer(tmp_path)
+    assert found.estimates["outcome.steps", "individual", None].value == (50 if pooled else 10)
+    expected = "2 of 2 runs are pooled." if pooled else f"1 of 2 runs are pooled; left out: 1 {ended or 'unfinished'}."
+    assert expected in told(found)
+    assert ("ended by their budget" in told(found)) == (ended == "budget")
+
+
+def test_what_is_missing_unfinished_and_damaged_is_told(tmp_path: Path) -> None:
+    digest = write_run(tmp_path, outcome(), name="a")
+    write_run(tmp_path, None, name="b", seed=1)
+    write_run(tmp_path, outcome(), name="c.partial-12", seed=2)
+    write_plan(tmp_path, [("a", digest, None), ("d", "0" * 64, None)])
+    text = told(answer(tmp_path))
+    assert "1 planned cells have not been run" in text
+    assert "1 folders hold unfinished runs" in text
+    assert "b is damaged and left out: metrics.json" in text
+
+
+def test_a_cell_that_two_folders_hold_counts_once(tmp_path: Path) -> None:
+    for folder in ("before", "after"):
+        for seed in range(2):
+            write_run(tmp_path / folder, outcome(steps=10 * seed), seed=seed)
+    found = answer(tmp_path / "before", tmp_path / "after")
+    assert found.estimates["outcome.steps", "individual", None].runs == 2
+    assert "2 runs are of a cell that is there already" in told(found)
+    by_sweep = answer(tmp_path / "before", tmp_path / "after", by=["sweep"], baseline="before")
+    assert by_sweep.levels == ("before", "after")
+    assert [d.mean.runs for d in by_sweep.differences] == [2, 2, 2]
+
+
+def test_arms_are_compared_by_what_the_plan_calls_them(tmp_path: Path) -> None:
+    cells = []
+    for seed in range(2):
+        for rounds, arm in ((1, "short"), (2, "long")):
+            digest = write_run(tmp_path, outcome(steps=rounds), name=f"{arm}{seed}", seed=seed, topology__rounds=rounds)
+            cells.append((f"{arm}{seed}", digest, arm))
+    write_plan(tmp_path, cells)
+    found = answer(tmp_path, baseline="short")
+    assert (found.by, found.levels) == (("arm",), ("short", "long"))
+    assert found.design.confounded == {}
+
+
+def test_versions_of_the_code_are_not_mixed_unless_accepted(tmp_path: Path) -> None:
+    git = {"commit": "1a2b3c4d" * 5, "changed": False}
+    write_run(tmp_path, outcome(), seed=0, meta={"git": git})
+    write_run(tmp_path, outcome(), seed=1, meta={"git": {**git, "changed": True}})
+    write_run(tmp_path, outcome(), seed=2, meta={"versions": {**VERSIONS, "quorum-harness": "0.9"}})
+    with pytest.raises(UserError, match=r"1 by 0\.9, 1 by 1\.0\.0 \(1a2b3c4d\), 1 by 1\.0\.0 \(1a2b3c4d, changed\)"):
+        answer(tmp_path)
+    assert "made by different versions of the code" in told(answer(tmp_path, accept_versions=True))
+    assert len(answer(tmp_path, by=["version"]).levels) == 3
+
+
+def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
+    write_run(tmp_path, outcome(), agents__name="heuristic")
+    write_run(tmp_path / "none", outcome(), agents__name="heuristic")
+    made_up = {"simulated": True, "models": ["simulated"]}
+    write_run(tmp_path, outcome(model__calls=40, model__parse_failures=1), agents__name="naive", meta=made_up)
+    some = answer(tmp_path, by=["agents"])
+    assert "It answered in: naive." in notes(some)[0]
+    assert "Parse failures: 2.5% of 40 calls (1)." in told(some)
+    runs, shown = tables(some)
+    assert ("naive", "1", "40", "2.5%", "simulated") in runs.rows
+    assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
+    assert all(SIMULATED in table.caption for table in tables(some))
+    assert not any(SIMULATED in table.caption for table in tables(answer(tmp_path / "none", by=["agents"])))
+
+
+def test_a_metric_that_is_not_always_defined_says_where_not(tmp_path: Path) -> None:
+    for seed, value in enumerate((2.0, 4.0, None)):
+        write_run(tmp_path, outcome(outcome__steps_over_lower_bound=value), seed=seed)
+    found = answer(tmp_path, metrics=["steps_over_lower_bound"])
+    assert found.estimates["outcome.steps_over_lower_bound", "individual", None].runs == 2
+    assert "outcome.steps_over_lower_bound is not defined in 1 of 3 runs" in told(found)
+
+
+def test_a_share_keeps_a_doubt_when_all_runs_agree_and_a_difference_does_not_invent_one(sweep: Path) -> None:
+    found = answer(sweep, by=["topology"], metrics=["success"], baseline="individual")
+    wilson = stats.binomtest(4, 4).proportion_ci(method="wilson")
+    assert found.estimates["outcome.success", "chain", None].low == pytest.approx(wilson.low)
+    assert all((d.mean.low, d.mean.high, d.p) == (0, 0, 1) for d in found.differences)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"by": ["topolgy"]}, r"--by topolgy: the runs have no such factor\nDid you mean 'topology'"),
+        ({"by": ["seed"]}, "the seed names the board"),
+        ({"by": ["name"]}, "several factors end so\nGive one of them: env.name"),
+        ({"by": ["topology"], "across": "topology"}, "the comparison is by it already"),
+        ({"across": "m"}, "--across m: the runs have no such factor"),
+        ({"metrics": ["completon"]}, r"Did you mean 'completion'"),
+        ({"metrics": ["outcome.return"]}, "the runs do not have it"),
+        ({"by": ["topology"], "baseline": "debat"}, r"Did you mean 'debate'\? Levels: "),
+        ({"by": ["env"], "baseline": "cube"}, "there is no other level"),
+        ({"statistic": "mode"}, "Statistics: mean, median, iqm"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_told_with_the_nearest_names(sweep: Path, question: dict, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        answer(sweep, **question)
+
+
+def test_without_a_run_that_counts_there_is_no_comparison(tmp_path: Path) -> None:
+    write_run(tmp_path, None, meta={"outcome": "error", "error": {"class": "X", "message": "y"}})
+    with pytest.raises(UserError, match="there is no run to compare: 1 ended with an error"):
+        answer(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("metric", "resolved"),
+    [("messages", "communication.messages"), ("interruptions", "plans.interruptions"), ("plans", "compat.plans")],
+)
+def test_the_last_part_of_a_metrics_name_will_do(tmp_path: Path, metric: str, resolved: str) -> None:
+    values = {"communication.messages": 1, "plans.interruptions": 1, "compat.interruptions": 2, "compat.plans": 3}
+    write_run(tmp_path, {**outcome(), **values})
+    assert answer(tmp_path, metrics=[metric]).metrics == (resolved,)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.9333, 0.85, 0.98, "0.933 [0.850, 0.980]"),
+        (62.04, 40.0, 90.0, "62.0 [40.0, 90.0]"),
+        (1234.5, 1000.0, 1500.0, "1234 [1000, 1500]"),
+        (0.0, 0.0, 0.0, "0.00 [0.00, 0.00]"),
+        (float("nan"), float("nan"), float("nan"), "-"),
+        (3.0, float("nan"), float("nan"), "3.00"),
+        (-0.001, -0.4, 0.4, "-0.001 [-0.400, 0.400]"),
+    ],
+)
+def test_numbers_are_written_with_the_digits_that_they_deserve(
+    value: float, low: float, high: float, text: str
+) -> None:
+    found = Estimate(value, low, high, 5)
+    assert interval(found, decimals([found])) == text
+
+
+def test_a_column_has_one_number_of_decimals() -> None:
+    column = [Estimate(99.2, 75.0, 121.0, 5), Estimate(4.0, 3.0, 5.0, 5)]
+    assert [interval(found, decimals(column)) for found in column] == ["99.2 [75.0, 121.0]", "4.0 [3.0, 5.0]"]
+
+
+def test_p_values_are_not_written_as_0() -> None:
+    write: Callable[[float], str] = p_value
+    assert [write(0.00004), write(0.0312), write(float("nan"))] == ["<0.001", "0.031", "-"]

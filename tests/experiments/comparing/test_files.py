@@ -1,0 +1,183 @@
+"""The files of a comparison, and the page of a sweep: whole, the same each time, and safe with a stranger's text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from experiments.compare import Question, compare
+from experiments.compare.files import write_files
+from experiments.compare.formats import as_latex, as_markdown
+from experiments.compare.notes import notes
+from experiments.compare.tables import Table, tables
+from experiments.report import write_report
+from experiments.results import read_results
+from tests.conftest import Quorum
+from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
+
+FIGURES = {"outcome.success", "outcome.completion", "outcome.steps", "overview", "radar", "failures", "pareto"}
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return hostile_sweep(tmp_path_factory.mktemp("files") / "sweep")
+
+
+@pytest.fixture(scope="module")
+def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("out")
+    comparison = compare([read_results(sweep)], Question(baseline="plain"))
+    write_files(comparison, tables(comparison), notes(comparison), out)
+    return out
+
+
+def test_every_file_is_written(written: Path) -> None:
+    names = {f"{figure}.{form}" for figure in FIGURES for form in ("png", "svg")}
+    names |= {"estimates.csv", "differences.csv", "runs.csv", "tables.md", "tables.tex"}
+    assert {path.name for path in written.iterdir()} == names
+
+
+def test_equal_results_give_equal_files(sweep: Path, written: Path, tmp_path: Path) -> None:
+    comparison = compare([read_results(sweep)], Question(baseline="plain"))
+    for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path):
+        assert file.read_bytes() == (written / file.name).read_bytes(), file.name
+
+
+def test_pictures_are_whole_and_as_wide_as_paper(written: Path) -> None:
+    for name in FIGURES:
+        with Image.open(written / f"{name}.png") as image:
+            image.load()
+            assert image.width in (680, 1400)
+        ElementTree.parse(written / f"{name}.svg")
+
+
+def test_every_picture_says_that_the_model_was_simulated(sweep: Path) -> None:
+    page = sweep / "said.html"
+    write_report(read_results(sweep), compare([read_results(sweep)], Question()), page)
+    drawings = re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL)
+    assert len(drawings) == len(FIGURES)
+    assert all("Simulated language model." in re.sub(r"\s+", " ", drawing) for drawing in drawings)
+
+
+def test_the_estimates_are_in_full(written: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO((written / "estimates.csv").read_text())))
+    row = next(r for r in rows if (r["metric"], r["arm"], r["n"]) == ("outcome.steps", "plain", "8"))
+    assert (row["runs"], float(row["mean"]), float(row["median"]), row["better"]) == ("3", 86.0, 86.0, "lower")
+    assert float(row["mean_low"]) < 86 < float(row["mean_high"])
+    assert row["simulated"] == "true"
+
+
+def test_latex_is_balanced_and_escaped(sweep: Path) -> None:
+    comparison = compare([read_results(sweep)], Question(baseline="plain"))
+    text = as_latex(tables(comparison), notes(comparison))
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert body.count(r"\begin{table}") == body.count(r"\end{table}") == body.count(r"\bottomrule") > 3
+    assert "\\input{" not in body
+    assert r"\textbackslash{}input\{z\} \% \_" in body
+    for tabular in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
+        for line in re.findall(r"^  (\{\}.*) \\\\$", tabular[1], re.MULTILINE):
+            assert len(re.findall(r"(?<!\\)&", line)) == len(tabular[0]) - 1
+
+
+def test_markdown_has_one_line_a_row(sweep: Path) -> None:
+    table = Table("a\nb", ("x", "y|z"), (("1\n2", "<b>"),))
+    text = as_markdown([table], ["note *1*"])
+    assert text == "- note \\*1\\*\n\n### a b\n\n| x | y\\|z |\n| --- | ---: |\n| 1 2 | \\<b\\> |\n"
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(sweep: Path) -> Page:
+    target = sweep / "report.html"
+    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), target)
+    found = Page()
+    found.feed(target.read_text())
+    return found
+
+
+def test_the_page_needs_nothing_from_elsewhere(page: Page) -> None:
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+    assert "script" not in policy
+    assert not [tag for tag, _ in page.tags if tag in ("script", "link", "img", "iframe", "object", "base", "form")]
+    for _, attributes in page.tags:
+        assert "src" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+        address = attributes.get("href", attributes.get("xlink:href", "")) or ""
+        assert not address.startswith(("http:", "https:", "javascript:", "data:", "//")), address
+
+
+def test_a_strangers_text_stays_text(page: Page) -> None:
+    whole = " ".join(page.text)
+    assert f"quorum sweep {HOSTILE}" in whole
+    assert whole.count("<script>alert(1)</script>") > 10
+
+
+def test_the_links_lead_to_the_traces(page: Page, sweep: Path) -> None:
+    links = [a["href"] for tag, a in page.tags if tag == "a"]
+    assert len(links) == 12
+    assert all((sweep / unquote(link or "")).is_file() for link in links)
+
+
+def test_ids_are_the_pages_own_and_unique(page: Page) -> None:
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids)) > 100
+
+
+def test_the_page_is_the_same_each_time(sweep: Path, page: Page) -> None:
+    before = (sweep / "report.html").read_bytes()
+    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), sweep / "report.html")
+    assert (sweep / "report.html").read_bytes() == before
+
+
+def test_the_commands_compare_and_report(sweep: Path, quorum: Quorum, tmp_path: Path) -> None:
+    done = quorum("compare", str(sweep), "--metric", "steps", "--baseline", "plain", "--out", "figures", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["by"] == ["arm"]
+    assert len(printed["differences"]) == 2
+    assert (tmp_path / "figures" / "outcome.steps.svg").exists()
+    done = quorum("report", str(sweep), "--out", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "nowhere"], "error: nowhere: there is no such folder"),
+        (["compare", "SWEEP", "--by", "armm"], "Did you mean 'arm'?"),
+        (["compare", "SWEEP", "--out", "/proc/figures"], "error: /proc/figures: cannot be made"),
+        (["report", "SWEEP", "--out", "missing/page.html"], "Give another file: --out FILE."),
+        (["results", "SWEEP", "--csv", "--json"], "give one of them"),
+    ],
+)
+def test_a_mistake_is_one_message(sweep: Path, quorum: Quorum, arguments: list[str], message: str) -> None:
+    done = quorum(*(str(sweep) if part == "SWEEP" else part for part in arguments))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

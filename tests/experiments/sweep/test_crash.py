@@ -1,0 +1,109 @@
+"""A sweep of 60 cells whose command, or whose workers, are killed again and again ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from experiments.engines.choose import choose
+from experiments.episode import run_cell
+from experiments.results import as_csv, read_results
+from experiments.sweep.command import Asked
+from experiments.sweep.plan import plan
+from experiments.sweep.run import Standing, run_sweep
+from experiments.sweep.store import Command, SweepFolder
+from experiments.sweep.work import Queue
+from tests.conftest import command, environment
+from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
+
+CELLS, KILLS = 60, 5
+GRID = ("agents=mortal", "n=1,2,3", "env.length=range(2,12)", "seed=0,1", "agents.pause=0.01")
+ENGINE = ("engine.workers=2",)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path) -> str:
+    """Give the table of results of the same cells, run one by one."""
+    folder = SweepFolder(tmp_path_factory.mktemp("undisturbed"), "s")
+    folder.create()
+    planned = plan(("env=corridor", *GRID), options)
+    for cell in planned.cells:
+        run_cell(cell.cell(), folder.path)
+    folder.write_manifest(planned, Command((), ()))
+    return as_csv(read_results(folder.path))
+
+
+@contextmanager
+def killing(moments: list[int], queue: Queue, _standing: Standing) -> Iterator[Callable[[], None]]:
+    """Kill a worker each time when so many cells are done; `moments` shrinks."""
+    draw = random.Random(2)
+
+    def show() -> None:
+        if moments and len(queue.finished) >= moments[0] and queue.running:
+            time.sleep(draw.random() * 0.1)
+            draw.choice([process for process in active_children() if process.name == "quorum-worker"]).kill()
+            moments.pop(0)
+
+    yield show
+
+
+def test_killed_workers_change_nothing(
+    asked: Callable[..., Asked], undisturbed: str, tmp_path: Path, options: Path
+) -> None:
+    words = asked(*GRID, engine=())
+    moments = sorted(random.Random(1).sample(range(1, CELLS - 5), KILLS))
+    planned = plan(words.words, options)
+    assert len(planned.cells) == CELLS
+
+    def view(queue: Queue, standing: Standing):
+        return killing(moments, queue, standing)
+
+    folder = words.folder("s")
+    summary = run_sweep(planned, folder, words.command(), choose(ENGINE), options=words.options, view=view)
+    assert moments == []
+    assert (summary.left, summary.failed, len(summary.finished)) == (0, (), CELLS)
+    assert len({done.name for done in summary.finished}) == CELLS
+    assert as_csv(read_results(tmp_path / "s")) == undisturbed
+    assert leftovers(tmp_path / "s") == []
+
+
+def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_done(
+    tmp_path: Path, options: Path, undisturbed: str, sweep: Sweep
+) -> None:
+    draw = random.Random(3)
+    plugins = [word for module in MODULES for word in ("--plugin", module)]
+    line = command(
+        "sweep", "env=corridor", *GRID, *ENGINE, *plugins, "--config-dir", str(options), "--name", "s", "--quiet"
+    )
+    folder = tmp_path / "s"
+    done: dict[str, tuple[int, int]] = {}
+    ends = Counter[int]()
+    for _ in range(KILLS):
+        process = subprocess.Popen([*line, "--out", str(tmp_path)], env=environment())
+        more = draw.randrange(1, 9)
+        deadline = time.monotonic() + 60
+        while process.poll() is None and len(stamps(folder)) < len(done) + more and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(draw.random() * 0.1)
+        process.send_signal(signal.SIGKILL)
+        ends[process.wait()] += 1
+        now = stamps(folder)
+        assert done.items() <= now.items()
+        assert all((folder / name / "metrics.json").exists() for name in now)
+        done = now
+    assert ends == {-signal.SIGKILL: KILLS}
+    assert 0 < len(done) < CELLS
+    summary = sweep(*GRID, engine=ENGINE).summary
+    assert (summary.before >= len(done), summary.left, summary.failed) == (True, 0, ())
+    assert done.items() <= stamps(folder).items()
+    assert as_csv(read_results(folder)) == undisturbed
+    assert leftovers(folder) == []

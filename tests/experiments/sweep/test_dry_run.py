@@ -1,0 +1,76 @@
+"""What a dry run says, and that it writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from agents.llm.prices import find_price
+from experiments.sweep.command import Asked, show_plan
+from experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
+from tests.experiments.sweep.conftest import Sweep
+
+PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")
+
+
+def shown(forecast: Forecast) -> str:
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(forecast.table())
+    return captured.get()
+
+
+def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., Asked], tmp_path: Path) -> None:
+    forecast = show_plan(asked("agents=walker", "n=1,2", "seed=0,1,1"))
+    assert list(tmp_path.iterdir()) == []
+    assert (forecast.planned, forecast.done, len(forecast.cells), forecast.repeated) == (4, 0, 4, 2)
+    assert (forecast.calls, forecast.usd) == (0, 0.0)
+    text = shown(forecast)
+    assert all(cell.name in text for cell in forecast.cells)
+    assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
+    assert "from one episode of the kind, played now" in text
+
+
+def test_an_estimate_rests_on_finished_cells_first_and_says_so(
+    sweep: Sweep, asked: Callable[..., Asked], tmp_path: Path
+) -> None:
+    sweep(*PARROT, "n=2", limit=1)
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    forecast = show_plan(asked(*PARROT, "n=2,4"))
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+    assert forecast.sources == {"finished": 1, "scaled": 2}
+    assert (forecast.calls, forecast.usd) == (2 + 4 + 4, 5.0)
+    assert forecast.plain()["estimated_from"] == {"finished": 1, "scaled": 2}
+    assert "1 cells from finished cells of the same kind" in shown(forecast)
+    assert "2 cells in proportion to cells of another team size or arm" in shown(forecast)
+
+
+def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked: Callable[..., Asked]) -> None:
+    words = ("env=cube", "agents=naive", "llm=openai", "llm.model=gpt-5-mini", "n=1", "max_steps=3", "seed=0,1")
+    forecast = show_plan(asked(*words))
+    price = find_price("openai", "gpt-5-mini")
+    assert price is not None
+    assert forecast.calls >= 2
+    assert 0 < forecast.usd < forecast.tokens * 2e-6
+    assert forecast.seconds >= SECONDS_PER_CALL * forecast.calls / 2
+    assert forecast.plain()["simulated"] is True
+    assert "played now with a simulated model; 3 s a call are assumed" in shown(forecast)
+    unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
+    assert unknown.usd is None
+    assert "unknown: the model's price is not known" in shown(unknown)
+
+
+def test_a_limit_bounds_what_is_forecast(asked: Callable[..., Asked]) -> None:
+    assert len(show_plan(asked("agents=walker", "n=1", "seed=range(0,9)", limit=4)).cells) == 4
+
+
+@pytest.mark.parametrize("retry_failed", [False, True])
+def test_failed_cells_are_forecast_when_they_are_to_be_run_again(
+    retry_failed: bool, sweep: Sweep, asked: Callable[..., Asked]
+) -> None:
+    words = ("agents=walker", "n=1", "agents.fails_at=1")
+    sweep(*words)
+    assert len(show_plan(asked(*words, retry_failed=retry_failed)).cells) == int(retry_failed)

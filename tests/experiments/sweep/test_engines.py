@@ -1,0 +1,152 @@
+"""The same sweep through every engine gives the same table of results."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from experiments.engines.crew import Member, hand_out
+from experiments.engines.protocol import Job, Shard
+from experiments.engines.slurm import run_shard
+from experiments.errors import UserError
+from experiments.provenance import Code, provenance
+from experiments.results import as_csv, read_results
+from experiments.sweep.plan import plan
+from experiments.sweep.planned import PlannedCell
+from experiments.sweep.spending import Costs, SweepBudget
+from experiments.sweep.work import Queue, Stop
+from tests.conftest import command, environment
+from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
+
+
+def table(folder: Path) -> str:
+    return as_csv(read_results(folder))
+
+
+@pytest.fixture(scope="module")
+def relic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a file: while it is not there, the worker of the first cell with a corridor of four cells dies."""
+    return tmp_path_factory.mktemp("relics") / "relic"
+
+
+@pytest.fixture(scope="module")
+def words(relic: Path) -> tuple[str, ...]:
+    return ("agents=mortal", "n=1,2", "seed=0,1", "env.length=3,4", "agents.dies_in=4", f"agents.lives_after={relic}")
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory, options: Path, words: tuple[str, ...], relic: Path) -> str:
+    """Give the table that `local` leaves when nobody dies."""
+    folder = tmp_path_factory.mktemp("local")
+    relic.touch()
+    done = _by_command(folder, options, *words)
+    assert done.returncode == 0, done.stderr
+    return table(folder / "runs" / "s")
+
+
+def _by_command(folder: Path, options: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    plugins = [word for module in MODULES for word in ("--plugin", module)]
+    line = command("sweep", "env=corridor", *words, *plugins, "--config-dir", str(options), "--name", "s", "--json")
+    return subprocess.run(line, cwd=folder, env=environment(), check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(
+            ("engine=slurm", "engine.executor=local", "engine.cells=4", "engine.jobs=2"),
+            marks=pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'"),
+            id="slurm",
+        ),
+        pytest.param(
+            ("engine=ray", "engine.actors=2"),
+            marks=pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
+            id="ray",
+        ),
+    ],
+)
+def test_another_engine_gives_the_same_table_though_a_worker_dies(
+    engine: tuple[str, ...], tmp_path: Path, options: Path, words: tuple[str, ...], relic: Path, local: str
+) -> None:
+    relic.unlink()
+    done = _by_command(tmp_path, options, *words, *engine)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert relic.exists()
+    assert (json.loads(done.stdout)["run_now"], json.loads(done.stdout)["left"]) == (8, 0)
+    assert table(tmp_path / "runs" / "s") == local
+    assert set(leftovers(tmp_path / "runs" / "s")) <= {".slurm"}
+
+
+@pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'")
+def test_without_slurm_its_executor_is_told(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError, match=r"engine\.executor: .*\n?.*engine\.executor=local"):
+        sweep("agents=walker", engine=("engine=slurm",))
+
+
+def test_a_job_that_waited_in_a_queue_runs_no_cell_that_has_been_done_since(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
+    sweep(*grid, limit=1)
+    before = stamps(tmp_path / "s")
+    job = Job(tmp_path / "s", Path.cwd(), MODULES, Code.of(provenance()))
+    assert run_shard(job, Shard(plan(("env=corridor", *grid), options).cells), 1, 64) == []
+    assert before.items() < stamps(tmp_path / "s").items()
+    assert len((tmp_path / "log").read_text().splitlines()) == 2
+
+
+class _Recorded(Member):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[str] = []
+
+    def send(self, cells: tuple[PlannedCell, ...]) -> None:
+        self.sent += [cell.name for cell in cells]
+
+
+def _queue(folder: Path, *words: str) -> Queue:
+    return Queue(folder, plan(words).cells, SweepBudget(), Costs())
+
+
+def test_teams_without_models_are_handed_out_two_to_a_worker_and_others_as_many_as_it_plays(tmp_path: Path) -> None:
+    members: list[_Recorded] = []
+    hand_out(_queue(tmp_path, "seed=range(0,9)"), members, 2, 3, _Recorded)
+    assert [len(member.cells) for member in members] == [2, 2]
+    members = []
+    hand_out(_queue(tmp_path, "agents=naive", "seed=range(0,9)"), members, 2, 3, _Recorded)
+    assert [len(member.cells) for member in members] == [3, 3]
+
+
+def test_few_cells_take_few_workers_and_none_takes_two_while_another_has_none(tmp_path: Path) -> None:
+    members: list[_Recorded] = []
+    hand_out(_queue(tmp_path, "seed=range(0,3)"), members, 3, 64, _Recorded)
+    assert [len(member.cells) for member in members] == [1, 1, 1]
+
+
+def test_a_cell_that_workers_died_with_twice_is_alone_with_an_idle_worker(tmp_path: Path) -> None:
+    queue = _queue(tmp_path, "agents=naive", "seed=range(0,3)")
+    for _ in range(2):
+        shard = queue.take(1, idle=True)
+        assert shard is not None
+        assert not shard.alone
+        queue.running |= {cell.name for cell in shard.cells}
+        queue.lost(shard.cells, "killed")
+    assert queue.take(3, idle=False) is None
+    alone = queue.take(3, idle=True)
+    assert alone == Shard(shard.cells, alone=True)
+    member = _Recorded()
+    member.give(alone)
+    assert not member.has_room(64)
+
+
+def test_nothing_is_handed_out_once_the_sweep_stops(tmp_path: Path) -> None:
+    queue = _queue(tmp_path, "seed=range(0,3)")
+    queue.end(Stop.INTERRUPTED, "interrupted")
+    members: list[_Recorded] = []
+    hand_out(queue, members, 2, 64, _Recorded)
+    assert members == []

@@ -1,0 +1,138 @@
+"""What is shown while a sweep runs, drawn to a string with a clock of our own."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.engines.protocol import Finished, Started, Traffic
+from experiments.provenance import Code
+from experiments.sweep.done import Done, Spent
+from experiments.sweep.plan import plan
+from experiments.sweep.progress import Progress, clock_time, lines, live_table
+from experiments.sweep.run import Standing
+from experiments.sweep.spending import Costs, SweepBudget
+from experiments.sweep.work import Queue, Stop
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Sweeping:
+    """A sweep of four cells in two arms that is moved by hand."""
+
+    def __init__(self, folder: Path, options: Path) -> None:
+        (options / "experiment" / "two.yaml").write_text(
+            'fixed: [agents=naive]\ngrid: ["seed=0,1"]\narms: {small: [n=1], large: [n=2]}\n'
+        )
+        cells = plan(["experiment=two"], options).cells
+        costs = Costs()
+        self.names = [cell.name for cell in cells]
+        self.queue = Queue(folder, cells, SweepBudget(), costs)
+        self.standing = Standing(cells, {}, cells, costs)
+        self.clock = Clock()
+
+    def begin(self, name: str) -> None:
+        while self.queue.take(1, idle=True):
+            pass
+        self.queue.tell(Started(name))
+
+    def finish(self, name: str, outcome: str = "completed", simulated: bool = True) -> None:
+        spent = Spent(4, 1000, 0.25)
+        self.queue.tell(Finished(Done(name, outcome, "no luck", 1.0, spent, simulated, Code("1", None))))
+
+
+@pytest.fixture
+def sweeping(tmp_path: Path, options: Path) -> Sweeping:
+    return Sweeping(tmp_path, options)
+
+
+def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
+    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    assert progress.facts() == ["0/4 done", "0 running", "0 failed", "ETA -"]
+    sweeping.begin(sweeping.names[0])
+    sweeping.begin(sweeping.names[1])
+    sweeping.clock.now += 30
+    sweeping.finish(sweeping.names[0])
+    sweeping.queue.tell(Traffic(50, 7))
+    assert progress.facts() == [
+        "1/4 done", "1 running", "0 failed", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
+    ]  # fmt: skip
+    sweeping.finish(sweeping.names[1], "error")
+    sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
+    assert progress.facts()[0:3] == ["2/4 done", "0 running", "1 failed"]
+    assert progress.facts()[-1] == "stopping"
+
+
+def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> None:
+    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    sweeping.begin(sweeping.names[0])
+    sweeping.finish(sweeping.names[0], simulated=False)
+    assert "$0.25" in progress.facts()
+
+
+def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
+    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    for _ in range(60):
+        sweeping.clock.now += 1
+        sweeping.queue.tell(Traffic(3, 0))
+        progress.calls_per_second()
+    assert progress.calls_per_second() == pytest.approx(3.0)
+    for _ in range(20):
+        sweeping.clock.now += 1
+        progress.calls_per_second()
+    assert progress.calls_per_second() == 0.0
+
+
+def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) -> None:
+    text = io.StringIO()
+    with lines(Console(file=text), "mine", sweeping.queue, sweeping.standing, sweeping.clock) as show:
+        sweeping.queue.show = show
+        assert text.getvalue() == "mine: 0/4 done, 4 to run\n"
+        sweeping.begin(sweeping.names[0])
+        sweeping.clock.now += 9
+        show()
+        assert len(text.getvalue().splitlines()) == 1
+        sweeping.clock.now += 2
+        show()
+        assert text.getvalue().splitlines()[1] == "mine: 0/4 done, 1 running, 0 failed, ETA -"
+        sweeping.finish(sweeping.names[0], "error")
+        assert text.getvalue().splitlines()[2] == f"failed: {sweeping.names[0]}: no luck"
+        sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
+        show()
+        told = "stopping: interrupted; 3 cells under way are finished first (Ctrl-C again drops them)"
+        assert text.getvalue().splitlines()[3:] == [told]
+
+
+def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: Sweeping) -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=100, color_system=None)
+    with live_table(console, "mine", sweeping.queue, sweeping.standing, sweeping.clock) as show:
+        sweeping.begin(sweeping.names[2])
+        sweeping.finish(sweeping.names[0])
+        sweeping.finish(sweeping.names[1], "error")
+        drawn = len(text.getvalue())
+        sweeping.clock.now += 0.1
+        show()
+        sweeping.clock.now += 0.2
+        before = text.getvalue()[drawn:]
+        show()
+        picture = text.getvalue()[drawn + len(before) :]
+    rows = [line.split() for line in picture.replace("\x1b", "\n").splitlines()]
+    assert ["small", "2", "2", "0", "1"] in rows
+    assert ["large", "0", "2", "1", "0"] in rows
+    assert "2/4 done · 1 running · 1 failed" in picture
+    assert f"failed: {sweeping.names[1]}: no luck" in before
+    assert "2/4 done" not in before
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7325, "2:02:05")])
+def test_durations(seconds: float, text: str) -> None:
+    assert clock_time(seconds) == text
