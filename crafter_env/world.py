@@ -65,10 +65,10 @@ class CrafterConfig(ComponentConfig):
     """A set of rules by name: `crafter`, `coop`, `coop2`."""
     level: str | None
     """How many agents must cooperate: `solo`, `easy`, `medium`, `hard`, `coop2`; null: the profile's own."""
-    switches: dict[str, bool | int | str | None]
-    """Single rules that differ from the profile's, by the names of `crafter_env.Profile`."""
-    thresholds: dict[str, PositiveInt]
-    """Single numbers that differ from the level's, by the names of `crafter_env.Level`."""
+    switches: dict[str, bool | int | str | None] | None
+    """Single rules that differ from the profile's, by the names of `crafter_env.Profile`; null: none."""
+    thresholds: dict[str, PositiveInt] | None
+    """Single numbers that differ from the level's, by the names of `crafter_env.Level`; null: none."""
     goal: str
     """`open`, or what ends the episode: `collect:iron`, `craft:iron_pickaxe` and the like."""
     layout: str | None
@@ -120,8 +120,8 @@ class CrafterWorld:
         if layout is not None and len(layout.agents) != config.n:
             found = len(layout.agents)
             raise CrafterError(f"layout: the map has {found} agents and n is {config.n}: set n={found}")
-        profile = _switched(find_profile(config.profile), config.switches)
-        level = _adjusted(find_level(config.level, profile), config.thresholds)
+        profile = _switched(find_profile(config.profile), config.switches or {})
+        level = _adjusted(find_level(config.level, profile), config.thresholds or {})
         self.goal = achievement(config.goal)
         self.env = CrafterEnv(
             n=config.n if layout is None else None,

@@ -96,3 +96,8 @@ def test_an_option_that_includes_others_shows_their_keys_behind_its_own(tmp_path
         ("max_tokens", "9"),
     ]
     assert "max_concurrency" in [knob.key for knob in option.knobs]
+
+
+def test_single_rules_of_the_open_world_can_be_changed_from_the_command_line() -> None:
+    plain = Cell.compose(["env=crafter_coop", "env.switches={mobs: false}", "env.thresholds={iron: 2}"]).plain
+    assert (plain["env"]["switches"], plain["env"]["thresholds"]) == ({"mobs": False}, {"iron": 2})
