@@ -61,6 +61,7 @@ class Forecast:
         seconds: expected wall time with the engine.
         sources: number of cells by what their estimate rests on.
         tried_with: what stood in for real models in trials; empty where nothing did.
+        simulated: whether simulated models answer in the sweep itself, so that the money is made up.
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class Forecast:
     seconds: float
     sources: Mapping[str, int]
     tried_with: str
+    simulated: bool
 
     def plain(self) -> dict[str, Any]:
         """Give it as JSON-ready data."""
@@ -88,7 +90,7 @@ class Forecast:
             "usd": None if self.usd is None else round(self.usd, 6),
             "seconds": round(self.seconds, 1),
             "estimated_from": dict(self.sources),
-            "simulated": bool(self.tried_with),
+            "simulated": bool(self.tried_with) or self.simulated,
         }
 
     def table(self) -> RenderableType:
@@ -99,7 +101,8 @@ class Forecast:
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
         table.add_row("model calls", f"{self.calls:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
-        table.add_row("money", "unknown: the model's price is not known" if self.usd is None else f"${self.usd:,.2f}")
+        money = "unknown: the model's price is not known" if self.usd is None else f"${self.usd:,.2f}"
+        table.add_row("money", f"{money} (simulated)" if self.simulated else money)
         table.add_row("time", f"about {clock_time(self.seconds)}")
         words = {
             "finished": "from finished cells of the same kind",
@@ -145,6 +148,7 @@ def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,
+        simulated=any(cell.uses_models and _model(cell) == _SIMULATED for cell in cells),
     )
 
 
@@ -248,6 +252,11 @@ def _team(cell: PlannedCell) -> tuple[object, ...]:
     raw = orjson.loads(cell.configuration)
     minds = (raw["agents"]["name"], raw["llm"] if cell.uses_models else None)
     return (minds, raw["env"]["name"], raw["topology"])
+
+
+def _model(cell: PlannedCell) -> str:
+    name: str = orjson.loads(cell.configuration)["llm"]["name"]
+    return name
 
 
 def _size(cell: PlannedCell) -> int:

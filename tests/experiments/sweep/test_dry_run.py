@@ -74,3 +74,11 @@ def test_failed_cells_are_forecast_when_they_are_to_be_run_again(
     words = ("agents=walker", "n=1", "agents.fails_at=1")
     sweep(*words)
     assert len(show_plan(asked(*words, retry_failed=retry_failed)).cells) == int(retry_failed)
+
+
+def test_money_of_simulated_models_is_called_so(asked: Callable[..., Asked]) -> None:
+    forecast = show_plan(asked("env=cube", "agents=naive", "n=1", "max_steps=3"))
+    assert forecast.plain()["simulated"] is True
+    (money,) = (line for line in shown(forecast).splitlines() if line.startswith("money"))
+    assert money.rstrip().endswith(" (simulated)")
+    assert show_plan(asked("env=cube", "n=1", "max_steps=3")).plain()["simulated"] is False
