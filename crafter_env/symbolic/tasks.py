@@ -20,7 +20,7 @@ import numpy as np
 
 from crafter_env.constants import MAKE, Action, Cell, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
-from crafter_env.kernels.constraints import AREA_AIM
+from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.symbolic.ground import Ground, around
 from maeil.plans import Task
 from maeil.tasks import Attempt, TaskState
