@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PositiveInt, field_validator
 
-from crafter_env.constants import COLLECT, Achievement, Item, Result
+from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import ALIVE, RESULT, ByteArray, IntArray
@@ -51,6 +51,9 @@ _MOBS_ONLY = (
 )
 _UNLIMITED = ("update_radius", "share_radius")
 """Switches that may be null: everywhere."""
+# Names by number: to ask a member of an enumeration for its name takes several times as long.
+_RESULTS, _ACTIONS, _ITEMS = (tuple(kind.__members__) for kind in (Result, Action, Item))
+_TARGETS = (*Material.__members__, *(name for name, entity in Entity.__members__.items() if entity))
 _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 """Results that make no record of their own."""
 
@@ -260,18 +263,18 @@ class CrafterWorld:
 def _record(agent: int, outcome: Outcome) -> Mapping[str, Any]:
     """What came of an action, without what there is nothing to say about."""
     record = {
-        "what": outcome.result.name,
+        "what": _RESULTS[outcome.result],
         "agent": agent,
-        "action": outcome.action.name,
-        "target": outcome.target.name if outcome.target is not None else None,
+        "action": _ACTIONS[outcome.action],
+        "target": _TARGETS[outcome.target] if outcome.target is not None else None,
         "cell": outcome.cell,
         "required": outcome.required,
         "present": outcome.present,
         "capable": outcome.capable,
-        "item": outcome.item.name if outcome.item is not None else None,
+        "item": _ITEMS[outcome.item] if outcome.item is not None else None,
         "amount": outcome.amount,
         "other": outcome.other,
-        "gained": {item.name: units for item, units in outcome.gained.items()} or None,
+        "gained": {_ITEMS[item]: units for item, units in outcome.gained.items()} or None,
     }
     return {key: value for key, value in record.items() if value is not None}
 
