@@ -87,9 +87,9 @@ def test_seven_worlds_in_a_hundred_have_no_diamond(worlds):
 def reference_worlds():
     """The same of worlds that PyPI `crafter` has generated."""
     counts = {name: [] for name in CELLS}
+    env = ReferenceEnv(0)
     for seed in range(WORLDS):
-        env = ReferenceEnv(seed)
-        env.reset()
+        env.begin(seed)
         for name in CELLS:
             counts[name].append((env.world._mat_map == Material[name]).sum())
     return {name: np.array(found) for name, found in counts.items()}
