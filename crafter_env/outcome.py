@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from crafter_env.constants import FAILURES, Action, Cell, Entity, Item, Material, Result
-from crafter_env.kernels.arrays import GAINED, ITEMS, IntArray
+from crafter_env.kernels.arrays import ITEMS
 
 
 class Outcome(NamedTuple):
@@ -38,9 +39,8 @@ class Outcome(NamedTuple):
         return self.result in FAILURES
 
 
-def read_outcome(row: IntArray) -> Outcome:
-    """The outcome in an agent's row of `World.agents`."""
-    numbers = row[GAINED:].tolist()
+def read_outcome(numbers: Sequence[int]) -> Outcome:
+    """The outcome in an agent's row of `World.agents`, from column `GAINED` on."""
     gains = numbers[:ITEMS]
     result, did, target, x, y, required, present, capable, item, amount, other = numbers[ITEMS:]
     return Outcome(

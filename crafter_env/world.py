@@ -15,12 +15,12 @@ from pydantic import Field, PositiveInt, field_validator
 from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
-from crafter_env.kernels.arrays import ALIVE, RESULT, ByteArray, IntArray
+from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
 from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import CrafterObservation
-from crafter_env.outcome import Outcome
+from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
@@ -247,12 +247,11 @@ class CrafterWorld:
         return Progress(int((self._counted > 0).sum()), self._possible, score)
 
     def _outcomes(self, before: Sequence[int]) -> list[Mapping[str, Any]]:
-        state = self.env.crafter_state
-        results = state.world.agents[:, RESULT].tolist()
+        rows = self.env.crafter_state.world.agents[:, GAINED:].tolist()
         records = [
-            _record(agent, state.outcome(agent))
-            for agent, result in enumerate(results)
-            if before[agent] and result not in _QUIET
+            _record(agent, read_outcome(row))
+            for agent, row in enumerate(rows)
+            if before[agent] and row[RESULT - GAINED] not in _QUIET
         ]
         records += [
             {"what": "death", "agent": agent} for agent, lived in enumerate(before) if lived and not self._alive[agent]

@@ -69,7 +69,7 @@ class TaskBoard:
         """Give the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
         for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
-            changes.extend(self._cell_states(found))
+            changes += self._cell_states(found)
         makes = sorted({action for action in joint if action in _MAKES})
         if self._crafts or makes:
             changes.extend(self._craft_states(joint, makes))
