@@ -82,6 +82,11 @@ MEAL = 10
 _MATERIALS = {**MATERIAL_CHARACTERS, "?": Material.none}
 
 
+def distance(a: Cell, b: Cell) -> int:
+    """L1 distance of two cells."""
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
 @dataclass(frozen=True, slots=True)
 class Trip:
     """A way to a cell, and the first cell on it that has to be dug, if any."""
@@ -180,10 +185,10 @@ class Scene:
 
     def would_collect(self, place: Cell, cell: Cell) -> bool:
         """Whether an agent at a place can act on a cell: beside it, or by a `do` that takes it as the nearest."""
-        distance = _distance(place, cell)
-        if distance == 1 or self.seen.cooperation.area:
+        apart = distance(place, cell)
+        if apart == 1 or self.seen.cooperation.area:
             return True
-        for size in range(1, distance + 1):
+        for size in range(1, apart + 1):
             for dy in range(-size, size + 1):
                 for dx in sorted({abs(dy) - size, size - abs(dy)}):
                     other = place[0] + dx, place[1] + dy
@@ -252,7 +257,7 @@ class Scene:
 
     def comes_to(self, entity: SeenEntity, steps: int) -> bool:
         """Whether an agent can walk beside a creature in so many steps."""
-        trip = self.search(lambda cell: 0 if _distance(cell, entity.cell) == 1 else None, steps)
+        trip = self.search(lambda cell: 0 if distance(cell, entity.cell) == 1 else None, steps)
         return trip is not None and all(self.material(cell) in WALKABLE for cell in trip.way)
 
     def advance(self, trip: Trip) -> list[SymbolicAction] | None:
@@ -471,7 +476,3 @@ def harvest(scene: Scene) -> Plan | None:
         Task("collect", f"{material.name}_{identity}"),
         "it brings most for the way",
     )
-
-
-def _distance(a: Cell, b: Cell) -> int:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])

@@ -68,7 +68,7 @@ class ConstraintWatch:
             named: (n,) the cell (x * height + y) that each agent's symbolic action collects; -1 for none.
         """
         w = self._state.world
-        aim_all(w.materials, w.occupants, w.objects, w.agents, joint, self._rules, self._aims)
+        aim_all(joint, self._rules, self._aims, *w)
         found = task_changes(
             w.materials,
             w.objects,
@@ -95,8 +95,7 @@ class ConstraintWatch:
 
 
 def aimed_cells(state: CrafterState, joint: IntArray, rules: IntArray) -> IntArray:
-    """Tell what each agent's `do` would act on, (n,): a cell (x * height + y), `AREA_AIM` or `NO_CELL`."""
-    w = state.world
+    """Tell what each agent's `do` would act on, (n,): see `kernels.aiming.aim_of`."""
     aims = np.empty(len(joint), dtype=np.int64)
-    aim_all(w.materials, w.occupants, w.objects, w.agents, joint, rules, aims)
+    aim_all(joint, rules, aims, *state.world)
     return aims

@@ -59,6 +59,7 @@ class Engine:
             np.zeros(size, dtype=np.uint8),
             np.zeros((size[0] * size[1], 2), dtype=np.int64),
         )
+        self._arrays: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
         self._noops = np.zeros((num_envs, n, arrays.ACTION_COLUMNS), dtype=np.int64)
 
     def begin(self, number: int, seed: int, layout: Layout | None) -> None:
@@ -102,5 +103,4 @@ class Engine:
 
     def advance(self, actions: IntArray, begins: FlagArray) -> None:
         """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""
-        batch: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
-        step_worlds(actions, begins, self.rules, *batch)
+        step_worlds(actions, begins, self.rules, *self._arrays)

@@ -128,6 +128,13 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             observe=obs != "pixels",
         )  # fmt: skip
         self._state = CrafterState.of(self._engine.worlds, 0)
+        # To slice an array takes as long as to copy it, so the slices of every step are kept.
+        self._ends = Ends._make(array[0] for array in self._engine.ends)
+        agents, views = self._engine.worlds.agents[0], self._engine.views
+        self._achieved = agents[:, ACHIEVED:GAINED]
+        self._seen = (
+            views.materials[0], views.entities[0], agents[:, INVENTORY:ACHIEVED], views.poses[0], views.daylight[0]
+        )  # fmt: skip
         self._painter = Painter(pixels) if obs != "symbolic" else None
         self._seed: int | None = None
         self._episode = 0
@@ -212,8 +219,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         """
         self._require_running()
         self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
-        ends = self._engine.ends
-        return Ends(ends.rewards[0], ends.terminations[0], ends.truncations[0])
+        return self._ends
 
     def state(self) -> ByteArray:
         """The semantic map, uint8 (W, H), an array of the caller's own; also after the end of the episode."""
@@ -274,36 +280,36 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
     def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
         """Take a step; give rewards, terminations and truncations by agent index."""
         self._engine.advance(joint, _NONE)
-        ends = self._engine.ends
-        terminated, truncated = ends.terminations[0].tolist(), ends.truncations[0].tolist()
+        ends = self._ends
+        terminated, truncated = ends.terminations.tolist(), ends.truncations.tolist()
         if True in terminated or True in truncated:
             index = self._index
             self.agents = [name for name in self.agents if not (terminated[index[name]] or truncated[index[name]])]
-        return ends.rewards[0].tolist(), terminated, truncated
+        return ends.rewards.tolist(), terminated, truncated
 
     def _observations(self, names: list[str]) -> dict[str, Observation]:
-        observations: dict[str, Observation] = {name: {} for name in names}
+        index = self._index
+        observations: dict[str, Observation] = {}
         if self.obs != "pixels":
-            views = self._engine.views
-            materials, entities = views.materials[0].copy(), views.entities[0].copy()
-            poses, daylight = views.poses[0].copy(), views.daylight[0].copy()
-            bags = self._engine.worlds.agents[0, :, INVENTORY:ACHIEVED].copy()
-            for name, observation in observations.items():
-                i = self._index[name]
-                observation["materials"] = materials[i]
-                observation["entities"] = entities[i]
-                observation["inventory"] = bags[i]
-                observation["pose"] = poses[i]
-                observation["daylight"] = daylight
+            materials, entities, bags, poses, daylight = [array.copy() for array in self._seen]
+            for name in names:
+                i = index[name]
+                observations[name] = {
+                    "materials": materials[i],
+                    "entities": entities[i],
+                    "inventory": bags[i],
+                    "pose": poses[i],
+                    "daylight": daylight,
+                }
         if self._painter is not None:
             pictures = self._painter.paint(self._engine.worlds)[0]
-            for name, observation in observations.items():
-                observation["pixels"] = pictures[self._index[name]]
+            for name in names:
+                observations.setdefault(name, {})["pixels"] = pictures[index[name]]
         return observations
 
     def _infos(self, names: list[str]) -> dict[str, dict[str, Any]]:
-        achievements = self._engine.worlds.agents[0, :, ACHIEVED:GAINED].copy()
-        return {name: {"achievements": achievements[self._index[name]]} for name in names}
+        achievements, index = self._achieved.copy(), self._index
+        return {name: {"achievements": achievements[index[name]]} for name in names}
 
     def _require_running(self) -> None:
         if not self.agents:

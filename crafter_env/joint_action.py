@@ -39,7 +39,6 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
         ActionError: Not an action for each of the living, or for an agent that does not exist; the message says whose.
     """
     joint = np.zeros((1, len(names), ACTION_COLUMNS), dtype=np.int64)
-    row = joint[0]
     for name in living:
         if name not in actions:
             raise ActionError(f"no action for {name}: a step takes one for every living agent (0 is noop)")
@@ -47,9 +46,9 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
         agent = names[name]
         try:
             primitive = index(action)  # type: ignore[arg-type]
-            row[agent, 0] = primitive
+            joint[0, agent, 0] = primitive
         except TypeError:
-            row[agent] = numbers = _four(name, action)
+            joint[0, agent] = numbers = _four(name, action)
             primitive = numbers[0]
         if not 0 <= primitive < len(Action):
             raise _wrong(name, primitive)
@@ -75,15 +74,16 @@ def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
             f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {leading}, "
             f"or {(*leading, ACTION_COLUMNS)} with recipient, item and quantity of a share"
         )
-    primitives = joint if joint.ndim == len(leading) else joint[..., 0]
-    if primitives.min() < 0 or primitives.max() >= len(Action):
+    if joint.ndim == len(leading):
+        full = np.zeros((*leading, ACTION_COLUMNS), dtype=np.int64)
+        full[..., 0] = joint
+    else:
+        full = np.ascontiguousarray(joint, dtype=np.int64)
+    primitives = full[..., 0]
+    if primitives.view(np.uint64).max() >= len(Action):  # negative numbers are the largest of all
         world, agent = np.argwhere((primitives < 0) | (primitives >= len(Action)))[0].tolist()
         raise _wrong(f"world {world}, agent {agent}", int(primitives[world, agent]))
-    if joint.ndim == len(leading):
-        padded = np.zeros((*leading, ACTION_COLUMNS), dtype=np.int64)
-        padded[..., 0] = joint
-        return padded
-    return np.ascontiguousarray(joint, dtype=np.int64)
+    return full
 
 
 def _wrong(whose: str, primitive: int) -> ActionError:

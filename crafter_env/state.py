@@ -131,7 +131,7 @@ class CrafterState:
 
     def outcome(self, agent: int) -> Outcome:
         """What came of an agent's action in the last step."""
-        return read_outcome(self.world.agents[agent])
+        return read_outcome(self.world.agents[agent, arrays.GAINED :].tolist())
 
     def creatures(self) -> tuple[Creature, ...]:
         """Everything on the map that is not an agent, in the order in which it acts."""

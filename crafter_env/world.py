@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PositiveInt, field_validator
 
-from crafter_env.constants import COLLECT, Achievement, Item, Result
+from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
-from crafter_env.kernels.arrays import ALIVE, RESULT, ByteArray, IntArray
+from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
 from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import CrafterObservation
-from crafter_env.outcome import Outcome
+from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
@@ -51,6 +51,9 @@ _MOBS_ONLY = (
 )
 _UNLIMITED = ("update_radius", "share_radius")
 """Switches that may be null: everywhere."""
+# Names by number: to ask a member of an enumeration for its name takes several times as long.
+_RESULTS, _ACTIONS, _ITEMS = (tuple(kind.__members__) for kind in (Result, Action, Item))
+_TARGETS = (*Material.__members__, *(name for name, entity in Entity.__members__.items() if entity))
 _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 """Results that make no record of their own."""
 
@@ -244,12 +247,11 @@ class CrafterWorld:
         return Progress(int((self._counted > 0).sum()), self._possible, score)
 
     def _outcomes(self, before: Sequence[int]) -> list[Mapping[str, Any]]:
-        state = self.env.crafter_state
-        results = state.world.agents[:, RESULT].tolist()
+        rows = self.env.crafter_state.world.agents[:, GAINED:].tolist()
         records = [
-            _record(agent, state.outcome(agent))
-            for agent, result in enumerate(results)
-            if before[agent] and result not in _QUIET
+            _record(agent, read_outcome(row))
+            for agent, row in enumerate(rows)
+            if before[agent] and row[RESULT - GAINED] not in _QUIET
         ]
         records += [
             {"what": "death", "agent": agent} for agent, lived in enumerate(before) if lived and not self._alive[agent]
@@ -260,18 +262,18 @@ class CrafterWorld:
 def _record(agent: int, outcome: Outcome) -> Mapping[str, Any]:
     """What came of an action, without what there is nothing to say about."""
     record = {
-        "what": outcome.result.name,
+        "what": _RESULTS[outcome.result],
         "agent": agent,
-        "action": outcome.action.name,
-        "target": outcome.target.name if outcome.target is not None else None,
+        "action": _ACTIONS[outcome.action],
+        "target": _TARGETS[outcome.target] if outcome.target is not None else None,
         "cell": outcome.cell,
         "required": outcome.required,
         "present": outcome.present,
         "capable": outcome.capable,
-        "item": outcome.item.name if outcome.item is not None else None,
+        "item": _ITEMS[outcome.item] if outcome.item is not None else None,
         "amount": outcome.amount,
         "other": outcome.other,
-        "gained": {item.name: units for item, units in outcome.gained.items()} or None,
+        "gained": {_ITEMS[item]: units for item, units in outcome.gained.items()} or None,
     }
     return {key: value for key, value in record.items() if value is not None}
 

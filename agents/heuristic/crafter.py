@@ -15,6 +15,7 @@ from agents.crafter import (
     STEPS,
     Scene,
     ambition,
+    distance,
     explore,
     fetch,
     harvest,
@@ -75,7 +76,7 @@ class ClimbingTeam:
         food = scene.seen.needs["food"]
         if food >= HUNGRY or scene.left_steps <= food * FOOD_STEPS or not self._cows:
             return None
-        return approach(scene, min(self._cows.values(), key=lambda cell: (_distance(cell, scene.cell), cell)), _EAT)
+        return approach(scene, min(self._cows.values(), key=lambda cell: (distance(cell, scene.cell), cell)), _EAT)
 
     def _close(self, step: int) -> None:
         """End the gatherings that are over; where one came to nothing, none is called again."""
@@ -143,7 +144,7 @@ class ClimbingTeam:
         """The other living agents that are in no gathering, nearest to a cell first."""
         busy = {member for gathering in self._gatherings for member in gathering.members}
         free = [other for other in self._scenes if other != agent and other not in busy]
-        return sorted(free, key=lambda other: (_distance(self._scenes[other].cell, cell), other))
+        return sorted(free, key=lambda other: (distance(self._scenes[other].cell, cell), other))
 
     def _explore(self, agent: int, scene: Scene) -> Plan:
         """Look for unseen land: each in a direction of its own, or all in one where the level asks for cooperation."""
@@ -158,10 +159,6 @@ class ClimbingTeam:
                 self._headings[key] += turn
                 return plan
         return rest()
-
-
-def _distance(a: tuple[int, int], b: tuple[int, int]) -> int:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])
 
 
 class ClimbingMind:

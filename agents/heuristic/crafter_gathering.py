@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agents.crafter import RESOURCE, WALKABLE, Scene, rest, stations_of
+from agents.crafter import RESOURCE, WALKABLE, Scene, distance, rest, stations_of
 from crafter_env import Cell, Collect, Craft, Item, Material, Tool
 from maeil.plans import Plan, Task
 
@@ -81,7 +81,7 @@ class Gathering:
         ]
         if scene.cell in free and self.spots.get(agent) == scene.cell:
             return scene.cell
-        trip = scene.search(lambda cell: 2.0 * (_distance(cell, self.cell) - 1) if cell in free else None)
+        trip = scene.search(lambda cell: 2.0 * (distance(cell, self.cell) - 1) if cell in free else None)
         if trip is None or trip.dig is not None:
             self.spots.pop(agent, None)
             return None
@@ -97,7 +97,7 @@ def places(scene: Scene, cell: Cell, radius: int, *, around: bool) -> list[Cell]
     return [
         place
         for place in found
-        if (around or _distance(place, cell) <= radius)
+        if (around or distance(place, cell) <= radius)
         and scene.material(place) in WALKABLE
         and (min(place) > 0 if around else scene.would_collect(place, cell))
     ]
@@ -105,14 +105,11 @@ def places(scene: Scene, cell: Cell, radius: int, *, around: bool) -> list[Cell]
 
 def reachable(scene: Scene, limit: int = 60) -> set[Cell]:
     """The cells that an agent can walk to without digging, within some steps."""
-    found, edge = {scene.cell}, [scene.cell]
+    found = edge = {scene.cell}
     for _ in range(limit):
-        edge = [
-            beside
-            for cell in edge
-            for beside in scene.beside(cell)
-            if beside not in found and scene.material(beside) in WALKABLE and not found.add(beside)  # type: ignore[func-returns-value]
-        ]
+        beside = {cell for inner in edge for cell in scene.beside(inner)}
+        edge = {cell for cell in beside - found if scene.material(cell) in WALKABLE}
+        found = found | edge
         if not edge:
             break
     return found
@@ -127,7 +124,7 @@ def cells_of(scene: Scene, material: Material, room: int, avoid: set[Cell]) -> l
         if cell not in avoid:
             spots = [place for place in places(scene, cell, radius, around=False) if place in free]
             if len(spots) >= room:
-                found.append((_distance(scene.cell, cell), cell))
+                found.append((distance(scene.cell, cell), cell))
     return [cell for _, cell in sorted(found)]
 
 
@@ -135,10 +132,10 @@ def make_room(scene: Scene, ores: list[Cell], room: int, avoid: set[Cell]) -> Ce
     """The stone nearest to one of some ores that so many agents can dig, so that more of them find room there."""
     stones = cells_of(scene, Material.stone, room, avoid)
     near = [
-        (_distance(stone, ore), _distance(scene.cell, stone), stone)
+        (distance(stone, ore), distance(scene.cell, stone), stone)
         for stone in stones
         for ore in ores
-        if _distance(stone, ore) <= OPENING
+        if distance(stone, ore) <= OPENING
     ]
     return min(near)[2] if near else None
 
@@ -146,21 +143,17 @@ def make_room(scene: Scene, ores: list[Cell], room: int, avoid: set[Cell]) -> Ce
 def station(scene: Scene, tool: Tool, limit: int) -> Cell | None:
     """The known station around which a tool can be made together: the table, where none is needed the furnace."""
     wanted = stations_of(scene, tool)
-    for cell in sorted(scene.known(wanted[0]), key=lambda cell: _distance(scene.cell, cell)):
+    for cell in sorted(scene.known(wanted[0]), key=lambda cell: distance(scene.cell, cell)):
         others = [(cell[0] + dx, cell[1] + dy) for dx in (-2, -1, 0, 1, 2) for dy in (-2, -1, 0, 1, 2)]
         materials = {scene.material(other) for other in others}
-        if _distance(scene.cell, cell) <= limit and materials.issuperset(wanted):
+        if distance(scene.cell, cell) <= limit and materials.issuperset(wanted):
             return cell
     return None
 
 
 def approach(scene: Scene, goal: Cell, task: Task) -> Plan:
     """A plan that goes as near to a cell as an agent knows a way to."""
-    trip = scene.search(lambda cell: 3.0 * _distance(cell, goal))
+    trip = scene.search(lambda cell: 3.0 * distance(cell, goal))
     if trip is None or (trip.cell == scene.cell and trip.dig is None):
         return rest(rationale="I wait for the others")
     return Plan(tuple(scene.advance(trip) or scene.go(trip.cell)), task, "I go to where the others need me")
-
-
-def _distance(a: Cell, b: Cell) -> int:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])

@@ -32,13 +32,13 @@ KIND, X, Y, HEALTH, DIRECTION_X, DIRECTION_Y, TIMER, SEQUENCE, IDENTITY = range(
 """Of an object: its `Entity`, 0 in a slot that is free again; its cell; the flight of an arrow; a zombie's cooldown, a
 skeleton's reload or a plant's age; when it came to its chunk; its number, which no other object of the episode has."""
 
-BODY_COLUMNS = 14
+BODY_COLUMNS = 13
 (
     FACING_X, FACING_Y, SLEEPING, ALIVE, HUNGER, THIRST, FATIGUE, RECOVER, LAST_HEALTH, REWARDED_HEALTH, UNLOCKED,
-    CHOSEN, AIM_X, AIM_Y,
+    CHOSEN, AIM,
 ) = range(BODY_COLUMNS)  # fmt: skip
 """Of an agent: hunger, thirst and recovery count halves of a step; two healths as of its last update and of the last
-step; a bit for each achievement unlocked; scratch of a step: the action it takes, the cell that its `do` aims at."""
+step; a bit for each achievement unlocked; scratch of a step: the action it takes, what its `do` aims at."""
 INVENTORY = BODY_COLUMNS
 """Column of the amount of the first `Item`; the others follow."""
 ACHIEVED = INVENTORY + ITEMS
@@ -75,7 +75,7 @@ class World(NamedTuple):
     objects: IntArray
     """(2 W H + 7, 9): agents by index, then other objects in the order in which they came."""
     agents: IntArray
-    """(n, 79): body, inventory, achievements, gains and outcome of each agent."""
+    """(n, 78): body, inventory, achievements, gains and outcome of each agent."""
     chunks: IntArray
     """(C, 7): chunks of 12 x 12 cells, by column and then row."""
     counters: IntArray

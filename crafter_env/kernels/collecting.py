@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Achievement, Action, Item, Material, Result
+from crafter_env.kernels.aiming import AREA_AIM, OBJECT_AIM, aim_of, is_target
 from crafter_env.kernels.arrays import (
     ACHIEVED,
-    AIM_X,
-    AIM_Y,
+    AIM,
     ALIVE,
     AMOUNT,
     CHOSEN,
@@ -21,7 +21,6 @@ from crafter_env.kernels.arrays import (
     GAINED,
     HUNGER,
     INVENTORY,
-    KIND,
     OUTCOME_ITEM,
     RESULT,
     THIRST,
@@ -32,7 +31,7 @@ from crafter_env.kernels.arrays import (
 )
 from crafter_env.kernels.grid import (
     COW,
-    GRASS_ID,
+    cell_at,
     distance_to,
     inside,
     material_at,
@@ -46,27 +45,21 @@ from crafter_env.kernels.outcomes import HAS_COLLECTED, is_blank, note_agents, n
 from crafter_env.kernels.rules import (
     COLLECT_ACHIEVEMENT,
     COLLECT_PROBABILITY,
-    COLLECT_RULE,
     COLLECT_TABLE,
     COLLECT_TOOL,
     COLLECTED_ITEM,
     LEFT,
-    MOBS,
     RADIUS,
     SPLIT,
     THRESHOLDS,
 )
-from crafter_env.kernels.spawn import PLAYER
 from crafter_env.profiles import CollectRule
 
 DO: Final = int(Action.do)
 COW_FOOD: Final = 6
-NOWHERE: Final = -1
-ACTS: Final = -2
-"""Values of `AIM_X`: no cell, and a faced object that the agent's own update acts on."""
 _WATER = int(Material.water)
 _FOOD, _EAT_COW = int(Item.food), int(Achievement.eat_cow)
-_FACING, _AREA = int(CollectRule.facing), int(CollectRule.area)
+_AREA = int(CollectRule.area)
 _TOO_FEW, _MISSING_TOOL = int(Result.too_few_agents), int(Result.missing_tool)
 _NOTHING_THERE, _NO_LUCK = int(Result.nothing_there), int(Result.no_luck)
 
@@ -77,15 +70,17 @@ def collect(w: World, rules: IntArray) -> None:
     agents = w.agents.shape[0]
     for agent in range(agents):
         if w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO:
-            _aim(w, rules, agent)
+            w.agents[agent, AIM] = aim_of(w, rules, agent)
     for agent in range(agents):
         if not _is_collecting(w, agent):
             continue
-        x, y = w.agents[agent, AIM_X], w.agents[agent, AIM_Y]
-        if x >= 0 and _is_first_at(w, agent, x, y):
-            _collect_cell(w, rules, x, y, 0)
-        if rules[COLLECT_RULE] == _AREA:
+        aim = w.agents[agent, AIM]
+        if aim == AREA_AIM:
             _collect_around(w, rules, agent)
+        elif aim >= 0:
+            x, y = aim // w.materials.shape[1], aim % w.materials.shape[1]
+            if _is_first_at(w, agent, x, y):
+                _collect_cell(w, rules, x, y, 0)
     for agent in range(agents):
         if _is_collecting(w, agent) and is_blank(w, agent):
             _note_faced(w, agent)
@@ -93,7 +88,7 @@ def collect(w: World, rules: IntArray) -> None:
 
 @inner
 def _is_collecting(w: World, agent: int) -> bool:
-    return w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO and w.agents[agent, AIM_X] != ACTS
+    return w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO and w.agents[agent, AIM] != OBJECT_AIM
 
 
 @inner
@@ -101,54 +96,6 @@ def _note_faced(w: World, agent: int) -> None:
     x = w.objects[agent, X] + w.agents[agent, FACING_X]
     y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
     note_target(w, agent, _NOTHING_THERE, material_at(w, x, y) if inside(w, x, y) else 0, x, y)
-
-
-@inner
-def _aim(w: World, rules: IntArray, agent: int) -> None:
-    """Write the cell that an agent's `do` aims at; by the rule `area` only faced grass is a cell of its own."""
-    rule = rules[COLLECT_RULE]
-    here_x, here_y = w.objects[agent, X], w.objects[agent, Y]
-    x, y = here_x + w.agents[agent, FACING_X], here_y + w.agents[agent, FACING_Y]
-    w.agents[agent, AIM_X] = w.agents[agent, AIM_Y] = NOWHERE
-    faced_grass = False
-    if inside(w, x, y):
-        slot = slot_at(w, x, y)
-        kind = w.objects[slot, KIND] if slot >= 0 else 0
-        if kind != 0 and (kind != PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
-            w.agents[agent, AIM_X] = ACTS
-            return
-        faced_grass = kind == 0 and material_at(w, x, y) == GRASS_ID and rules[MOBS] != 0
-        if kind == 0 and rule != _AREA and _holds_resource(w, x, y):
-            w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = x, y
-            return
-    if rule != _FACING:
-        for distance in range(1, rules[RADIUS] + 1):
-            for dy in range(-distance, distance + 1):
-                dx = distance - abs(dy)
-                for side in (-dx, dx):
-                    if _is_task(w, here_x + side, here_y + dy, rule):
-                        if rule != _AREA:
-                            w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = here_x + side, here_y + dy
-                        return
-    if faced_grass:
-        w.agents[agent, AIM_X], w.agents[agent, AIM_Y] = x, y
-
-
-@inner
-def _holds_resource(w: World, x: int, y: int) -> bool:
-    material = material_at(w, x, y)
-    return material != GRASS_ID and COLLECT_TABLE[material, COLLECTED_ITEM] >= 0
-
-
-@inner
-def _is_task(w: World, x: int, y: int, rule: int) -> bool:
-    """Whether a cell holds a resource, or by the rule `area` a cow."""
-    if not inside(w, x, y):
-        return False
-    slot = slot_at(w, x, y)
-    if slot >= 0:
-        return rule == _AREA and w.objects[slot, KIND] == COW
-    return _holds_resource(w, x, y)
 
 
 @inner
@@ -166,7 +113,7 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
         return False
     if radius > 0:
         return distance_to(w, agent, x, y) <= radius
-    return w.agents[agent, AIM_X] == x and w.agents[agent, AIM_Y] == y
+    return w.agents[agent, AIM] == cell_at(w, x, y)
 
 
 @inner
@@ -179,7 +126,7 @@ def _collect_around(w: World, rules: IntArray, agent: int) -> None:
             for side in range(1 if dx == 0 else 2):
                 x = w.objects[agent, X] + (dx if side else -dx)
                 y = w.objects[agent, Y] + dy
-                if not _is_task(w, x, y, _AREA):
+                if not is_target(w, x, y, _AREA):
                     continue
                 first = True
                 for other in range(agent):

@@ -6,36 +6,18 @@ from typing import Final
 
 import numpy as np
 
-from crafter_env.constants import NEED_MAX, Action, Entity, Item, Material
-from crafter_env.kernels.arrays import (
-    ALIVE,
-    FACING_X,
-    FACING_Y,
-    INVENTORY,
-    KIND,
-    SLEEPING,
-    ByteArray,
-    IntArray,
-    SlotArray,
-    X,
-    Y,
-)  # fmt: skip
+from crafter_env.constants import Material
+from crafter_env.kernels.aiming import AREA_AIM, NO_CELL, aim_of
+from crafter_env.kernels.arrays import ALIVE, INVENTORY, ByteArray, IntArray, SlotArray, WordArray, World, X, Y
+from crafter_env.kernels.collecting import DO
 from crafter_env.kernels.jit import compiled
-from crafter_env.kernels.rules import COLLECT_RULE, COLLECT_TABLE, COLLECT_TOOL, COLLECTED_ITEM, RADIUS, THRESHOLDS
+from crafter_env.kernels.living import sleeps_on
+from crafter_env.kernels.rules import COLLECT_TABLE, COLLECT_TOOL, COLLECTED_ITEM, RADIUS, THRESHOLDS
 from crafter_env.kernels.sight import HALF_HEIGHT, HALF_WIDTH
-from crafter_env.profiles import SCORE_BASE, CollectRule
+from crafter_env.profiles import SCORE_BASE
 
 NUMBERS: Final = 7
 TASK_MATERIAL, THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY = range(NUMBERS)
-NO_CELL: Final = -1
-"""Aim of an agent whose `do` acts on no cell."""
-AREA_AIM: Final = -2
-"""Aim of an agent whose `do` acts on every cell within the radius."""
-_DO = int(Action.do)
-_GRASS = int(Material.grass)
-_ENERGY = int(Item.energy)
-_PLAYER, _COW = int(Entity.player), int(Entity.cow)
-_FACING, _AREA = int(CollectRule.facing), int(CollectRule.area)
 _IS_TASK: Final = np.array(
     [
         material in range(len(Material)) and COLLECT_TABLE[material, COLLECTED_ITEM] in SCORE_BASE
@@ -46,57 +28,35 @@ _IS_TASK: Final = np.array(
 
 @compiled
 def aim_all(
+    joint: IntArray,
+    rules: IntArray,
+    aims: IntArray,
     materials: ByteArray,
     occupants: SlotArray,
     objects: IntArray,
     agents: IntArray,
-    joint: IntArray,
-    rules: IntArray,
-    aims: IntArray,
+    chunks: IntArray,
+    counters: IntArray,
+    generator: WordArray,
 ) -> None:
-    """Write what each agent's `do` would act on: a cell (x * height + y), `AREA_AIM` or `NO_CELL`.
+    """Write what each agent's `do` would act on; the last seven arguments are the fields of `World`, in its order.
 
-    A `do` at a faced creature acts on that creature; in the rule `area` a cow is no obstacle.
+    Args:
+        joint: (n,) primitives.
+        rules: see `rules.encode_rules`.
+        aims: (n,) see `aiming.aim_of`, `NO_CELL` for those who would do something else; written.
+        materials: see `World`.
+        occupants: see `World`.
+        objects: see `World`.
+        agents: see `World`.
+        chunks: see `World`.
+        counters: see `World`.
+        generator: see `World`.
     """
-    for i in range(agents.shape[0]):
-        aims[i] = NO_CELL
-        awake = agents[i, SLEEPING] == 0 or agents[i, INVENTORY + _ENERGY] >= NEED_MAX
-        if agents[i, ALIVE] and awake and joint[i] == _DO:
-            aims[i] = _aim(materials, occupants, objects, agents, i, rules)
-
-
-@compiled
-def _aim(
-    materials: ByteArray, occupants: SlotArray, objects: IntArray, agents: IntArray, i: int, rules: IntArray
-) -> int:
-    rule = rules[COLLECT_RULE]
-    x, y = objects[i, X], objects[i, Y]
-    u, v = x + agents[i, FACING_X], y + agents[i, FACING_Y]
-    if 0 <= u < materials.shape[0] and 0 <= v < materials.shape[1]:
-        slot = np.int64(occupants[u, v]) - 1
-        kind = objects[slot, KIND] if slot >= 0 else 0
-        passes = kind == 0 or (kind == _PLAYER and rule != _FACING) or (kind == _COW and rule == _AREA)
-        if not passes:
-            return NO_CELL
-        if kind == 0 and rule != _AREA and _is_resource(materials, u, v):
-            return u * materials.shape[1] + v
-    if rule == _AREA:
-        return AREA_AIM
-    if rule != _FACING:
-        for distance in range(1, rules[RADIUS] + 1):
-            for dy in range(-distance, distance + 1):
-                for side in (abs(dy) - distance, distance - abs(dy)):
-                    u, v = x + side, y + dy
-                    inside = 0 <= u < materials.shape[0] and 0 <= v < materials.shape[1]
-                    if inside and occupants[u, v] == 0 and _is_resource(materials, u, v):
-                        return u * materials.shape[1] + v
-    return NO_CELL
-
-
-@compiled
-def _is_resource(materials: ByteArray, x: int, y: int) -> bool:
-    material = np.int64(materials[x, y])
-    return material != _GRASS and COLLECT_TABLE[material, COLLECTED_ITEM] >= 0
+    w = World(materials, occupants, objects, agents, chunks, counters, generator)
+    for agent in range(agents.shape[0]):
+        does = agents[agent, ALIVE] != 0 and joint[agent] == DO and not sleeps_on(w, agent)
+        aims[agent] = aim_of(w, rules, agent) if does else NO_CELL
 
 
 @compiled
@@ -189,7 +149,7 @@ def _count(
             continue
         in_place = abs(objects[i, X] - u) + abs(objects[i, Y] - v) <= rules[RADIUS]
         works = aims[i] == cell or (aims[i] == AREA_AIM and in_place)
-        works = works or (joint[i] == _DO and named[i] == cell and not in_place)
+        works = works or (joint[i] == DO and named[i] == cell and not in_place)
         capable = tool < 0 or agents[i, INVENTORY + tool] > 0
         spatial += in_place
         temporal += works

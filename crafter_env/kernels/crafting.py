@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Action, Material, Result
-from crafter_env.kernels.arrays import ACHIEVED, AIM_X, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
+from crafter_env.kernels.arrays import ACHIEVED, AIM, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
 from crafter_env.kernels.grid import inside, material_at
 from crafter_env.kernels.jit import inner
 from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
@@ -33,7 +33,7 @@ _CRAFTED, _NO_STATION = int(Result.crafted), int(Result.no_station)
 _MISSING_INPUT, _TOO_FEW = int(Result.missing_input), int(Result.too_few_agents)
 NOWHERE: Final = -1
 _WAITING, _DONE = 0, 1
-"""Values of `AIM_X` while the crafts of a step are resolved."""
+"""Values of `AIM` while the crafts of a step are resolved."""
 
 
 @inner
@@ -42,9 +42,9 @@ def craft(w: World, rules: IntArray) -> None:
     agents = w.agents.shape[0]
     for agent in range(agents):
         if _is_making(w, agent):
-            w.agents[agent, AIM_X] = _WAITING
+            w.agents[agent, AIM] = _WAITING
     for agent in range(agents):
-        if not _is_making(w, agent) or w.agents[agent, AIM_X] == _DONE:
+        if not _is_making(w, agent) or w.agents[agent, AIM] == _DONE:
             continue
         station = _missing_station(w, rules, agent)
         if station >= 0:
@@ -159,13 +159,13 @@ def _make_together(w: World, rules: IntArray, anchor: int) -> None:
         else:
             _get(w, agent, leader)
             note_agents(w, agent, quorum, present, present)
-            w.agents[agent, AIM_X] = _DONE
+            w.agents[agent, AIM] = _DONE
 
 
 @inner
 def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: int) -> bool:
     """Whether an agent makes the same, has not yet, and stands near enough to the 3 x 3 cells around a station."""
-    if not _is_making(w, agent) or w.agents[agent, CHOSEN] != action or w.agents[agent, AIM_X] == _DONE:
+    if not _is_making(w, agent) or w.agents[agent, CHOSEN] != action or w.agents[agent, AIM] == _DONE:
         return False
     beyond_x, beyond_y = max(abs(w.objects[agent, X] - x) - 1, 0), max(abs(w.objects[agent, Y] - y) - 1, 0)
     return beyond_x + beyond_y <= rules[CRAFT_RADIUS]

@@ -64,6 +64,12 @@ def slot_at(w: World, x: int, y: int) -> int:
 
 
 @inlined
+def cell_at(w: World, x: int, y: int) -> int:
+    """The number of a cell of the map: x * height + y."""
+    return x * w.materials.shape[1] + y
+
+
+@inlined
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
     """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
     return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
+from crafter_env.kernels.aiming import OBJECT_AIM
 from crafter_env.kernels.arrays import (
     ACHIEVED,
     ACTION,
-    AIM_X,
+    AIM,
     ALIVE,
     CHOSEN,
     FACING_X,
@@ -34,7 +35,7 @@ from crafter_env.kernels.arrays import (
     X,
     Y,
 )
-from crafter_env.kernels.collecting import ACTS, COW_FOOD, DO
+from crafter_env.kernels.collecting import COW_FOOD, DO
 from crafter_env.kernels.grid import (
     COW,
     SKELETON,
@@ -46,7 +47,7 @@ from crafter_env.kernels.grid import (
     set_material,
     slot_at,
 )
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.outcomes import begin_outcome, note_item, note_lack, note_target
 from crafter_env.kernels.rules import (
     ITEM_CAP,
@@ -88,14 +89,19 @@ def choose_actions(w: World, actions: IntArray) -> None:
         if not w.agents[agent, ALIVE]:
             begin_outcome(w, agent, _NOOP, _DEAD)
             continue
-        if w.agents[agent, SLEEPING]:
-            if w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX:
-                action = _SLEEP
-            else:
-                w.agents[agent, SLEEPING] = 0
-                w.agents[agent, ACHIEVED + _WAKE_UP] += 1
+        if sleeps_on(w, agent):
+            action = _SLEEP
+        elif w.agents[agent, SLEEPING]:
+            w.agents[agent, SLEEPING] = 0
+            w.agents[agent, ACHIEVED + _WAKE_UP] += 1
         w.agents[agent, CHOSEN] = action
         begin_outcome(w, agent, action, _NOTHING)
+
+
+@inlined
+def sleeps_on(w: World, agent: int) -> bool:
+    """Whether an agent sleeps and will not wake up at its next step, whatever it is told."""
+    return w.agents[agent, SLEEPING] != 0 and w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
 
 
 @inner
@@ -104,7 +110,7 @@ def update_player(w: World, rules: IntArray, agent: int) -> None:
     action = w.agents[agent, CHOSEN]
     if _NOOP < action <= _MOVES_END:
         _walk(w, agent, action)
-    elif action == DO and w.agents[agent, AIM_X] == ACTS:
+    elif action == DO and w.agents[agent, AIM] == OBJECT_AIM:
         _act_on_faced(w, agent)
     elif action == _SLEEP:
         if w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
-from crafter_env.kernels.constraints import AREA_AIM
+from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
 from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
@@ -155,7 +155,7 @@ class SaplingController(_Collecting):
         ground, agent = self.ground, self.agent
         if not ground.profile.mobs:
             return failed(Reason.not_in_profile, self._resource)
-        if self._is_grass(ground.faced(agent)) and ground.aim(agent) in (-1, AREA_AIM):
+        if ground.aim(agent) == ground.id_of(ground.faced(agent)) - 1 and self._is_grass(ground.faced(agent)):
             self.step = DO
             return None
         x, y = ground.cell_of(agent)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from crafter_env.constants import Action
-from crafter_env.kernels.constraints import NO_CELL
+from crafter_env.kernels.aiming import NO_CELL
 from crafter_env.observation import PastAction
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.reasons import Reason, failed

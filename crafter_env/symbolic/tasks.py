@@ -20,7 +20,7 @@ import numpy as np
 
 from crafter_env.constants import MAKE, Action, Cell, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
-from crafter_env.kernels.constraints import AREA_AIM
+from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.symbolic.ground import Ground, around
 from maeil.plans import Task
 from maeil.tasks import Attempt, TaskState
@@ -69,7 +69,7 @@ class TaskBoard:
         """Give the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
         for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
-            changes.extend(self._cell_states(found))
+            changes += self._cell_states(found)
         makes = sorted({action for action in joint if action in _MAKES})
         if self._crafts or makes:
             changes.extend(self._craft_states(joint, makes))

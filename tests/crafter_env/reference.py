@@ -47,6 +47,11 @@ class ReferenceEnv(env.Env):
     def _obs(self):
         return None
 
+    def begin(self, seed):
+        """The first episode of a seed; to make an environment takes longer than this, since it reads its pictures."""
+        self._seed, self._episode = seed, 0
+        self.reset()
+
     @property
     def world(self):
         return self._world
