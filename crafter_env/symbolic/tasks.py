@@ -69,7 +69,7 @@ class TaskBoard:
         """Give the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
         for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
-            changes += self._cell_states(found)
+            self._note_cell(found, changes)
         makes = sorted({action for action in joint if action in _MAKES})
         if self._crafts or makes:
             changes.extend(self._craft_states(joint, makes))
@@ -120,19 +120,19 @@ class TaskBoard:
             return [ground.id_of(cell) - 1 for cell in near if ground.inside(cell)]
         return [aim] if aim >= 0 else []
 
-    def _cell_states(self, found: CellConstraints) -> list[TaskState]:
-        """The state of a cell's task; before it the end of the task that the cell was, where that was another."""
-        material, task = self._cells.get(found.cell, (0, None))
-        states = []
-        if task is not None and material != found.material:
-            states.append(_over(task))
-            del self._cells[found.cell]
-        if found.threshold:
-            if task is None or states:
-                task = cell_task(found.material, found.cell)
-                self._cells[found.cell] = found.material, task
-            states.append(TaskState(task, *found[2:]))
-        return states
+    def _note_cell(self, found: CellConstraints, changes: list[TaskState]) -> None:
+        """Add the state of a cell's task; before it the end of the task that the cell was, where that was another."""
+        cell, material, threshold, spatial, temporal, participation, joint, dependency = found
+        before, task = self._cells.get(cell, (material, None))
+        if task is not None and before != material:
+            changes.append(_over(task))
+            del self._cells[cell]
+            task = None
+        if threshold:
+            if task is None:
+                task = cell_task(material, cell)
+                self._cells[cell] = material, task
+            changes.append(TaskState(task, threshold, spatial, temporal, participation, joint, dependency))
 
     def _craft_states(self, joint: Sequence[int], makes: Sequence[int]) -> list[TaskState]:
         now = {_MAKES[action]: self._craft_state(_MAKES[action], joint) for action in makes}
