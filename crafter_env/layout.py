@@ -34,7 +34,7 @@ CREATURE_CHARACTERS: Mapping[str, Entity] = {
     "P": Entity.plant,
     "R": Entity.ripe_plant,
 }
-ARROW, UNNAMED_AGENT, DEAD_GROUND = "*", "@", " "
+ARROW, UNNAMED_AGENT = "*", "@"
 AGENT_CHARACTERS = digits
 HEALTH: Mapping[Entity, int] = {
     Entity.cow: COW_HEALTH,

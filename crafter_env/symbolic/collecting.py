@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Final
 
 from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
@@ -50,13 +51,13 @@ class _Collecting(CrafterController):
             end = failed(Reason.not_reached, self.ticks)
         return end if end is not None else self.approach()
 
+    @abstractmethod
     def approach(self) -> Ended | None:
         """Decide the coming step, or tell why there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:
         """Whether a `do` has brought what is wanted."""
-        raise NotImplementedError
 
     def _after_do(self) -> Ended | None:
         outcome = self.ground.state.outcome(self.agent)

@@ -15,7 +15,6 @@ from maeil.world import Ended
 
 TIMEOUT: Final = 64
 """Steps after which a `navigate` gives up."""
-STATIONS = (Material.table, Material.furnace)
 
 
 class NavigateController(CrafterController):

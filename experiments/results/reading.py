@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments.errors import UserError, nearest
+from experiments.folder import PARTIAL
 from experiments.results.rows import POOLED, Damaged, Results, Row
 from experiments.results.run_folder import is_run, read_run
-from experiments.results.sweep_file import PlannedCell, Sweep, read_sweep
-
-_PARTIAL = ".partial-"
-"""A folder with this in its name is still being written, or was left by a run that was stopped."""
+from experiments.results.sweep_file import Sweep, SweepCell, read_sweep
 
 
 def read_results(folder: Path) -> Results:
@@ -26,7 +24,7 @@ def read_results(folder: Path) -> Results:
     """
     folders = _run_folders(folder)
     sweep = read_sweep(folder)
-    read = [read_run(path) for path in folders if _PARTIAL not in path.name]
+    read = [read_run(path) for path in folders if PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
@@ -82,6 +80,6 @@ def _rank(row: Row) -> tuple[bool, str, int]:
     return row.outcome in POOLED, row.start, int(number) if number.isdecimal() else 0
 
 
-def _missing(sweep: Sweep, found: Mapping[str, Row], damaged: Iterable[Damaged]) -> Iterator[PlannedCell]:
+def _missing(sweep: Sweep, found: Mapping[str, Row], damaged: Iterable[Damaged]) -> Iterator[SweepCell]:
     spoiled = {item.name for item in damaged}
     return (cell for cell in sweep.cells if cell.hash not in found and cell.name not in spoiled)

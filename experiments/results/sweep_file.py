@@ -21,7 +21,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
-class PlannedCell(_Part):
+class SweepCell(_Part):
     """One cell of a plan."""
 
     name: str
@@ -47,7 +47,7 @@ class Sweep(_Part):
     """What to type to run it again."""
     arms: Mapping[str, Sequence[str]] = {}
     """What is set in each arm."""
-    cells: Sequence[PlannedCell]
+    cells: Sequence[SweepCell]
     """In planning order."""
 
 
