@@ -1,0 +1,115 @@
+"""How many steps a board takes at least, and between which numbers its optimum lies.
+
+Nobody has published optima for these tasks. Hard boards are solved exactly here; easy ones get a lower bound and the
+best of many randomised greedy plans, which nearly always meet. `llamac_env.transport.exact` closes the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from llamac_env.transport.assignment import assignments
+from llamac_env.transport.board import Board
+from llamac_env.transport.constants import Colour
+from llamac_env.transport.grid import Place
+from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.queueing import queue_up
+from llamac_env.transport.routing import OutOfNodes, prioritised, route
+
+NODES = 400_000
+"""Nodes of the exact search of a hard board after which only bounds are known: about a second."""
+
+TRIES = 200
+"""Randomised greedy plans of an easy board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """What is known of the fewest steps of a board.
+
+    Attributes:
+        lower: no plan is shorter.
+        plan: a plan that places every box.
+    """
+
+    lower: int
+    plan: JointPlan
+
+    @property
+    def upper(self) -> int:
+        """Steps of the plan."""
+        return len(self.plan)
+
+    @property
+    def optimum(self) -> int | None:
+        """The fewest steps, where they are known."""
+        return self.lower if self.lower == self.upper else None
+
+
+def lower_bound(board: Board) -> int:
+    """A number of steps below which no plan can be.
+
+    Easy: the longest way of a box, where boxes of a colour are given to targets so that it is shortest; and the work of
+    a cell, which handles each box that starts in it and each target in it at least once, one a step. Hard: the longest
+    way; and the targets of one cell, which its agent serves one a step, none before its box can be there.
+    """
+    grid = board.grid
+    pairs = [pair for colour in Colour for pair in assignments(board, colour)[0]]
+    longest = max((grid.steps_to(box, target) for box, target in pairs), default=0)
+    if not grid.is_hard:
+        boxes, targets = Counter(board.boxes), Counter(board.targets)
+        work: Counter[Place] = Counter()
+        for item in boxes | targets:
+            work[item.place] += max(boxes[item], targets[item])
+        return max(longest, max(work.values(), default=0))
+    last: dict[Place, int] = {}
+    for way, target in sorted((grid.steps_to(box, target), target) for box, target in pairs):
+        last[target] = max(last.get(target, 0) + 1, way)
+    return max(longest, max(last.values(), default=0))
+
+
+def greedy_plan(board: Board) -> JointPlan:
+    """A good plan, found without search: what a greedy planner that commands all agents does.
+
+    Easy: in each step every agent moves the box with the longest way left towards its target, by the neighbour with the
+    fewest boxes. Hard: one box after the other, that with the longest way first, is given the quickest way that those
+    before it leave free.
+
+    Raises:
+        NoPlan: none was found (hard boards with `start_empty` may have none).
+    """
+    return prioritised(board) if board.grid.is_hard else queue_up(board)
+
+
+def bracket(board: Board) -> Bracket:
+    """Find the optimum of a board, or bounds of it; the same for equal boards.
+
+    Raises:
+        NoPlan: no plan was found.
+    """
+    best = Bracket(lower_bound(board), greedy_plan(board))
+    if board.grid.is_hard:
+        return _search(board, best)
+    random = Random(0)
+    for _ in range(TRIES):
+        if best.optimum is not None:
+            break
+        plan = queue_up(board, random)
+        if len(plan) < best.upper:
+            best = Bracket(best.lower, plan)
+    return best
+
+
+def _search(board: Board, best: Bracket) -> Bracket:
+    """Look for plans of more and more steps, until there is one; what is not searched to the end stays open."""
+    nodes = NODES
+    for steps in range(best.lower, best.upper):
+        try:
+            plan, nodes = route(board, steps, nodes)
+        except OutOfNodes:
+            return Bracket(steps, best.plan)
+        if plan is not None:
+            return Bracket(steps, plan)
+    return Bracket(best.upper, best.plan)
