@@ -71,7 +71,7 @@ class Board:
                 raise BoardError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: one for each")
             if self.grid.is_hard and boxes[colour] > 1:
                 raise BoardError(f"{colour}: {boxes[colour]} boxes: a hard board has one of each colour")
-        if taken := self._shared_corners():
+        if taken := self.collisions():
             row, col = taken[0]
             raise BoardError(f"corner {row / 2}, {col / 2}: two boxes are on it")
         return self
@@ -131,9 +131,10 @@ class Board:
             else:
                 boxes.append(Item(*move))
         board = replace(self, boxes=tuple(boxes), targets=tuple(targets))
-        return Step(board, tuple(sorted(moves)), tuple(placed), dict(sorted(failed.items())), board._shared_corners())
+        return Step(board, tuple(sorted(moves)), tuple(placed), dict(sorted(failed.items())), board.collisions())
 
-    def _shared_corners(self) -> tuple[Place, ...]:
+    def collisions(self) -> tuple[Place, ...]:
+        """Corners with more than one box."""
         if self.grid.difficulty is Difficulty.easy:
             return ()
         return tuple(sorted(place for place, boxes in Counter(box.place for box in self.boxes).items() if boxes > 1))

@@ -81,10 +81,10 @@ def write_board(board: Board) -> dict[str, list[str]]:
 
 
 def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
-    """Read a board; empty places may be left out.
+    """Read a board; empty places may be left out. Whether an episode can begin with it is `Board.check`'s to tell.
 
     Raises:
-        BoardError: it is none of this grid; the message names the place.
+        BoardError: a key is no place, or what is there is neither box nor target; the message names it.
     """
     boxes: list[Item] = []
     targets: list[Item] = []
@@ -98,7 +98,7 @@ def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
             if kind not in ("box", "target") or colour not in _COLOURS:
                 raise BoardError(f"{key}: {name!r} is neither box_ nor target_ with one of {', '.join(Colour)}")
             (boxes if kind == "box" else targets).append(Item(Colour(colour), place))
-    return Board(grid, tuple(boxes), tuple(targets)).check()
+    return Board(grid, tuple(boxes), tuple(targets))
 
 
 def write_agent(grid: Grid, agent: int) -> str:
