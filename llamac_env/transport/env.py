@@ -251,5 +251,3 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     def _require_running(self) -> None:
         if not self.agents:
             raise EpisodeError(f"no episode is running (step {self.steps}): call reset() to begin one")
-
-

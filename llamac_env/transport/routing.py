@@ -238,9 +238,7 @@ def _quickest(taken: _Taken, number: int, box: _Box) -> tuple[_Leg, ...] | None:
     return None
 
 
-def _back(
-    reached: dict[_State, tuple[_State, _Leg] | None], state: _State
-) -> tuple[_Leg, ...]:
+def _back(reached: dict[_State, tuple[_State, _Leg] | None], state: _State) -> tuple[_Leg, ...]:
     way = []
     while (before := reached[state]) is not None:
         state, leg = before
