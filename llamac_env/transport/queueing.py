@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import NamedTuple
 
 from llamac_env.transport.assignment import assignments
 from llamac_env.transport.board import Board, BoxMove
 from llamac_env.transport.constants import Colour
-from llamac_env.transport.grid import PLACES, Place
+from llamac_env.transport.grid import PLACES, Grid, Place
 from llamac_env.transport.plan import JointMove, JointPlan
+
+SLACK = 1
+"""Steps that a randomised plan lets the longest way of a colour be longer, for the sake of shorter queues."""
+
+NOISE = 1.5
+"""Steps by which a randomised plan misjudges ways and queues, at most."""
+
+
+class _Box(NamedTuple):
+    colour: Colour
+    place: Place
+    target: Place
 
 
 def queue_up(board: Board, random: Random | None = None) -> JointPlan:
@@ -17,46 +30,44 @@ def queue_up(board: Board, random: Random | None = None) -> JointPlan:
 
     Args:
         board: an easy board.
-        random: breaks ties between assignments, boxes and queues; None: the first counts.
+        random: for a randomised plan: any good assignment of boxes to targets, ways and queues judged with noise.
     """
-    boxes: list[tuple[Colour, Place, Place]] = []
+    boxes: list[_Box] = []
     for colour in Colour:
-        options = assignments(board, colour)
+        options = assignments(board, colour, SLACK if random is not None else 0)
         chosen = random.choice(options) if random is not None else options[0]
-        boxes += [(colour, box, target) for box, target in chosen]
+        boxes += [_Box(colour, box, target) for box, target in chosen]
     plan: list[JointMove] = []
     while boxes:
-        joint, boxes = _step(board, boxes, random)
+        joint, boxes = _step(board.grid, boxes, random)
         plan.append(joint)
     return tuple(plan)
 
 
-def _step(
-    board: Board, boxes: list[tuple[Colour, Place, Place]], random: Random | None
-) -> tuple[JointMove, list[tuple[Colour, Place, Place]]]:
-    grid = board.grid
-    queues = Counter(place for _, place, _ in boxes)
-    waiting: dict[Place, list[tuple[Colour, Place, Place]]] = {}
+def _step(grid: Grid, boxes: list[_Box], random: Random | None) -> tuple[JointMove, list[_Box]]:
+    """Make one step; gives the moves, and the boxes after it."""
+
+    def noise() -> float:
+        return random.random() * NOISE if random is not None else 0.0
+
+    queues = Counter(box.place for box in boxes)
+    waiting: dict[Place, list[_Box]] = {}
     for box in boxes:
-        waiting.setdefault(box[1], []).append(box)
+        waiting.setdefault(box.place, []).append(box)
     joint: dict[int, BoxMove] = {}
-    left: list[tuple[Colour, Place, Place]] = []
+    left: list[_Box] = []
     for place, queue in waiting.items():
         agent = grid.agent_of[place]
-        if random is not None:
-            random.shuffle(queue)
-        first = max(queue, key=lambda box: grid.steps_to(box[1], box[2]))
+        first = max(queue, key=lambda box: grid.steps_to(box.place, box.target) + noise())
         queue.remove(first)
         left += queue
-        colour, _, target = first
         to = place
-        if target != place:
-            way = grid.steps_to(place, target)
-            nearer = [end for end in grid.slots[agent][:PLACES] if end is not None and grid.steps_to(end, target) < way]
-            if random is not None:
-                random.shuffle(nearer)
-            to = min(nearer, key=lambda end: queues[end])
+        if first.target != place:
+            way = grid.steps_to(place, first.target)
+            ends = [end for end in grid.slots[agent][:PLACES] if end is not None]
+            nearer = [end for end in ends if grid.steps_to(end, first.target) < way]
+            to = min(nearer, key=lambda end: queues[end] + noise())
             queues[to] += 1
-            left.append((colour, to, target))
-        joint[agent] = BoxMove(colour, to)
+            left.append(first._replace(place=to))
+        joint[agent] = BoxMove(first.colour, to)
     return joint, left
