@@ -11,8 +11,8 @@ GOLDEN = 0.381966
 def next_try(found: Mapping[int, float], highest: int) -> int:
     """Choose the next integer to try, to find the peak of a curve with one.
 
-    Golden-section search: the peak lies between the tried neighbours of the best; the larger gap beside it is tried next.
-    With nothing left to try there, the best is the peak.
+    Golden-section search: the peak lies between the tried neighbours of the best; the larger gap beside it is tried
+    next. With nothing left to try there, the best is the peak.
 
     Args:
         found: what the integers tried so far have paid.

@@ -1,7 +1,8 @@
 """Makes the frozen boards of grid transportation: `python benchmarks/transport_instances.py` (extra `optimum`).
 
-For each setting, seeds 0 to 9 draw the boards; CP-SAT gives the optimum and a plan, which is replayed. The same boards and
-optima come out again; the plans may be others with another version of OR-tools. `--check` writes nothing and compares.
+For each setting, seeds 0 to 9 draw the boards; CP-SAT gives the optimum and a plan, which is replayed. The same boards
+and optima come out again; the plans may be others with another version of OR-tools. `--check` writes nothing and
+compares.
 """
 
 from __future__ import annotations

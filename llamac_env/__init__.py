@@ -1,11 +1,12 @@
 """The two worlds of the LLaMAC paper: grid transportation (`transport`) and the Gaussian squeeze (`squeeze`).
 
 - To play: `TransportEnv` and `SqueezeEnv` (PettingZoo, dictionaries by agent, with action masks).
-- To reason about a state of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`, `refusal(agent, move)`
-  with a `Code`, `after(joint)`, which gives a `Step`. `TransportObservation.to_board()` makes one of what an agent sees.
+- To reason about a state of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`,
+  `refusal(agent, move)` with a `Code`, `after(joint)`, which gives a `Step`. `TransportObservation.to_board()` makes one
+  of what an agent sees.
 - To read and write the paper's text: `read_joint`, `write_joint`, `read_board`, `write_board`, `observation_line`.
-- To know how few steps a board takes: `bracket`, and `solve` with the extra `optimum`; `load_instances` gives the frozen
-  boards of the benchmark with optimum and plan; `replay` carries a plan out.
+- To know how few steps a board takes: `bracket`, and `solve` with the extra `optimum`; `load_instances` gives the
+  frozen boards of the benchmark with optimum and plan; `replay` carries a plan out.
 - The squeeze: `Game` is what a round pays and what pays best, `curve` judges a run of rounds.
 
 What needs NumPy or PettingZoo is imported when it is first used, so that the light names stay light.
@@ -84,6 +85,7 @@ _LAZY = {
 _MODULE = {name: module for module, names in _LAZY.items() for name in names}
 
 __all__ = [
+    "HIGHEST",
     "ActionError",
     "Board",
     "BoardError",
@@ -100,7 +102,6 @@ __all__ = [
     "EpisodeError",
     "Game",
     "Grid",
-    "HIGHEST",
     "Instance",
     "Item",
     "JointMove",

@@ -1,7 +1,8 @@
 """The greedy rule for grid transportation: the world's greedy plan, carried out by a team that is commanded.
 
-Easy: the box with the longest way first, to the neighbour with the shortest queue. Hard: box by box the quickest way that
-is left. What agents do is decided a step at a time, and planned anew whenever the board is not what the plan foresaw.
+Easy: the box with the longest way first, to the neighbour with the shortest queue. Hard: box by box the quickest way
+that is left. What agents do is decided a step at a time, and planned anew whenever the board is not what the plan
+foresaw.
 """
 
 from __future__ import annotations

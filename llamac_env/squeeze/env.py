@@ -28,8 +28,8 @@ PUBLISHED_RHO = 0.5
 class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """N agents pick integers whose sum should hit the peak of a curve that they do not know.
 
-    Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of the
-        system, -1 and 0 before the first round. `action_mask`: int8 `(10,)`, all 1: every pick is always possible.
+    Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of
+        the system, -1 and 0 before the first round. `action_mask`: int8 `(10,)`, all 1: every pick is always possible.
     Action: `Discrete(10)`, the pick.
     Reward: for every agent `R(x)`, the reward of the system.
     Episode end: truncated after the last round, for all agents at once; it never terminates.

@@ -1,7 +1,7 @@
 """The rules of the Gaussian squeeze: what a round pays, what the best sum is, and how well a run of rounds did.
 
-Source: the LLaMAC paper, section on system resource allocation. Each of N agents picks an integer from 0 to 9; their sum
-`x` pays `R(x) = x exp(-(x - mu)^2 / sigma^2)`.
+Source: the LLaMAC paper, section on system resource allocation. Each of N agents picks an integer from 0 to 9; their
+sum `x` pays `R(x) = x exp(-(x - mu)^2 / sigma^2)`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ class SqueezeWorld:
     """The squeeze as the loop sees it; fulfils `maeil.world.World`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
-    episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last round.
+    episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
+    round.
 
     Args:
         config: team, peak and rounds.

@@ -77,8 +77,8 @@ def greedy_plan(board: Board) -> JointPlan:
     """A good plan, found without search: what a greedy planner that commands all agents does.
 
     Easy: in each step every agent moves the box with the longest way left towards its target, by the neighbour with the
-    fewest boxes; the shortest of that plan and 10 that misjudge ways and queues a little. Hard: one box after the other, that with the longest way first, is given the quickest way that those
-    before it leave free.
+    fewest boxes; the shortest of that plan and 10 that misjudge ways and queues a little. Hard: one box after the
+    other, that with the longest way first, is given the quickest way that those before it leave free.
 
     Raises:
         NoPlan: none was found (hard boards with `start_empty` may have none).

@@ -37,14 +37,14 @@ def usual_limit(cells: int) -> int:
 class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """One agent in each cell hands coloured boxes on until each is on a target of its colour.
 
-    Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in its
-        reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
+    Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
+        its reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
         `action_mask`: int8 `(26,)`, 1 for the actions that can be carried out.
     Action: `Discrete(26)`: see `llamac_env.transport.primitives`. One that cannot be carried out fails, and the report
         says why; nothing else happens.
     Reward: for every agent -1, and +1 for each box placed in this step.
-    Episode end: terminated when no box is left, or when two boxes are on one corner (`infos[agent]["report"].collisions`
-        tells them apart); truncated at `max_steps`. For all agents at once.
+    Episode end: terminated when no box is left, or when two boxes are on one corner
+        (`infos[agent]["report"].collisions` tells them apart); truncated at `max_steps`. For all agents at once.
     Infos: `infos[agent]["symbolic"]` is the agent's `TransportObservation`, `infos[agent]["report"]` the step's `Step`.
 
     Example:

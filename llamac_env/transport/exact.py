@@ -1,9 +1,9 @@
 """The exact optimum of a board by CP-SAT, with a plan: boxes as a flow through time (extra `optimum`).
 
-The model, for a number of steps: how many boxes of each colour are at each place at each instant; in each step each agent
-makes at most one move; every target takes one box of its colour; on hard boards a corner has at most one box. Steps are
-added until there is a solution, so that the first is shortest. The same model serves both tasks, and shares no code with
-the search of `llamac_env.transport.routing`, which it checks.
+The model, for a number of steps: how many boxes of each colour are at each place at each instant; in each step each
+agent makes at most one move; every target takes one box of its colour; on hard boards a corner has at most one box.
+Steps are added until there is a solution, so that the first is shortest. The same model serves both tasks. With the
+search of `llamac_env.transport.routing`, which it checks, it shares the geometry of the grid and nothing else.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _model(board: Board, steps: int, model: Any) -> dict[tuple[int, int, BoxMove
     for step in range(steps):
         leaves: dict[Item, list[Any]] = {item: [] for item in here}
         enters: dict[Item, list[Any]] = {item: [] for item in here}
-        for item in here:
+        for item, leaving in leaves.items():
             colour, place = item
             moves = [(agent, BoxMove(colour, to)) for agent, to in grid.links[place]]
             moves += [(agent, BoxMove(colour, grid.cells[agent])) for agent in sorted(grid.handlers[place])]
@@ -91,7 +91,7 @@ def _model(board: Board, steps: int, model: Any) -> dict[tuple[int, int, BoxMove
                 if is_placing and onto not in targets:
                     continue
                 variable = model.new_bool_var("")
-                leaves[item].append(variable)
+                leaving.append(variable)
                 flow.setdefault((step, agent, move), []).append(variable)
                 work.setdefault((step, agent), []).append(variable)
                 (served[onto] if is_placing else enters[onto]).append(variable)

@@ -1,7 +1,7 @@
 """The benchmark's boards, frozen: ten a setting, each with its optimum and a plan that takes exactly that many steps.
 
-`benchmarks/transport_instances.py` has made them. Board `k` is the one that seed `k` draws; it is kept as it is, whatever
-becomes of random generators.
+`benchmarks/transport_instances.py` has made them. Board `k` is the one that seed `k` draws; it is kept as it is,
+whatever becomes of random generators.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class TransportObservation:
     can_do: tuple[Choice, ...]
     """The moves that it can make now."""
     board: Mapping[str, tuple[str, ...]]
-    """Everything that is there, in the paper's format: `"0.5_1.5"` (a cell), `"1.0_0.0"` (a corner) to boxes and targets."""
+    """All that is there, in the paper's format: `"0.5_1.5"` (a cell), `"1.0_0.0"` (a corner) to boxes and targets."""
     boxes_left: int
     boxes_placed: int
     collided: bool

@@ -1,7 +1,7 @@
 """The primitives of grid transportation: a move as a number, and the mask of those that can be made.
 
-`0` does nothing. `1 + 5 * colour + slot` brings a box of a colour, by its place in `Colour`, to one of the agent's places
-(see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target in its own cell.
+`0` does nothing. `1 + 5 * colour + slot` brings a box of a colour, by its place in `Colour`, to one of the agent's
+places (see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target in its own cell.
 """
 
 from __future__ import annotations

@@ -32,10 +32,10 @@ LETTERS: Mapping[Colour, str] = {colour: colour[0] for colour in Colour}
 
 
 def render_ansi(board: Board) -> str:
-    """Draw a board as text: a box is the first letter of its colour, as a capital; a target is that letter in lower case.
+    """Draw a board as text: a box is the first letter of its colour as a capital, a target in lower case.
 
-    Easy boards show boxes and targets in the cells. Hard boards show targets in the cells and boxes on the corners, where
-    `+` is an empty corner and `#` one with several boxes.
+    Easy boards show boxes and targets in the cells. Hard boards show targets in the cells and boxes on the corners,
+    where `+` is an empty corner and `#` one with several boxes.
     """
     grid = board.grid
     inside = {cell: _letters(board, cell) for cell in grid.cells}
@@ -66,11 +66,11 @@ def render_rgb(board: Board) -> Image:
     for items, is_box in ((board.targets, False), (board.boxes, True)):
         for item in items:
             at.setdefault(item.place, []).append((item, is_box))
-    for (row, col), items in at.items():
-        columns = min(len(items), CELL // (2 * BOX + 2) if row % 2 else len(items))
-        for number, (item, is_box) in enumerate(items):
+    for (row, col), shown in at.items():
+        columns = min(len(shown), CELL // (2 * BOX + 2) if row % 2 else len(shown))
+        for number, (item, is_box) in enumerate(shown):
             down, right = divmod(number, columns)
-            rows = -(-len(items) // columns)
+            rows = -(-len(shown) // columns)
             y = MARGIN + row * CELL // 2 + round((down - (rows - 1) / 2) * (2 * BOX + 2))
             x = MARGIN + col * CELL // 2 + round((right - (columns - 1) / 2) * (2 * BOX + 2))
             _paint(image, y, x, PAINT[item.colour], is_box=is_box)

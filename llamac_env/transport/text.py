@@ -1,8 +1,9 @@
 """The paper's text format (Figure B.1): boards, actions and joint actions as text, and back.
 
-A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action is
-one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)", "Agent[1.5, 0.5]": "move(box_orange, position[1.0, 1.0])"}`;
-in easy boards `move(box_x, square[0.5, 1.5])`. Agents that do nothing are left out. Round brackets read like square ones.
+A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action
+is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)",
+"Agent[1.5, 0.5]": "move(box_orange, position[1.0, 1.0])"}`; in easy boards `move(box_x, square[0.5, 1.5])`. Agents that do nothing are left out. Round brackets read like
+square ones.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def read_agent(grid: Grid, text: str) -> int:
         Unreadable: there is no such agent.
     """
     found = _AGENT.fullmatch(text)
-    agent = grid.agent_of.get(_place(found)) if found else None
+    place = _place(found) if found else None
+    agent = grid.agent_of.get(place) if place is not None else None
     if agent is None:
         raise Unreadable(Code.unknown_agent, f"there is no {text!r}: agents are named like {write_agent(grid, 0)}")
     return agent

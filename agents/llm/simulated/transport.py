@@ -1,4 +1,4 @@
-"""The simulated speaker in grid transportation: it reads the observation in the prompt, and plans as the greedy team does.
+"""The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
 
 All agents see the same board and plan by the same rules, so that their moves fit together without a word.
 """

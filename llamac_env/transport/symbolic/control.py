@@ -92,8 +92,8 @@ def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller
 def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
     """Tell why an agent cannot carry out a plan, each with its code in front.
 
-    Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible, the
-    destinations must be in reach.
+    Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
+    the destinations must be in reach.
     """
     found = []
     for number, action in enumerate(plan.actions):
