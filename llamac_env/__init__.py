@@ -2,8 +2,8 @@
 
 - To play: `TransportEnv` and `SqueezeEnv` (PettingZoo, dictionaries by agent, with action masks).
 - To reason about a state of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`,
-  `refusal(agent, move)` with a `Code`, `after(joint)`, which gives a `Step`. `TransportObservation.to_board()` makes one
-  of what an agent sees.
+  `refusal(agent, move)` with a `Code`, `after(joint)`, which gives a `Step`. `TransportObservation.to_board()` makes
+  one of what an agent sees.
 - To read and write the paper's text: `read_joint`, `write_joint`, `read_board`, `write_board`, `observation_line`.
 - To know how few steps a board takes: `bracket`, and `solve` with the extra `optimum`; `load_instances` gives the
   frozen boards of the benchmark with optimum and plan; `replay` carries a plan out.

@@ -18,8 +18,8 @@ from llamac_env.transport.plan import JointPlan
 from llamac_env.transport.queueing import queue_up
 from llamac_env.transport.routing import OutOfNodes, prioritised, route
 
-NODES = 400_000
-"""Nodes of the exact search of a hard board after which only bounds are known: about a second."""
+NODES = 200_000
+"""Nodes of the exact search of a hard board after which only bounds are known: some seconds."""
 
 TRIES = 200
 """Randomised greedy plans of an easy board, for its bounds."""
@@ -52,25 +52,30 @@ class Bracket:
 
 
 def lower_bound(board: Board) -> int:
-    """A number of steps below which no plan can be.
+    """A number of steps below which no plan can be: the most that one of these takes.
 
-    Easy: the longest way of a box, where boxes of a colour are given to targets so that it is shortest; and the work of
-    a cell, which handles each box that starts in it and each target in it at least once, one a step. Hard: the longest
-    way; and the targets of one cell, which its agent serves one a step, none before its box can be there.
+    - The longest way of a box, where boxes of a colour are given to targets so that it is shortest.
+    - The work of an agent, one action a step: a box that nobody else can reach, and a target in its cell, take one each;
+      a box and a target of one colour may share it.
+    - Hard: the targets of one cell, which its agent serves one a step, none before its box can be there.
     """
     grid = board.grid
     pairs = [pair for colour in Colour for pair in assignments(board, colour)[0]]
-    longest = max((grid.steps_to(box, target) for box, target in pairs), default=0)
-    if not grid.is_hard:
-        boxes, targets = Counter(board.boxes), Counter(board.targets)
-        work: Counter[Place] = Counter()
-        for item in boxes | targets:
-            work[item.place] += max(boxes[item], targets[item])
-        return max(longest, max(work.values(), default=0))
-    last: dict[Place, int] = {}
-    for way, target in sorted((grid.steps_to(box, target), target) for box, target in pairs):
-        last[target] = max(last.get(target, 0) + 1, way)
-    return max(longest, max(last.values(), default=0))
+    ways = sorted((grid.steps_to(box, target), target) for box, target in pairs)
+    least = max((way for way, _ in ways), default=0)
+    handled = ((grid.handlers[place], colour) for colour, place in board.boxes)
+    alone = Counter((*handlers, colour) for handlers, colour in handled if len(handlers) == 1)
+    served = Counter((grid.agent_of[place], colour) for colour, place in board.targets)
+    work: Counter[int] = Counter()
+    for (agent, _), actions in (alone | served).items():
+        work[agent] += actions
+    least = max(least, *work.values(), 0)
+    if grid.is_hard:
+        last: Counter[Place] = Counter()
+        for way, target in ways:
+            last[target] = max(last[target] + 1, way)
+        least = max(least, *last.values(), 0)
+    return least
 
 
 def greedy_plan(board: Board) -> JointPlan:
@@ -78,7 +83,8 @@ def greedy_plan(board: Board) -> JointPlan:
 
     Easy: in each step every agent moves the box with the longest way left towards its target, by the neighbour with the
     fewest boxes; the shortest of that plan and 10 that misjudge ways and queues a little. Hard: one box after the
-    other, that with the longest way first, is given the quickest way that those before it leave free.
+    other, that with the longest way first, is given the quickest way that those before it leave free; the shortest of
+    that plan and those with another box in front.
 
     Raises:
         NoPlan: none was found (hard boards with `start_empty` may have none).

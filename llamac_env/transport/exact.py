@@ -96,9 +96,9 @@ def _model(board: Board, steps: int, model: Any) -> dict[tuple[int, int, BoxMove
                 work.setdefault((step, agent), []).append(variable)
                 (served[onto] if is_placing else enters[onto]).append(variable)
         after = {item: model.new_int_var(0, of_colour[item.colour], "") for item in here}
-        for item in here:
-            model.add(after[item] == here[item] - sum(leaves[item]) + sum(enters[item]))
-            model.add(sum(leaves[item]) <= here[item])
+        for item, before in here.items():
+            model.add(after[item] == before - sum(leaves[item]) + sum(enters[item]))
+            model.add(sum(leaves[item]) <= before)
         if grid.is_hard:
             for place in grid.box_places:
                 model.add(sum(after[Item(colour, place)] for colour in colours) <= 1)

@@ -47,7 +47,7 @@ class _Leg(NamedTuple):
 
 
 def prioritised(board: Board) -> JointPlan:
-    """Plan one box after the other, the longest way first; a box that finds no way goes to the front, and all again.
+    """Plan one box after the other, the longest way first; then again with each box in front, and take the shortest.
 
     Raises:
         NoPlan: every order that was tried leaves a box without a way.
@@ -55,20 +55,32 @@ def prioritised(board: Board) -> JointPlan:
     boxes = _boxes(board)
     if not boxes:
         return ()
-    horizon = boxes[0].way + PATIENCE
+    best: JointPlan | None = None
+    for number, box in enumerate(boxes):
+        plan = _in_order(board.grid, [box, *boxes[:number], *boxes[number + 1 :]])
+        if plan is not None and (best is None or len(plan) < len(best)):
+            best = plan
+    if best is None:
+        raise NoPlan("no way was found for every box")
+    return best
+
+
+def _in_order(grid: Grid, boxes: list[_Box]) -> JointPlan | None:
+    """Give each box the quickest way that those before it leave free; one that has none goes to the front.
+
+    Returns:
+        None when that happens more often than there are pairs of boxes.
+    """
     for _ in range(len(boxes) ** 2):
-        taken = _Taken(board.grid, boxes, horizon)
+        taken = _Taken(grid, boxes, max(box.way for box in boxes) + PATIENCE)
         ways: list[tuple[_Leg, ...]] = []
-        for number, box in enumerate(boxes):
-            way = _quickest(taken, number, box)
-            if way is None:
-                boxes.insert(0, boxes.pop(number))
-                break
-            taken.mark(number, box.start, way)
+        while len(ways) < len(boxes) and (way := _quickest(taken, len(ways), boxes[len(ways)])) is not None:
+            taken.mark(len(ways), boxes[len(ways)].start, way)
             ways.append(way)
-        else:
+        if len(ways) == len(boxes):
             return _join(boxes, ways)
-    raise NoPlan("no way was found for every box")
+        boxes.insert(0, boxes.pop(len(ways)))
+    return None
 
 
 def route(board: Board, steps: int, nodes: int) -> tuple[JointPlan | None, int]:
@@ -192,9 +204,6 @@ class _Search:
     def _count(self, number: int, state: _State, counts: dict[_State, int]) -> int:
         """Count the ways of a box from a state on, beside the ways taken; `counts` keeps what is known."""
         if state not in counts:
-            self.nodes -= 1
-            if self.nodes < 0:
-                raise OutOfNodes
             counts[state] = sum(
                 1 if after is None else self._count(number, after, counts) for _, after in self._legs(number, state)
             )
@@ -211,6 +220,9 @@ class _Search:
 
     def _legs(self, number: int, state: _State) -> list[tuple[_Leg, _State | None]]:
         """What a box can do in a state so that it is placed in time, and the state after it; None when placed."""
+        self.nodes -= 1
+        if self.nodes < 0:
+            raise OutOfNodes
         place, step = state
         box = self._boxes[number]
         found: list[tuple[_Leg, _State | None]] = []

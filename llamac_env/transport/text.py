@@ -1,8 +1,8 @@
 """The paper's text format (Figure B.1): boards, actions and joint actions as text, and back.
 
 A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action
-is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)",
-"Agent[1.5, 0.5]": "move(box_orange, position[1.0, 1.0])"}`; in easy boards `move(box_x, square[0.5, 1.5])`. Agents that do nothing are left out. Round brackets read like
+is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination is `target_green`, on easy boards
+`square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets read like
 square ones.
 """
 
