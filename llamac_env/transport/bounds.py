@@ -55,7 +55,7 @@ def lower_bound(board: Board) -> int:
     """A number of steps below which no plan can be: the most that one of these takes.
 
     - The longest way of a box, where boxes of a colour are given to targets so that it is shortest.
-    - The work of an agent, one action a step: a box that nobody else can reach, and a target in its cell, take one each;
+    - The work of an agent, one action a step: a box that only it can reach, and a target in its cell, take one each;
       a box and a target of one colour may share it.
     - Hard: the targets of one cell, which its agent serves one a step, none before its box can be there.
     """
