@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from random import Random
 
 from llamac_env.transport.assignment import assignments
-from llamac_env.transport.board import Board
+from llamac_env.transport.board import Board, Item
 from llamac_env.transport.constants import Colour
-from llamac_env.transport.grid import Place
 from llamac_env.transport.plan import JointPlan
 from llamac_env.transport.queueing import queue_up
 from llamac_env.transport.routing import OutOfNodes, prioritised, route
@@ -21,7 +20,7 @@ from llamac_env.transport.routing import OutOfNodes, prioritised, route
 NODES = 200_000
 """Nodes of the exact search of a hard board after which only bounds are known: some seconds."""
 
-TRIES = 200
+TRIES = 100
 """Randomised greedy plans of an easy board, for its bounds."""
 
 RESTARTS = 10
@@ -57,25 +56,41 @@ def lower_bound(board: Board) -> int:
     - The longest way of a box, where boxes of a colour are given to targets so that it is shortest.
     - The work of an agent, one action a step: a box that only it can reach, and a target in its cell, take one each;
       a box and a target of one colour may share it.
-    - Hard: the targets of one cell, which its agent serves one a step, none before its box can be there.
+    - The targets of a cell: its agent serves one a step, none before a box of the colour can be there.
+    - The boxes that only one agent can reach: it lets one go a step, and then each has the rest of its way to go.
     """
     grid = board.grid
-    pairs = [pair for colour in Colour for pair in assignments(board, colour)[0]]
-    ways = sorted((grid.steps_to(box, target), target) for box, target in pairs)
-    least = max((way for way, _ in ways), default=0)
-    handled = ((grid.handlers[place], colour) for colour, place in board.boxes)
-    alone = Counter((*handlers, colour) for handlers, colour in handled if len(handlers) == 1)
-    served = Counter((grid.agent_of[place], colour) for colour, place in board.targets)
-    work: Counter[int] = Counter()
-    for (agent, _), actions in (alone | served).items():
-        work[agent] += actions
-    least = max(least, *work.values(), 0)
-    if grid.is_hard:
-        last: Counter[Place] = Counter()
-        for way, target in ways:
-            last[target] = max(last[target] + 1, way)
-        least = max(least, *last.values(), 0)
+    longest = max((way for colour in Colour for way in _ways(board, colour)), default=0)
+    alone: dict[int, list[Item]] = {}
+    for box in board.boxes:
+        if len(handlers := grid.handlers[box.place]) == 1:
+            alone.setdefault(*handlers, []).append(box)
+    served: dict[int, list[Item]] = {}
+    for target in board.targets:
+        served.setdefault(grid.agent_of[target.place], []).append(target)
+    least = longest
+    for agent in range(grid.agents):
+        boxes, targets = alone.get(agent, []), served.get(agent, [])
+        work = Counter(box.colour for box in boxes) | Counter(target.colour for target in targets)
+        rest = sorted((_nearest(board, box, board.targets) for box in boxes), reverse=True)
+        arrivals = sorted(_nearest(board, target, board.boxes) for target in targets)
+        least = max(
+            least,
+            work.total(),
+            *(gone + way for gone, way in enumerate(rest)),
+            *(arrival + len(arrivals) - 1 - number for number, arrival in enumerate(arrivals)),
+        )
     return least
+
+
+def _ways(board: Board, colour: Colour) -> list[int]:
+    """The ways of the boxes of a colour to their targets, where the longest is shortest."""
+    return [board.grid.steps_to(box, target) for box, target in assignments(board, colour)[0]]
+
+
+def _nearest(board: Board, item: Item, others: tuple[Item, ...]) -> int:
+    """The fewest steps between a box and a target of its colour, or a target and a box."""
+    return min(board.grid.steps_to(item.place, other.place) for other in others if other.colour == item.colour)
 
 
 def greedy_plan(board: Board) -> JointPlan:

@@ -7,8 +7,9 @@ finds a plan of a number of steps whenever there is one.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
 from llamac_env.errors import LlamacError
@@ -60,6 +61,8 @@ def prioritised(board: Board) -> JointPlan:
         plan = _in_order(board.grid, [box, *boxes[:number], *boxes[number + 1 :]])
         if plan is not None and (best is None or len(plan) < len(best)):
             best = plan
+        if best is not None and len(best) == boxes[0].way:
+            break
     if best is None:
         raise NoPlan("no way was found for every box")
     return best
@@ -235,18 +238,21 @@ class _Search:
 
 
 def _quickest(taken: _Taken, number: int, box: _Box) -> tuple[_Leg, ...] | None:
-    """The way of a box that places it soonest, beside the ways taken."""
+    """The way of a box that places it soonest, beside the ways taken (A*)."""
     reached: dict[_State, tuple[_State, _Leg] | None] = {(box.start, 0): None}
-    queue = deque([(box.start, 0)])
+    order = count()
+    queue = [(box.way, 0, next(order), (box.start, 0))]
     while queue:
-        state = place, step = queue.popleft()
+        *_, state = heappop(queue)
+        place, step = state
         for leg in taken.legs(number, box, place, step):
             after = leg.to, step + 1
             if leg.to == box.target:
                 return (*_back(reached, state), leg)
             if after not in reached and step + 1 < taken.horizon:
                 reached[after] = state, leg
-                queue.append(after)
+                soonest = step + 1 + taken.grid.steps_to(leg.to, box.target)
+                heappush(queue, (soonest, -step, next(order), after))
     return None
 
 
