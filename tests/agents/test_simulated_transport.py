@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_trace(kind, tmp_path):
 def test_every_move_of_a_poor_speaker_is_one_that_can_be_made(tmp_path):
     team_plays("easy", "individual", tmp_path / "trace.jsonl", max_steps=10, poor=1.0)
     metrics = compute_metrics(read_trace(tmp_path / "trace.jsonl"))
-    assert metrics["model.invalid_plans"] == 0
+    assert metrics["plans.invalid"] == 0
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
