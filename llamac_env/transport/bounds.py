@@ -14,7 +14,7 @@ from llamac_env.transport.assignment import assignments
 from llamac_env.transport.board import Board, Item
 from llamac_env.transport.constants import Colour
 from llamac_env.transport.plan import JointPlan
-from llamac_env.transport.queueing import queue_up
+from llamac_env.transport.queueing import Queues
 from llamac_env.transport.routing import OutOfNodes, prioritised, route
 
 NODES = 200_000
@@ -64,7 +64,7 @@ def lower_bound(board: Board) -> int:
     alone: dict[int, list[Item]] = {}
     for box in board.boxes:
         if len(handlers := grid.handlers[box.place]) == 1:
-            alone.setdefault(*handlers, []).append(box)
+            alone.setdefault(min(handlers), []).append(box)
     served: dict[int, list[Item]] = {}
     for target in board.targets:
         served.setdefault(grid.agent_of[target.place], []).append(target)
@@ -121,12 +121,12 @@ def bracket(board: Board) -> Bracket:
 
 def _shortest_queues(board: Board, least: int, tries: int) -> JointPlan:
     """The shortest of the greedy plan of an easy board and some randomised ones, the same for equal boards."""
-    random = Random(0)
-    best = queue_up(board)
+    queues, random = Queues(board), Random(0)
+    best = queues.plan()
     for _ in range(tries):
         if len(best) == least:
             break
-        plan = queue_up(board, random)
+        plan = queues.plan(random)
         best = plan if len(plan) < len(best) else best
     return best
 

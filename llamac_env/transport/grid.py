@@ -46,7 +46,7 @@ class Grid:
         if not (1 <= self.rows <= LARGEST_SIDE and 1 <= self.cols <= LARGEST_SIDE):
             raise BoardError(f"a grid of {self.rows} x {self.cols} cells: each side has 1 to {LARGEST_SIDE}")
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         """Whether boxes are on corners."""
         return self.difficulty is Difficulty.hard
