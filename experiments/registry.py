@@ -101,7 +101,18 @@ class Registry:
         return found
 
 
-worlds = Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world", "crafter": "crafter_env.world"})
+worlds = Registry(
+    "world",
+    "worlds",
+    "env",
+    "quorum.worlds",
+    {
+        "cube": "cube_env.world",
+        "crafter": "crafter_env.world",
+        "transport": "llamac_env.transport.world",
+        "squeeze": "llamac_env.squeeze.world",
+    },
+)
 minds = Registry(
     "mind",
     "minds",

@@ -34,7 +34,17 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:  # n
         from agents.heuristic.crafter import ClimbingTeam  # noqa: PLC0415
 
         return ClimbingTeam(len(world.agents)).minds
-    raise ValueError(f"agents=heuristic has no rule for the world '{world.name}'; it has one for: cube, crafter")
+    if world.name == "transport":
+        from agents.heuristic.transport import HandingTeam  # noqa: PLC0415
+
+        return HandingTeam(len(world.agents)).minds
+    if world.name == "squeeze":
+        from agents.heuristic.squeeze import SearchingTeam  # noqa: PLC0415
+
+        return SearchingTeam(len(world.agents)).minds
+    raise ValueError(
+        f"agents=heuristic has no rule for the world '{world.name}'; it has one for: cube, crafter, transport, squeeze"
+    )
 
 
 component = Component(HeuristicConfig, build)

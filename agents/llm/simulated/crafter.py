@@ -22,8 +22,9 @@ from agents.crafter import (
 )
 from agents.crafter_shelter import hide
 from agents.llm.errors import BadRequest
+from agents.llm.simulated.talk import announce
 from crafter_env import CrafterObservation, Direction, Material
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 
@@ -31,7 +32,6 @@ NEEDS = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sle
 """The actions that its plans are made of."""
 PATIENCE = 12
 """Times that it tries while too few agents are there."""
-LEADER = "leader"
 _CALL = re.compile(r"\b(?:tree|stone|coal|iron|diamond)_(\d+)\b")
 _observation = TypeAdapter(CrafterObservation)
 
@@ -71,20 +71,10 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
     plan = _plan(view, Scene(observation), poor, rng)
     messages: tuple[Draft, ...] = ()
     if view.turn.recipients and view.plan is None and observation.alive:
-        messages = _talk(view, plan)
+        messages = announce(view, plan, "I have nothing to do.")
     if Act.PLAN not in view.turn.acts:
         return Thought(messages=messages)
     return Thought(plan if view.plan is None else Resume.RESUME, messages)
-
-
-def _talk(view: View, plan: Plan) -> tuple[Draft, ...]:
-    task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else "I have nothing to do."
-    if Act.SPEAK in view.turn.acts:
-        kind = Kind.DIRECTIVE if view.turn.role == LEADER else Kind.PROPOSE
-        return (Draft(view.turn.recipients, task, kind),)
-    if Act.ACKNOWLEDGE in view.turn.acts and view.unread:
-        return (Draft(view.turn.recipients, task, Kind.ACK),)
-    return ()
 
 
 def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Plan:

@@ -26,7 +26,7 @@ Money = Annotated[float, Field(ge=0)]
 NAME = "simulated"
 """What it calls itself; everything that is made of its answers says so."""
 
-WORLDS = ("cube", "crafter")
+WORLDS = ("cube", "crafter", "transport", "squeeze")
 """Worlds that it has rules for."""
 
 CHARACTERS_PER_TOKEN = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,27 @@ import numpy as np
 UNKNOWN = 1_000_000
 """An id that nothing on a board has, in the range of every id."""
 
+NOWHERE = "position[999.0, 999.0]"
+"""A place that no grid has, as a place is written."""
+
+_WRONG_TYPES: Mapping[str, object] = {
+    **dict.fromkeys(("steps", "count"), 0),
+    **dict.fromkeys(("block", "id", "box", "units"), "many"),
+}
+_NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
+"""Wrong values of arguments by name, of all worlds."""
+
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def refuse_types(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
     """Give a plan an argument of the wrong type or out of its range; None when the answer holds no plan."""
-    return _change(value, rng, ("steps", "count", "block", "id"), lambda name: "many" if name in ("block", "id") else 0)
+    return _change(value, rng, _WRONG_TYPES)
 
 
 def refuse_state(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
     """Let a plan name what is not there; None when the answer holds no plan."""
-    return _change(value, rng, ("block", "id"), lambda _: UNKNOWN)
+    return _change(value, rng, _NOT_THERE)
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:
@@ -47,13 +58,13 @@ def wrap(text: str, rng: np.random.Generator) -> str:
             return f"Let me think about this.\n\n```json\n{text}\n```\n\nI hope that this helps the team."
 
 
-def _change(value: dict[str, Any], rng: np.random.Generator, names: tuple[str, ...], bad: Any) -> dict[str, Any] | None:
-    """Change one argument with one of these names in the plan of an answer."""
+def _change(value: dict[str, Any], rng: np.random.Generator, bad: Mapping[str, object]) -> dict[str, Any] | None:
+    """Change one argument in the plan of an answer to the wrong value of its name."""
     spoilt = copy.deepcopy(value)
     plan = spoilt.get("plan") or spoilt.get("decision", {}).get("plan")
-    found = [(action, name) for action in (plan or {}).get("actions", ()) for name in names if name in action]
+    found = [(action, name) for action in (plan or {}).get("actions", ()) for name in bad if name in action]
     if not found:
         return None
     action, name = found[rng.integers(len(found))]
-    action[name] = bad(name)
+    action[name] = bad[name]
     return spoilt

@@ -1,0 +1,43 @@
+"""Makes the frozen boards of grid transportation: `python benchmarks/transport_instances.py` (extra `optimum`).
+
+For each setting, seeds 0 to 9 draw the boards; CP-SAT gives the optimum and a plan, which is replayed. The same boards
+and optima come out again; the plans may be others with another version of OR-tools. `--check` writes nothing and
+compares.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from llamac_env import Grid, Instance, achieves, board_generator, draw_board, load_instances, settings, solve
+from llamac_env.transport.frozen import COUNT, instance_file, write_instances
+
+
+def make(grid: Grid, seed: int) -> Instance:
+    """Draw a board and solve it."""
+    board = draw_board(grid, board_generator(seed))
+    known = solve(board)
+    assert known.optimum is not None, "the solver closes every bracket"
+    assert achieves(board, known.plan), "a plan places every box with its last step"
+    return Instance(seed, board, known.optimum, known.plan)
+
+
+def main() -> None:
+    """Make or check the files of all settings."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare boards and optima with the files")
+    check = parser.parse_args().check
+    for grid in settings():
+        made = tuple(make(grid, seed) for seed in range(COUNT))
+        optima = [instance.optimum for instance in made]
+        print(f"{grid.difficulty} {grid.rows}x{grid.cols}: optima {optima}")
+        if check:
+            same = [(i.board, i.optimum) for i in made] == [(i.board, i.optimum) for i in load_instances(grid)]
+            print("  as in the file" if same else "  NOT as in the file")
+        else:
+            instance_file(grid).parent.mkdir(exist_ok=True)
+            instance_file(grid).write_text(write_instances(made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

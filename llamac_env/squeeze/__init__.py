@@ -1,0 +1,1 @@
+"""System resource allocation, the Gaussian squeeze."""

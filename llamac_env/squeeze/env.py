@@ -1,0 +1,234 @@
+"""The Gaussian squeeze as a PettingZoo parallel environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
+
+from llamac_env.errors import ActionError, EpisodeError, LlamacError
+from llamac_env.squeeze.game import HIGHEST, Game, draw_game
+from llamac_env.squeeze.observation import Round, SqueezeObservation
+from llamac_env.squeeze.render import render_ansi, render_rgb
+
+Observation = dict[str, npt.NDArray[Any]]
+RenderMode = Literal["ansi", "rgb_array"]
+
+ROUNDS = 30
+"""Rounds of an episode."""
+PUBLISHED_RHO = 0.5
+"""Where the peak is, as a share of the largest sum."""
+
+
+class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+    """N agents pick integers whose sum should hit the peak of a curve that they do not know.
+
+    Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of
+        the system, -1 and 0 before the first round. `action_mask`: int8 `(10,)`, all 1: every pick is always possible.
+    Action: `Discrete(10)`, the pick.
+    Reward: for every agent `R(x)`, the reward of the system.
+    Episode end: truncated after the last round, for all agents at once; it never terminates.
+    Infos: `infos[agent]["symbolic"]` is the agent's `SqueezeObservation`.
+
+    Example:
+        ```python
+        env = SqueezeEnv(5)
+        observations, infos = env.reset(seed=0)
+        while env.agents:
+            actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+        ```
+
+    Args:
+        n: Number of agents; published for 3, 5, 10, 20 and 50.
+        rho: Where the peak is, as a share of the largest sum; None: drawn at each reset from 0.25 to 0.75.
+        rounds: Rounds of an episode.
+        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+
+    Raises:
+        LlamacError: An argument is wrong; the message says which and why.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "squeeze_v0",
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 2,
+        "is_parallelizable": True,
+    }
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        rho: float | None = PUBLISHED_RHO,
+        rounds: int = ROUNDS,
+        render_mode: RenderMode | None = None,
+    ) -> None:
+        if rounds < 1:
+            raise LlamacError(f"rounds = {rounds}: an episode has at least 1 round")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise LlamacError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
+        Game(n, rho if rho is not None else PUBLISHED_RHO)  # refuses what cannot be
+        self.n = n
+        self.rho = rho
+        self.rounds = rounds
+        self.render_mode = render_mode
+        self.possible_agents = [f"agent_{agent}" for agent in range(n)]
+        self.agents: list[str] = []
+        spaces = Dict(
+            {
+                "observation": Box(-1, np.inf, (2,), dtype=np.float32),
+                "action_mask": Box(0, 1, (HIGHEST + 1,), dtype=np.int8),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
+        self.action_spaces = {name: Discrete(HIGHEST + 1) for name in self.possible_agents}
+        self._generator: np.random.Generator | None = None
+        self._game: Game | None = None
+        self._picks: list[tuple[int, ...]] = []
+
+    def observation_space(self, agent: str) -> Dict:
+        """The space of an agent's observation, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,  # noqa: ARG002 (PettingZoo's signature)
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: Begins the stream that `rho` is drawn from; without one the stream goes on, or begins anywhere.
+            options: There are none.
+
+        Returns:
+            Observations and infos by agent.
+        """
+        if seed is not None or self._generator is None:
+            self._generator, _ = np_random(seed)
+        self._game = draw_game(self.n, self.rho, self._generator)
+        self._picks = []
+        self.agents = self.possible_agents[:]
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, int]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Play a round.
+
+        Args:
+            actions: One pick for every agent, by name; the order of the names changes nothing.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos by agent, also at the last round.
+
+        Raises:
+            ActionError: Not one pick in 0..9 for every agent; nothing has happened.
+            EpisodeError: There is no running episode.
+        """
+        if set(actions) != set(self.possible_agents):
+            wrong = sorted(set(actions) ^ set(self.possible_agents))
+            raise ActionError(f"one pick for every agent: {', '.join(map(str, wrong))} missing or unknown")
+        reward = self.play([int(actions[name]) for name in self.possible_agents])
+        names = self.possible_agents
+        return (
+            self._observations(),
+            dict.fromkeys(names, reward),
+            dict.fromkeys(names, False),
+            dict.fromkeys(names, not self.agents),
+            self._infos(),
+        )
+
+    def play(self, picks: list[int]) -> float:
+        """Play a round with the picks by agent index, and give the reward.
+
+        Raises:
+            ActionError: Not one pick in 0..9 for every agent.
+            EpisodeError: There is no running episode.
+        """
+        if not self.agents:
+            raise EpisodeError(f"no episode is running (round {len(self._picks)}): call reset() to begin one")
+        for agent, pick in enumerate(picks):
+            if not 0 <= pick <= HIGHEST:
+                raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
+        self._picks.append(tuple(picks))
+        if len(self._picks) >= self.rounds:
+            self.agents = []
+        return self.game.reward(sum(picks))
+
+    @property
+    def game(self) -> Game:
+        """The game of the episode.
+
+        Raises:
+            EpisodeError: There is none before the first reset.
+        """
+        if self._game is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        return self._game
+
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The sum of the picks of each round played."""
+        return tuple(map(sum, self._picks))
+
+    def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
+        """What an agent is told, or one who sees the game from outside: None."""
+        game = self.game
+        history = tuple(
+            Round(
+                pick=picks[agent] if agent is not None else None,
+                reward=game.reward(sum(picks)),
+                picks=picks if agent is None else (),
+                mean=sum(picks) / self.n if agent is None else None,
+            )
+            for picks in self._picks
+        )
+        name = self.possible_agents[agent] if agent is not None else ""
+        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history)
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """All last picks and the last reward, float32 `(n + 1,)`; -1 and 0 before the first round."""
+        picks = self._picks[-1] if self._picks else (-1,) * self.n
+        return np.array([*picks, self._last_reward()], dtype=np.float32)
+
+    def render(self) -> str | npt.NDArray[np.uint8]:
+        """The rounds as text or as an image, by `render_mode`.
+
+        Raises:
+            LlamacError: The environment was made without a render mode.
+        """
+        if self.render_mode == "ansi":
+            return render_ansi(self.game, self.sums)
+        if self.render_mode == "rgb_array":
+            return render_rgb(self.game, self.sums)
+        raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _last_reward(self) -> float:
+        return self.game.reward(sum(self._picks[-1])) if self._picks else 0.0
+
+    def _observations(self) -> dict[str, Observation]:
+        state = self.state()
+        return {
+            name: {
+                "observation": np.array([state[agent], state[-1]], dtype=np.float32),
+                "action_mask": np.ones(HIGHEST + 1, dtype=np.int8),
+            }
+            for agent, name in enumerate(self.possible_agents)
+        }
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {name: {"symbolic": self.symbolic_observation(agent)} for agent, name in enumerate(self.possible_agents)}

@@ -1,0 +1,1 @@
+"""The symbolic action of the squeeze, and its controller."""

@@ -1,0 +1,124 @@
+"""The Gaussian squeeze joined to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+
+from llamac_env.squeeze.env import SqueezeEnv
+from llamac_env.squeeze.game import CLOSE
+from llamac_env.squeeze.observation import SqueezeObservation
+from llamac_env.squeeze.render import render_ansi
+from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick, PickController
+from maeil.actions import SymbolicAction
+from maeil.component import Component, ComponentConfig
+from maeil.plans import Plan, Task
+from maeil.tasks import Attempt, TaskState
+from maeil.world import Progress, Transition
+
+_TASK = Task("allocate", "system")
+
+
+class SqueezeConfig(ComponentConfig):
+    """Configuration of the squeeze."""
+
+    name: Literal["squeeze"]
+    n: Annotated[int, Field(ge=1, le=1024)]
+    """Number of agents."""
+    rho: Annotated[float, Field(gt=0, le=1)] | None
+    """Where the peak is, as a share of the largest sum; null: drawn from 0.25 to 0.75 by the seed."""
+    max_steps: PositiveInt
+    """Rounds of an episode."""
+
+
+class SqueezeWorld:
+    """The squeeze as the loop sees it; fulfils `maeil.world.World`.
+
+    A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
+    episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
+    round.
+
+    Args:
+        config: team, peak and rounds.
+    """
+
+    name = "squeeze"
+    vocabulary = VOCABULARY
+
+    def __init__(self, config: SqueezeConfig) -> None:
+        self.env = SqueezeEnv(config.n, rho=config.rho, rounds=config.max_steps)
+        self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
+        self.idle: SymbolicAction = Pick(units=0)
+        self._told: TaskState | None = None
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Make the game of a seed."""
+        self.env.reset(seed=seed)
+        self._told = None
+        game = self.env.game
+        return {
+            "agents": game.agents,
+            "rho": game.rho,
+            "mu": game.mu,
+            "sigma": game.sigma,
+            "best_x": game.best_x,
+            "best_reward": game.best_reward,
+            "max_steps": self.env.rounds,
+        }
+
+    def observe(self, agent: int) -> SqueezeObservation:
+        """Give the symbolic observation of an agent: its own picks and the rewards."""
+        return self.env.symbolic_observation(agent)
+
+    def overview(self) -> SqueezeObservation:
+        """Give the picks of all and the rewards, for a participant without a body."""
+        return self.env.symbolic_observation(None)
+
+    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
+        """Nothing in the state makes a pick impossible."""
+        return ()
+
+    def ground(self, agent: int, action: SymbolicAction) -> PickController:  # noqa: ARG002
+        """Start a symbolic action."""
+        if not isinstance(action, Pick):
+            raise TypeError(f"the squeeze has no controller for {type(action).__name__}")
+        return PickController(action)
+
+    def step(self, joint: Sequence[int]) -> Transition:
+        """Play a round."""
+        reward = self.env.play(list(joint))
+        share = reward / self.env.game.best_reward
+        over = not self.env.agents
+        close = share >= CLOSE
+        outcome = {"what": "round", "x": sum(joint), "reward": reward, "share": share}
+        everybody = tuple(range(len(joint)))
+        return Transition((outcome,), reward, over and close, over and not close, (Attempt(_TASK, everybody, close),))
+
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        """Give the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
+        n = len(joint)
+        game = self.env.game
+        state = TaskState(_TASK, n, n, n, n, n, game.reward(sum(joint)) >= CLOSE * game.best_reward)
+        if state == self._told:
+            return ()
+        self._told = state
+        return (state,)
+
+    def distance(self, agent: int, other: int) -> None:  # noqa: ARG002
+        """Give None: the agents are nowhere."""
+        return
+
+    def progress(self) -> Progress:
+        """Tell how the last round did."""
+        sums = self.env.sums
+        share = self.env.game.reward(sums[-1]) / self.env.game.best_reward if sums else 0.0
+        return Progress(int(share >= CLOSE), 1, share)
+
+    def ansi(self) -> str:
+        """Draw the rounds as text."""
+        return render_ansi(self.env.game, self.env.sums)
+
+
+component = Component(SqueezeConfig, SqueezeWorld)

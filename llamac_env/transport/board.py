@@ -1,0 +1,159 @@
+"""A state of grid transportation, what a joint action makes of it, and what an agent can do in it.
+
+A step is simultaneous: all actions are read against the state before it. So the order in which a joint action names the
+agents changes nothing (in HMAS-2's public code it does; see section 2 of the rules).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from llamac_env.errors import BoardError
+from llamac_env.transport.constants import Code, Colour, Difficulty, EntryRule
+from llamac_env.transport.grid import Grid, Place
+
+
+class Item(NamedTuple):
+    """A box or a target."""
+
+    colour: Colour
+    place: Place
+
+
+class BoxMove(NamedTuple):
+    """What an agent does in a step: bring a box of a colour to a place; its own cell stands for the target in it."""
+
+    colour: Colour
+    to: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A state: boxes of one colour cannot be told apart, and neither can targets.
+
+    Attributes:
+        grid: the cells and the rules.
+        boxes: those not yet placed, sorted.
+        targets: those still free, sorted.
+
+    Raises:
+        BoardError: a box or a target is where it cannot be; the colours do not match; or two boxes share a corner.
+    """
+
+    grid: Grid
+    boxes: tuple[Item, ...]
+    targets: tuple[Item, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "boxes", tuple(sorted(self.boxes)))
+        object.__setattr__(self, "targets", tuple(sorted(self.targets)))
+
+    def check(self) -> Board:
+        """Give the board itself when it can be the start of an episode.
+
+        Raises:
+            BoardError: it cannot; the message says why.
+        """
+        for what, items, places in (
+            ("box", self.boxes, frozenset(self.grid.box_places)),
+            ("target", self.targets, frozenset(self.grid.cells)),
+        ):
+            for item in items:
+                if item.place not in places:
+                    row, col = item.place
+                    raise BoardError(f"{what}_{item.colour} at {row / 2}, {col / 2}: the grid has no such place for it")
+        boxes, targets = (Counter(item.colour for item in items) for items in (self.boxes, self.targets))
+        for colour in Colour:
+            if boxes[colour] != targets[colour]:
+                raise BoardError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: one for each")
+            if self.grid.is_hard and boxes[colour] > 1:
+                raise BoardError(f"{colour}: {boxes[colour]} boxes: a hard board has one of each colour")
+        if taken := self.collisions():
+            row, col = taken[0]
+            raise BoardError(f"corner {row / 2}, {col / 2}: two boxes are on it")
+        return self
+
+    def is_done(self) -> bool:
+        """Whether every box is placed."""
+        return not self.boxes
+
+    def box_at(self, agent: int, colour: Colour) -> Place | None:
+        """Where in an agent's reach a box of a colour is; None when there is none."""
+        reach = self.grid.reach[agent]
+        return next((box.place for box in self.boxes if box.colour == colour and box.place in reach), None)
+
+    def refusal(self, agent: int, move: BoxMove) -> Code | None:
+        """Tell why an agent cannot make a move in this state; None when it can."""
+        source = self.box_at(agent, move.colour)
+        if source is None:
+            has_any = any(box.colour == move.colour for box in self.boxes)
+            return Code.box_not_here if has_any else Code.no_such_box
+        if move.to not in self.grid.slots[agent]:
+            return Code.out_of_reach
+        if move.to == self.grid.cells[agent]:
+            return None if Item(move.colour, move.to) in self.targets else Code.no_target
+        if move.to == source:
+            return Code.already_there
+        if self.grid.is_hard and self.grid.entry_rule is EntryRule.start_empty:
+            return Code.corner_taken if any(box.place == move.to for box in self.boxes) else None
+        return None
+
+    def available(self, agent: int) -> tuple[BoxMove, ...]:
+        """The moves that an agent can make in this state, by colour, then in the order of its places."""
+        reach = self.grid.reach[agent]
+        colours = dict.fromkeys(box.colour for box in self.boxes if box.place in reach)
+        moves = (BoxMove(colour, to) for colour in colours for to in self.grid.slots[agent] if to is not None)
+        return tuple(move for move in moves if self.refusal(agent, move) is None)
+
+    def after(self, joint: Mapping[int, BoxMove]) -> Step:
+        """Take a step.
+
+        Args:
+            joint: moves by agent; agents without one do nothing.
+        """
+        failed = {agent: code for agent, move in joint.items() if (code := self.refusal(agent, move)) is not None}
+        moves = {agent: move for agent, move in joint.items() if agent not in failed}
+        if self.grid.is_hard:  # a box is one agent's in easy boards, and up to four agents' in hard ones
+            named = Counter(move.colour for move in moves.values())
+            failed |= {agent: Code.conflict for agent, move in moves.items() if named[move.colour] > 1}
+            moves = {agent: move for agent, move in moves.items() if agent not in failed}
+        boxes, targets, placed = list(self.boxes), list(self.targets), []
+        for agent, move in sorted(moves.items()):
+            source = self.box_at(agent, move.colour)
+            assert source is not None
+            boxes.remove(Item(move.colour, source))
+            if move.to == self.grid.cells[agent]:
+                targets.remove(Item(*move))
+                placed.append(agent)
+            else:
+                boxes.append(Item(*move))
+        board = replace(self, boxes=tuple(boxes), targets=tuple(targets))
+        return Step(board, tuple(sorted(moves)), tuple(placed), dict(sorted(failed.items())), board.collisions())
+
+    def collisions(self) -> tuple[Place, ...]:
+        """Corners with more than one box."""
+        if self.grid.difficulty is Difficulty.easy:
+            return ()
+        return tuple(sorted(place for place, boxes in Counter(box.place for box in self.boxes).items() if boxes > 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step did.
+
+    Attributes:
+        board: the state after it.
+        moved: agents whose move was made, ascending.
+        placed: those among them that placed a box.
+        failed: agents whose move was not made, with the reason.
+        collisions: corners with more than one box after it: the episode has failed.
+    """
+
+    board: Board
+    moved: tuple[int, ...]
+    placed: tuple[int, ...]
+    failed: Mapping[int, Code]
+    collisions: tuple[Place, ...]

@@ -1,0 +1,253 @@
+"""Grid transportation as a PettingZoo parallel environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
+
+from llamac_env.errors import ActionError, EpisodeError, LlamacError
+from llamac_env.transport.board import Board, BoxMove, Step
+from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
+from llamac_env.transport.grid import PLACES, Grid
+from llamac_env.transport.observation import observe
+from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode, mask
+from llamac_env.transport.render import render_ansi, render_rgb
+
+Observation = dict[str, npt.NDArray[np.int8]]
+RenderMode = Literal["ansi", "rgb_array"]
+
+USUAL_LIMIT = 30
+"""Steps of an episode; the published limit."""
+LARGE_LIMIT = 40
+"""Steps of an episode on grids of at least `LARGE` cells; published for 4 x 8."""
+LARGE = 32
+
+
+def usual_limit(cells: int) -> int:
+    """The published step limit of a grid: 30, and 40 for 4 x 8 and larger."""
+    return LARGE_LIMIT if cells >= LARGE else USUAL_LIMIT
+
+
+class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+    """One agent in each cell hands coloured boxes on until each is on a target of its colour.
+
+    Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
+        its reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
+        `action_mask`: int8 `(26,)`, 1 for the actions that can be carried out.
+    Action: `Discrete(26)`: see `llamac_env.transport.primitives`. One that cannot be carried out fails, and the report
+        says why; nothing else happens.
+    Reward: for every agent -1, and +1 for each box placed in this step.
+    Episode end: terminated when no box is left, or when two boxes are on one corner
+        (`infos[agent]["report"].collisions` tells them apart); truncated at `max_steps`. For all agents at once.
+    Infos: `infos[agent]["symbolic"]` is the agent's `TransportObservation`, `infos[agent]["report"]` the step's `Step`.
+
+    Example:
+        ```python
+        env = TransportEnv(Grid(2, 2, Difficulty.easy))
+        observations, infos = env.reset(seed=0)
+        while env.agents:
+            actions = {a: env.action_space(a).sample(observations[a]["action_mask"]) for a in env.agents}
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+        ```
+
+    Args:
+        grid: The cells, the difficulty and the entry rule.
+        max_steps: Steps after which an episode is truncated; None: the published limit.
+        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+
+    Raises:
+        LlamacError: An argument is wrong; the message says which and why.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "transport_v0",
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 2,
+        "is_parallelizable": True,
+    }
+
+    def __init__(self, grid: Grid, *, max_steps: int | None = None, render_mode: RenderMode | None = None) -> None:
+        if max_steps is not None and max_steps < 1:
+            raise LlamacError(f"max_steps = {max_steps}: an episode has at least 1 step")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise LlamacError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
+        self.grid = grid
+        self.max_steps = max_steps if max_steps is not None else usual_limit(grid.agents)
+        self.render_mode = render_mode
+        self.possible_agents = [f"agent_{agent}" for agent in range(grid.agents)]
+        self.agents: list[str] = []
+        shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
+        spaces = Dict(
+            {
+                "observation": Box(0, MOST_OF_A_COLOUR, shape, dtype=np.int8),
+                "action_mask": Box(0, 1, (PRIMITIVES,), dtype=np.int8),
+            }
+        )
+        self.state_space = Box(
+            0, MOST_OF_A_COLOUR, (2 * grid.rows + 1, 2 * grid.cols + 1, 2 * len(COLOURS)), dtype=np.int8
+        )
+        self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
+        self.action_spaces = {name: Discrete(PRIMITIVES) for name in self.possible_agents}
+        self._generator: np.random.Generator | None = None
+        self._board: Board | None = None
+        self._report: Step | None = None
+        self.steps = 0
+        """Steps of the episode so far."""
+        self.boxes = 0
+        """Boxes at its start."""
+
+    def observation_space(self, agent: str) -> Dict:
+        """The space of an agent's observation, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: Begins the stream that boards are drawn from; without one the stream goes on, or begins anywhere.
+            options: `{"board": Board(...)}` gives this episode's board; it draws nothing from the stream.
+
+        Returns:
+            Observations and infos by agent.
+
+        Raises:
+            BoardError: The board cannot be.
+            LlamacError: The board has another grid.
+        """
+        board = (options or {}).get("board")
+        if seed is not None:
+            self._generator = board_generator(seed)
+        elif self._generator is None:
+            self._generator, _ = np_random(None)
+        if board is None:
+            board = draw_board(self.grid, self._generator)
+        elif not isinstance(board, Board) or board.grid != self.grid:
+            raise LlamacError('options["board"] is not a Board of this environment\'s grid')
+        self._board = board.check()
+        self._report = None
+        self.steps, self.boxes = 0, len(board.boxes)
+        self.agents = self.possible_agents[:]
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, int]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Advance by one joint action.
+
+        Args:
+            actions: One action for every agent, by name; the order of the names changes nothing.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos by agent, also at the last step.
+
+        Raises:
+            ActionError: Not one action in 0..25 for every agent; nothing has moved.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        if set(actions) != set(self.possible_agents):
+            wrong = sorted(set(actions) ^ set(self.possible_agents))
+            raise ActionError(f"one action for every agent: {', '.join(map(str, wrong))} missing or unknown")
+        joint = {}
+        for agent, name in enumerate(self.possible_agents):
+            move = decode(self.grid, agent, int(actions[name]))
+            if move is not None:
+                joint[agent] = move
+        report = self.step_moves(joint)
+        names = self.possible_agents
+        over = not report.board.boxes or bool(report.collisions)
+        return (
+            self._observations(),
+            dict.fromkeys(names, float(len(report.placed) - 1)),
+            dict.fromkeys(names, over),
+            dict.fromkeys(names, not over and self.steps >= self.max_steps),
+            self._infos(),
+        )
+
+    def step_moves(self, joint: Mapping[int, BoxMove]) -> Step:
+        """Advance by one joint action, given as moves by agent; agents without one do nothing.
+
+        Raises:
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        self._report = self.board.after(joint)
+        self._board = self._report.board
+        self.steps += 1
+        if not self._board.boxes or self._report.collisions or self.steps >= self.max_steps:
+            self.agents = []
+        return self._report
+
+    @property
+    def board(self) -> Board:
+        """The state.
+
+        Raises:
+            EpisodeError: There is none before the first reset.
+        """
+        if self._board is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        return self._board
+
+    @property
+    def report(self) -> Step | None:
+        """What the last step did; None before the first step of an episode."""
+        return self._report
+
+    def state(self) -> npt.NDArray[np.int8]:
+        """The whole board: `(2 rows + 1, 2 columns + 1, 10)` by place in half units: boxes by colour, then targets."""
+        found = np.zeros(self.state_space.shape, dtype=np.int8)
+        for offset, items in ((0, self.board.boxes), (len(COLOURS), self.board.targets)):
+            for colour, (row, col) in items:
+                found[row, col, offset + COLOURS.index(colour)] += 1
+        return found
+
+    def render(self) -> str | npt.NDArray[np.uint8]:
+        """The board as text or as an image, by `render_mode`.
+
+        Raises:
+            LlamacError: The environment was made without a render mode.
+        """
+        if self.render_mode == "ansi":
+            return render_ansi(self.board)
+        if self.render_mode == "rgb_array":
+            return render_rgb(self.board)
+        raise LlamacError('this environment has no render mode: make it with TransportEnv(..., render_mode="ansi")')
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _observations(self) -> dict[str, Observation]:
+        state = self.state()
+        half = len(COLOURS)
+        found = {}
+        for agent, name in enumerate(self.possible_agents):
+            seen = [state[place][:half] for place in self.grid.reach[agent]]
+            seen.append(state[self.grid.cells[agent]][half:])
+            found[name] = {"observation": np.array(seen), "action_mask": mask(self.board, agent)}
+        return found
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {
+            name: {
+                "symbolic": observe(self.board, agent, self.steps, self.max_steps, self.boxes),
+                "report": self._report,
+            }
+            for agent, name in enumerate(self.possible_agents)
+        }
+
+    def _require_running(self) -> None:
+        if not self.agents:
+            raise EpisodeError(f"no episode is running (step {self.steps}): call reset() to begin one")

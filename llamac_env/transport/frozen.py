@@ -1,0 +1,113 @@
+"""The benchmark's boards, frozen: ten a setting, each with its optimum and a plan that takes exactly that many steps.
+
+`benchmarks/transport_instances.py` has made them. Board `k` is the one that seed `k` draws; it is kept as it is,
+whatever becomes of random generators.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from llamac_env.errors import LlamacError
+from llamac_env.transport.board import Board
+from llamac_env.transport.constants import Difficulty, EntryRule
+from llamac_env.transport.grid import Grid
+from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.text import read_agent, read_board, read_move, write_board, write_joint
+
+INSTANCES = Path(__file__).resolve().parent / "instances"
+"""Where the files are."""
+
+COUNT = 10
+"""Boards of a setting."""
+
+SHAPES = ((2, 2), (2, 4), (4, 8))
+"""Rows and columns of the settings, each with both difficulties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A frozen board.
+
+    Attributes:
+        seed: its number, and the seed that draws it.
+        board: the board.
+        optimum: the fewest steps in which all its boxes can be placed.
+        plan: a plan that takes that many.
+    """
+
+    seed: int
+    board: Board
+    optimum: int
+    plan: JointPlan
+
+
+def settings() -> tuple[Grid, ...]:
+    """The grids of the benchmark: easy ones, then hard ones."""
+    return tuple(Grid(rows, cols, difficulty) for difficulty in Difficulty for rows, cols in SHAPES)
+
+
+@cache
+def load_instances(grid: Grid) -> tuple[Instance, ...]:
+    """Give the boards of a setting.
+
+    Raises:
+        LlamacError: the benchmark has none for this grid.
+    """
+    file = instance_file(grid)
+    if (grid.rows, grid.cols) not in SHAPES or grid.entry_rule is not EntryRule.final_state:
+        shapes = ", ".join(f"{rows} x {cols}" for rows, cols in SHAPES)
+        raise LlamacError(
+            f"boards: frozen boards are for {shapes} with entry_rule final_state, "
+            f"not for {grid.rows} x {grid.cols} with {grid.entry_rule}: set env.boards=drawn"
+        )
+    return tuple(_read(grid, data) for data in json.loads(file.read_text(encoding="utf-8")))
+
+
+def find_instance(grid: Grid, seed: int) -> Instance:
+    """Give the board of a seed.
+
+    Raises:
+        LlamacError: the benchmark has none.
+    """
+    instances = load_instances(grid)
+    if seed >= len(instances):
+        raise LlamacError(
+            f"boards: frozen boards have the seeds 0 to {len(instances) - 1}, not {seed}: set env.boards=drawn"
+        )
+    return instances[seed]
+
+
+def instance_file(grid: Grid) -> Path:
+    """Where the boards of a setting are."""
+    return INSTANCES / f"{grid.difficulty}_{grid.rows}x{grid.cols}.json"
+
+
+def write_instances(instances: tuple[Instance, ...]) -> str:
+    """Write the boards of a setting as the text of its file."""
+    return json.dumps([_write(instance) for instance in instances], indent=1) + "\n"
+
+
+def _write(instance: Instance) -> dict[str, Any]:
+    grid = instance.board.grid
+    return {
+        "seed": instance.seed,
+        "optimum": instance.optimum,
+        "items": {place: items for place, items in write_board(instance.board).items() if items},
+        "plan": [write_joint(grid, joint) for joint in instance.plan],
+    }
+
+
+def _read(grid: Grid, data: dict[str, Any]) -> Instance:
+    plan = []
+    for joint in data["plan"]:
+        moves = {}
+        for name, action in joint.items():
+            agent = read_agent(grid, name)
+            moves[agent] = read_move(grid, agent, action)
+        plan.append(moves)
+    return Instance(data["seed"], read_board(grid, data["items"]).check(), data["optimum"], tuple(plan))

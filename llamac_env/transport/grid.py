@@ -1,0 +1,139 @@
+"""The geometry of a board: cells, corners, and what each agent can reach.
+
+Places are counted in half units, so that cells and corners are integers alike: the place `(1, 3)` is the centre of the
+cell `0.5, 1.5`, `(2, 0)` the corner `1.0, 0.0`. Rows come first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from llamac_env.errors import BoardError
+from llamac_env.transport.constants import Difficulty, EntryRule
+
+Place = tuple[int, int]
+"""Row and column in half units: odd for the centres of cells, even for corners."""
+
+PLACES = 4
+"""Places that an agent can bring a box to, besides the target in its own cell."""
+
+_NEIGHBOURS = ((-2, 0), (2, 0), (0, -2), (0, 2))
+_CORNERS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+LARGEST_SIDE = 64
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a board, with one agent in each, row by row.
+
+    Attributes:
+        rows: rows of cells.
+        cols: columns of cells.
+        difficulty: whether boxes are in cells (easy) or on corners (hard).
+        entry_rule: whether a corner may be entered in the step in which it is left.
+
+    Raises:
+        BoardError: it has no cell, or too many.
+    """
+
+    rows: int
+    cols: int
+    difficulty: Difficulty
+    entry_rule: EntryRule = EntryRule.final_state
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.rows <= LARGEST_SIDE and 1 <= self.cols <= LARGEST_SIDE):
+            raise BoardError(f"a grid of {self.rows} x {self.cols} cells: each side has 1 to {LARGEST_SIDE}")
+
+    @cached_property
+    def is_hard(self) -> bool:
+        """Whether boxes are on corners."""
+        return self.difficulty is Difficulty.hard
+
+    @property
+    def agents(self) -> int:
+        """Number of agents."""
+        return self.rows * self.cols
+
+    @cached_property
+    def cells(self) -> tuple[Place, ...]:
+        """The centre of each agent's cell, by agent."""
+        return tuple((2 * row + 1, 2 * col + 1) for row in range(self.rows) for col in range(self.cols))
+
+    @cached_property
+    def corners(self) -> tuple[Place, ...]:
+        """All corners, row by row."""
+        return tuple((2 * row, 2 * col) for row in range(self.rows + 1) for col in range(self.cols + 1))
+
+    @cached_property
+    def agent_of(self) -> dict[Place, int]:
+        """The agent of each cell."""
+        return {cell: agent for agent, cell in enumerate(self.cells)}
+
+    @cached_property
+    def box_places(self) -> tuple[Place, ...]:
+        """The places where boxes can be."""
+        return self.corners if self.is_hard else self.cells
+
+    @cached_property
+    def reach(self) -> tuple[tuple[Place, ...], ...]:
+        """The places whose boxes an agent can move, by agent: its cell (easy) or its four corners (hard)."""
+        return self._destinations if self.is_hard else tuple((cell,) for cell in self.cells)
+
+    @cached_property
+    def slots(self) -> tuple[tuple[Place | None, ...], ...]:
+        """Where an agent can bring a box, by agent, in the order of the primitives; None where the grid ends.
+
+        Easy: the cell above, below, left, right. Hard: the corner top left, top right, bottom left, bottom right. Last,
+        its own cell: onto the target.
+        """
+        steps = _CORNERS if self.is_hard else _NEIGHBOURS
+        inside = frozenset(self.box_places)
+        found: list[tuple[Place | None, ...]] = []
+        for row, col in self.cells:
+            places = [(row + down, col + right) for down, right in steps]
+            found.append((*(place if place in inside else None for place in places), (row, col)))
+        return tuple(found)
+
+    @cached_property
+    def _destinations(self) -> tuple[tuple[Place, ...], ...]:
+        return tuple(tuple(place for place in slots[:PLACES] if place is not None) for slots in self.slots)
+
+    @cached_property
+    def links(self) -> dict[Place, tuple[tuple[int, Place], ...]]:
+        """The moves of a box from each place: the agent that makes it, and where it leads."""
+        found: dict[Place, list[tuple[int, Place]]] = {place: [] for place in self.box_places}
+        for agent, places in enumerate(self.reach):
+            for start in places:
+                found[start] += [(agent, end) for end in self._destinations[agent] if end != start]
+        return {place: tuple(moves) for place, moves in found.items()}
+
+    @cached_property
+    def handlers(self) -> dict[Place, frozenset[int]]:
+        """The agents that can move a box at each place."""
+        found: dict[Place, set[int]] = {place: set() for place in self.box_places}
+        for agent, places in enumerate(self.reach):
+            for place in places:
+                found[place].add(agent)
+        return {place: frozenset(agents) for place, agents in found.items()}
+
+    def steps_to(self, place: Place, target: Place) -> int:
+        """The fewest steps in which a box alone on the board comes from a place onto a target, placing included."""
+        down, right = abs(place[0] - target[0]), abs(place[1] - target[1])
+        if self.is_hard:
+            return (max(down, right) - 1) // 2 + 1
+        return (down + right) // 2 + 1
+
+
+def manhattan(place: Place, target: Place) -> float:
+    """Manhattan distance between two places, in cells: what LLaMAC's plan confirmation looks at."""
+    return (abs(place[0] - target[0]) + abs(place[1] - target[1])) / 2
+
+
+def usual_rows(agents: int) -> int:
+    """Rows of the grid for a number of agents: 4, 8, 16 and 32 agents have the published 2x2, 2x4, 4x4 and 4x8.
+
+    The largest divisor that is not above the square root.
+    """
+    return max(rows for rows in range(1, agents + 1) if agents % rows == 0 and rows * rows <= agents)

@@ -1,0 +1,58 @@
+"""The primitives of grid transportation: a move as a number, and the mask of those that can be made.
+
+`0` does nothing. `1 + 5 * colour + slot` brings a box of a colour, by its place in `Colour`, to one of the agent's
+places (see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target in its own cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from llamac_env.errors import ActionError
+from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.constants import Colour
+from llamac_env.transport.grid import PLACES, Grid
+
+COLOURS = tuple(Colour)
+SLOTS = PLACES + 1
+PRIMITIVES = 1 + len(COLOURS) * SLOTS
+"""Number of primitives."""
+NOTHING = 0
+"""The primitive that does nothing."""
+
+
+def encode(grid: Grid, agent: int, move: BoxMove) -> int:
+    """Give the number of a move.
+
+    Raises:
+        ActionError: the agent cannot bring anything to that place.
+    """
+    try:
+        slot = grid.slots[agent].index(move.to)
+    except ValueError:
+        raise ActionError(f"agent_{agent} cannot bring a box to {move.to} (in half units)") from None
+    return 1 + COLOURS.index(move.colour) * SLOTS + slot
+
+
+def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
+    """Give the move of a number; None for one that does nothing, also because it leads off the grid.
+
+    Raises:
+        ActionError: it is no primitive.
+    """
+    if not 0 <= primitive < PRIMITIVES:
+        raise ActionError(f"agent_{agent}: {primitive} is no action: they are 0 to {PRIMITIVES - 1}")
+    if primitive == NOTHING:
+        return None
+    colour, slot = divmod(primitive - 1, SLOTS)
+    place = grid.slots[agent][slot]
+    return BoxMove(COLOURS[colour], place) if place is not None else None
+
+
+def mask(board: Board, agent: int) -> npt.NDArray[np.int8]:
+    """Which primitives an agent can carry out, shape `(PRIMITIVES,)`, 1 for those; to do nothing is always one."""
+    found = np.zeros(PRIMITIVES, dtype=np.int8)
+    found[NOTHING] = 1
+    found[[encode(board.grid, agent, move) for move in board.available(agent)]] = 1
+    return found

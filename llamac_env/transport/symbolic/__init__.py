@@ -1,0 +1,1 @@
+"""Symbolic actions of grid transportation: their models, and the controllers that turn them into primitives."""

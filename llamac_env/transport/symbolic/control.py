@@ -1,0 +1,125 @@
+"""From a symbolic action of grid transportation to its controller, and what makes an action impossible."""
+
+from __future__ import annotations
+
+from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.constants import Code, Colour
+from llamac_env.transport.env import TransportEnv
+from llamac_env.transport.grid import Grid
+from llamac_env.transport.primitives import NOTHING, encode
+from llamac_env.transport.symbolic.actions import Move, Wait
+from llamac_env.transport.text import Unreadable, describe, read_destination
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.plans import Plan
+from maeil.world import Controller, Ended
+
+_SUCCESS = Ended(ActionStatus.SUCCESS)
+
+
+class MoveController:
+    """Makes one move: it fails at once when the state does not allow it, and after the step when it failed.
+
+    Args:
+        env: the environment.
+        agent: index of the agent.
+        action: what it carries out.
+    """
+
+    def __init__(self, env: TransportEnv, agent: int, action: Move) -> None:
+        self._env = env
+        self._agent = agent
+        self._begun_at: int | None = None
+        self._refusal: Code | None = None
+        self._move: BoxMove | None = None
+        try:
+            self._move = box_move(env.grid, agent, action)
+        except Unreadable as error:
+            self._refusal = error.code
+
+    def status(self) -> Ended | None:
+        """Tell whether the move is made, or cannot be."""
+        if self._begun_at is not None:
+            return self._after() if self._env.steps > self._begun_at else None
+        code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
+        return _failed(code) if code is not None else None
+
+    def act(self) -> int:
+        """Give the primitive of the move."""
+        assert self._move is not None
+        self._begun_at = self._env.steps
+        return encode(self._env.grid, self._agent, self._move)
+
+    def close(self) -> None:
+        """Nothing is shared."""
+
+    def _after(self) -> Ended:
+        report = self._env.report
+        assert report is not None
+        code = report.failed.get(self._agent)
+        return _failed(code) if code is not None else _SUCCESS
+
+
+class WaitController:
+    """Does nothing for some steps."""
+
+    def __init__(self, action: Wait) -> None:
+        self._left = action.steps
+
+    def status(self) -> Ended | None:
+        """Succeed when the steps are over."""
+        return _SUCCESS if self._left == 0 else None
+
+    def act(self) -> int:
+        """Give the primitive that does nothing."""
+        self._left -= 1
+        return NOTHING
+
+    def close(self) -> None:
+        """Nothing is shared."""
+
+
+def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
+    """Start the controller of an action."""
+    match action:
+        case Move():
+            return MoveController(env, agent, action)
+        case Wait():
+            return WaitController(action)
+        case _:
+            raise TypeError(f"grid transportation has no controller for {type(action).__name__}")
+
+
+def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
+    """Tell why an agent cannot carry out a plan, each with its code in front.
+
+    Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
+    the destinations must be in reach.
+    """
+    found = []
+    for number, action in enumerate(plan.actions):
+        if not isinstance(action, Move):
+            continue
+        try:
+            move = box_move(board.grid, agent, action)
+        except Unreadable as error:
+            found.append(f"{action}: {error.code}: {error}")
+            continue
+        code = board.refusal(agent, move)
+        if code is not None and (number == 0 or move.to not in board.grid.slots[agent]):
+            if number:
+                code = Code.out_of_reach
+            found.append(f"{action}: {code}: {describe(code, board.grid, agent, move)}")
+    return tuple(found)
+
+
+def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
+    """Give the move that an action stands for.
+
+    Raises:
+        Unreadable: its destination is nowhere on this grid, or a target of another colour.
+    """
+    return read_destination(grid, agent, Colour(action.box.removeprefix("box_")), action.to)
+
+
+def _failed(code: Code) -> Ended:
+    return Ended(ActionStatus.FAILED, str(code))

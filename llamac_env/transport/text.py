@@ -1,0 +1,267 @@
+"""The paper's text format (Figure B.1): boards, actions and joint actions as text, and back.
+
+A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action
+is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination is `target_green`, on easy boards
+`square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets read like
+square ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llamac_env.errors import BoardError
+from llamac_env.transport.board import Board, BoxMove, Item
+from llamac_env.transport.constants import Code, Colour
+from llamac_env.transport.grid import Grid, Place
+
+_COLOURS = frozenset(map(str, Colour))
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_BRACKETS = rf"(?:\[\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\]|\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\))"
+_AGENT = re.compile(rf"\s*agent\s*{_BRACKETS}\s*", re.IGNORECASE)
+_MOVE = re.compile(r"\s*move\s*\(\s*box_(\w+)\s*,\s*(.*?)\s*\)\s*", re.IGNORECASE | re.DOTALL)
+_TARGET = re.compile(r"target_(\w+)", re.IGNORECASE)
+_PLACE = re.compile(rf"(?:square|position)\s*{_BRACKETS}", re.IGNORECASE)
+_KEY = re.compile(r"(\d+\.[05])_(\d+\.[05])")
+_FENCE = re.compile(r"```[a-z]*\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+class Unreadable(ValueError):
+    """Text that is no action of this grid.
+
+    Args:
+        code: why.
+        reason: why, in words.
+    """
+
+    def __init__(self, code: Code, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A part of a joint action that was not taken.
+
+    Attributes:
+        code: why.
+        agent: whose action; None where the text names no agent of this grid.
+        reason: why, in words.
+    """
+
+    code: Code
+    agent: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text says.
+
+    Attributes:
+        moves: the moves that can be made in the state, by agent.
+        refusals: everything else, in the order of the text.
+    """
+
+    moves: Mapping[int, BoxMove]
+    refusals: tuple[Refusal, ...]
+
+
+def write_board(board: Board) -> dict[str, list[str]]:
+    """Write a board: every cell, on hard boards every corner too, with the boxes and the targets there."""
+    places = [*board.grid.cells, *(board.grid.corners if board.grid.is_hard else ())]
+    found: dict[str, list[str]] = {_key(place): [] for place in places}
+    for kind, items in (("box", board.boxes), ("target", board.targets)):
+        for colour, place in items:
+            found[_key(place)].append(f"{kind}_{colour}")
+    return found
+
+
+def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
+    """Read a board; empty places may be left out. Whether an episode can begin with it is `Board.check`'s to tell.
+
+    Raises:
+        BoardError: a key is no place, or what is there is neither box nor target; the message names it.
+    """
+    boxes: list[Item] = []
+    targets: list[Item] = []
+    for key, items in data.items():
+        found = _KEY.fullmatch(key)
+        if found is None:
+            raise BoardError(f"{key!r} is no place: write '0.5_1.5' for a cell, '1.0_0.0' for a corner")
+        place = _halves(found[1]), _halves(found[2])
+        for name in items:
+            kind, _, colour = name.partition("_")
+            if kind not in ("box", "target") or colour not in _COLOURS:
+                raise BoardError(f"{key}: {name!r} is neither box_ nor target_ with one of {', '.join(Colour)}")
+            (boxes if kind == "box" else targets).append(Item(Colour(colour), place))
+    return Board(grid, tuple(boxes), tuple(targets))
+
+
+def write_agent(grid: Grid, agent: int) -> str:
+    """Name an agent: `Agent[0.5, 0.5]`."""
+    return f"Agent{_brackets(grid.cells[agent])}"
+
+
+def read_agent(grid: Grid, text: str) -> int:
+    """Read the name of an agent.
+
+    Raises:
+        Unreadable: there is no such agent.
+    """
+    found = _AGENT.fullmatch(text)
+    place = _place(found) if found else None
+    agent = grid.agent_of.get(place) if place is not None else None
+    if agent is None:
+        raise Unreadable(Code.unknown_agent, f"there is no {text!r}: agents are named like {write_agent(grid, 0)}")
+    return agent
+
+
+def write_place(place: Place) -> str:
+    """Name a place: `square[0.5, 1.5]`, `position[1.0, 0.0]`."""
+    return f"{'square' if place[0] % 2 else 'position'}{_brackets(place)}"
+
+
+def write_destination(grid: Grid, agent: int, move: BoxMove) -> str:
+    """Name where a move leads: `target_green`, `square[0.5, 1.5]`, `position[1.0, 0.0]`."""
+    return f"target_{move.colour}" if move.to == grid.cells[agent] else write_place(move.to)
+
+
+def write_move(grid: Grid, agent: int, move: BoxMove) -> str:
+    """Write an action: `move(box_green, target_green)`."""
+    return f"move(box_{move.colour}, {write_destination(grid, agent, move)})"
+
+
+def read_destination(grid: Grid, agent: int, colour: Colour, text: str) -> BoxMove:
+    """Read where an agent's move of a box leads.
+
+    Raises:
+        Unreadable: nowhere on this grid, or onto a target of another colour.
+    """
+    if target := _TARGET.fullmatch(text.strip()):
+        if _colour(target[1]) is not colour:
+            raise Unreadable(Code.other_colour, f"box_{colour} goes on a target_{colour}, not on {text}")
+        return BoxMove(colour, grid.cells[agent])
+    place = _place(found) if (found := _PLACE.fullmatch(text.strip())) else None
+    if place is None or place not in grid.box_places:
+        example = write_place(grid.box_places[-1])
+        raise Unreadable(Code.no_such_place, f"{text!r} is no place for a box on this grid: write {example}, say")
+    if place == grid.cells[agent]:
+        raise Unreadable(Code.already_there, f"{text} is the agent's own cell: onto the target is target_{colour}")
+    return BoxMove(colour, place)
+
+
+def read_move(grid: Grid, agent: int, text: str) -> BoxMove:
+    """Read an action of an agent.
+
+    Raises:
+        Unreadable: it is none of this grid; whether the state allows it is `Board.refusal`'s to tell.
+    """
+    found = _MOVE.fullmatch(text)
+    if found is None:
+        raise Unreadable(Code.not_an_action, f"{text!r} is no action: write move(box_green, target_green), say")
+    return read_destination(grid, agent, _colour(found[1]), found[2])
+
+
+def write_joint(grid: Grid, joint: Mapping[int, BoxMove]) -> dict[str, str]:
+    """Write a joint action, by ascending agent."""
+    return {write_agent(grid, agent): write_move(grid, agent, joint[agent]) for agent in sorted(joint)}
+
+
+def read_joint(board: Board, text: str) -> Reading:
+    """Read a joint action, as models write it: also in a code fence, or with words around it.
+
+    What cannot be read or cannot be done in the state is refused with a code; the rest is taken. An agent that is named
+    twice has no action: which of the two was meant is not known.
+    """
+    try:
+        pairs = json.loads(_json_of(text), object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        return Reading({}, (Refusal(Code.not_json, None, f"the text holds no JSON: {error}"),))
+    if not isinstance(pairs, _Pairs):
+        return Reading({}, (Refusal(Code.not_an_object, None, "a joint action is a JSON object: agent to action"),))
+    grid, refusals = board.grid, []
+    named: dict[int, list[Any]] = {}
+    for key, value in pairs:
+        try:
+            named.setdefault(read_agent(grid, key), []).append(value)
+        except Unreadable as error:
+            refusals.append(Refusal(error.code, None, str(error)))
+    moves: dict[int, BoxMove] = {}
+    for agent, values in named.items():
+        try:
+            moves[agent] = _only_move(board, agent, values)
+        except Unreadable as error:
+            refusals.append(Refusal(error.code, agent, f"{write_agent(grid, agent)}: {error}"))
+    return Reading(moves, tuple(refusals))
+
+
+def describe(code: Code, grid: Grid, agent: int, move: BoxMove) -> str:
+    """Say why an agent cannot make a move in the present state."""
+    box, where = f"box_{move.colour}", write_destination(grid, agent, move)
+    match code:
+        case Code.no_such_box:
+            return f"no {box} is left"
+        case Code.box_not_here:
+            return f"there is no {box} in reach of {write_agent(grid, agent)}"
+        case Code.out_of_reach:
+            return f"{write_agent(grid, agent)} cannot bring a box to {where}"
+        case Code.already_there:
+            return f"{box} is at {where} already"
+        case Code.no_target:
+            return f"there is no target_{move.colour} in the cell of {write_agent(grid, agent)}"
+        case Code.corner_taken:
+            return f"{where} holds a box, and a corner must be empty before the step"
+        case _:
+            return str(code)
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The entries of a JSON object, those with equal keys among them."""
+
+
+def _only_move(board: Board, agent: int, values: list[Any]) -> BoxMove:
+    if len(values) > 1:
+        raise Unreadable(Code.duplicate_agent, f"{len(values)} actions: one for each agent")
+    if not isinstance(values[0], str):
+        raise Unreadable(Code.not_an_action, "an action is a text: move(box_green, target_green), say")
+    move = read_move(board.grid, agent, values[0])
+    if (code := board.refusal(agent, move)) is not None:
+        raise Unreadable(code, describe(code, board.grid, agent, move))
+    return move
+
+
+def _json_of(text: str) -> str:
+    """The part of a text that is meant as JSON: in the last code fence, else from the first brace to the last."""
+    fences = _FENCE.findall(text)
+    found = fences[-1] if fences else text
+    first, last = found.find("{"), found.rfind("}")
+    return found[first : last + 1] if 0 <= first < last else found
+
+
+def _colour(name: str) -> Colour:
+    if name.lower() not in _COLOURS:
+        raise Unreadable(Code.unknown_colour, f"there is no colour {name!r}: they are {', '.join(Colour)}")
+    return Colour(name.lower())
+
+
+def _place(found: re.Match[str]) -> Place | None:
+    row, col = (number for number in found.groups() if number is not None)
+    place = 2 * float(row), 2 * float(col)
+    return (int(place[0]), int(place[1])) if place[0].is_integer() and place[1].is_integer() else None
+
+
+def _halves(number: str) -> int:
+    return int(2 * float(number))
+
+
+def _key(place: Place) -> str:
+    return f"{place[0] / 2}_{place[1] / 2}"
+
+
+def _brackets(place: Place) -> str:
+    return f"[{place[0] / 2}, {place[1] / 2}]"

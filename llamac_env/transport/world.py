@@ -1,0 +1,178 @@
+"""Grid transportation joined to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+
+from llamac_env.errors import LlamacError
+from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.bounds import bracket
+from llamac_env.transport.constants import Difficulty, EntryRule
+from llamac_env.transport.drawing import board_generator, draw_board
+from llamac_env.transport.env import LARGE, TransportEnv
+from llamac_env.transport.frozen import find_instance
+from llamac_env.transport.grid import LARGEST_SIDE, Grid, manhattan, usual_rows
+from llamac_env.transport.observation import TransportObservation, observe
+from llamac_env.transport.primitives import decode
+from llamac_env.transport.render import render_ansi
+from llamac_env.transport.routing import NoPlan
+from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
+from llamac_env.transport.symbolic.control import control, problems
+from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
+from llamac_env.transport.text import write_board
+from maeil.actions import SymbolicAction
+from maeil.component import Component, ComponentConfig
+from maeil.plans import Plan
+from maeil.tasks import TaskState
+from maeil.world import Controller, Progress, Transition
+
+
+class TransportConfig(ComponentConfig):
+    """Configuration of grid transportation."""
+
+    name: Literal["transport"]
+    n: Annotated[int, Field(ge=1, le=LARGEST_SIDE**2)]
+    """Number of agents: one for each cell."""
+    rows: PositiveInt | None
+    """Rows of the grid, a divisor of `n`; null: 4, 8, 16 and 32 agents have 2x2, 2x4, 4x4 and 4x8."""
+    difficulty: Literal["easy", "hard"]
+    """Whether boxes are in cells (easy) or on corners (hard)."""
+    entry_rule: Literal["final_state", "start_empty"]
+    """Hard: whether a corner may be entered in the step in which its box leaves (`final_state`), or not."""
+    boards: Literal["drawn", "frozen"]
+    """`drawn`: the seed draws the board; `frozen`: seeds 0 to 9 name the benchmark's boards, with their optima."""
+    max_steps: PositiveInt
+    """Steps after which an episode is truncated."""
+    large_extra: Annotated[int, Field(ge=0)]
+    """Steps that grids of 32 cells and more get beyond `max_steps`."""
+
+
+class TransportWorld:
+    """Grid transportation as the loop sees it; fulfils `maeil.world.World`.
+
+    Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+
+    Args:
+        config: grid, rules and boards.
+
+    Raises:
+        LlamacError: they do not go together; the message says which part and why.
+    """
+
+    name = "transport"
+    vocabulary = VOCABULARY
+
+    def __init__(self, config: TransportConfig) -> None:
+        rows = config.rows if config.rows is not None else usual_rows(config.n)
+        if config.n % rows:
+            raise LlamacError(f"rows: {rows} rows do not hold n = {config.n} cells: choose a divisor, or null")
+        grid = Grid(rows, config.n // rows, Difficulty(config.difficulty), EntryRule(config.entry_rule))
+        limit = config.max_steps + (config.large_extra if config.n >= LARGE else 0)
+        self.env = TransportEnv(grid, max_steps=limit)
+        self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
+        self.idle: SymbolicAction = Wait()
+        self._frozen = config.boards == "frozen"
+        self._tasks: TaskBoard
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Take the board of a seed, with what is known of its optimum.
+
+        Raises:
+            LlamacError: boards are frozen, and there is none of this seed or for this grid.
+        """
+        grid = self.env.grid
+        bounds: dict[str, int]
+        if self._frozen:
+            instance = find_instance(grid, seed)
+            board, bounds = instance.board, {"lower_bound": instance.optimum, "optimum": instance.optimum}
+        else:
+            board = draw_board(grid, board_generator(seed))
+            bounds = _bounds(board)
+        self.env.reset(options={"board": board})
+        self._tasks = TaskBoard()
+        return {
+            "difficulty": str(grid.difficulty),
+            "entry_rule": str(grid.entry_rule),
+            "rows": grid.rows,
+            "cols": grid.cols,
+            "items": write_board(board),
+            "max_steps": self.env.max_steps,
+            **bounds,
+        }
+
+    def observe(self, agent: int) -> TransportObservation:
+        """Give the symbolic observation of an agent."""
+        return self._observe(agent)
+
+    def overview(self) -> TransportObservation:
+        """Give the whole board, for a participant without a body."""
+        return self._observe(None)
+
+    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Tell what in a plan the state or the grid does not allow."""
+        return problems(self.env.board, agent, plan)
+
+    def ground(self, agent: int, action: SymbolicAction) -> Controller:
+        """Start a symbolic action."""
+        return control(self.env, agent, action)
+
+    def step(self, joint: Sequence[int]) -> Transition:
+        """Advance by one step."""
+        before, moves = self.env.board, self._moves(joint)
+        report = self.env.step_moves(moves)
+        outcomes: list[Mapping[str, Any]] = []
+        for agent in report.placed:
+            outcomes.append({"what": "placed", "agent": agent, "box": str(moves[agent].colour)})
+        for agent, code in report.failed.items():
+            outcomes.append({"what": str(code), "agent": agent, "box": str(moves[agent].colour)})
+        for row, col in report.collisions:
+            outcomes.append({"what": "collision", "corner": [row / 2, col / 2]})
+        done = not report.board.boxes
+        return Transition(
+            tuple(outcomes),
+            float(len(report.placed) - 1),
+            done,
+            not done and not self.env.agents,
+            attempts(before, moves, report),
+        )
+
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        """Give the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
+        return self._tasks.changes(self.env.board, self._moves(joint))
+
+    def distance(self, agent: int, other: int) -> float:
+        """Give the Manhattan distance between two agents, in cells."""
+        return manhattan(self.env.grid.cells[agent], self.env.grid.cells[other])
+
+    def progress(self) -> Progress:
+        """Tell how many boxes are placed; the score is that number."""
+        placed = self.env.boxes - len(self.env.board.boxes)
+        return Progress(placed, self.env.boxes, float(placed))
+
+    def ansi(self) -> str:
+        """Draw the board as text."""
+        return render_ansi(self.env.board)
+
+    def _observe(self, agent: int | None) -> TransportObservation:
+        env = self.env
+        return observe(env.board, agent, env.steps, env.max_steps, env.boxes)
+
+    def _moves(self, joint: Sequence[int]) -> dict[int, BoxMove]:
+        moves = ((agent, decode(self.env.grid, agent, primitive)) for agent, primitive in enumerate(joint))
+        return {agent: move for agent, move in moves if move is not None}
+
+
+def _bounds(board: Board) -> dict[str, int]:
+    """What is known of the fewest steps: `lower_bound`, `upper_bound` and, where they meet, `optimum`."""
+    try:
+        known = bracket(board)
+    except NoPlan:
+        return {}
+    found = {"lower_bound": known.lower, "upper_bound": known.upper}
+    return found if known.optimum is None else {**found, "optimum": known.optimum}
+
+
+component = Component(TransportConfig, TransportWorld)

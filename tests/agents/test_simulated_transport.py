@@ -1,0 +1,93 @@
+"""Naive teams over the simulated model in the two LLaMAC worlds, offline, under every topology."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.llm.errors import BadRequest
+from agents.llm.simulated import SimulatedModel
+from agents.llm.simulated import squeeze as squeeze_speaker
+from agents.llm.simulated import transport as transport_speaker
+from agents.llm.structured import Structuring
+from agents.naive import build, render_prompt
+from agents.naive.blocks import read_blocks
+from maeil.metrics import compute_metrics
+from maeil.trace.reader import read_trace
+from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
+from tests.llamac_env.test_squeeze import world as squeeze
+from tests.llamac_env.test_transport_world import world as transport
+from tests.maeil.scripted import play
+
+
+def make(kind, max_steps=None):
+    if kind == "squeeze":
+        return squeeze(max_steps=max_steps or 15)
+    return transport(difficulty=kind, max_steps=max_steps or 30)
+
+
+def team_plays(kind, name, path, max_steps=None, seed=3, **rates):
+    w = make(kind, max_steps)
+    n = len(w.agents)
+    chosen = topology(name, n)
+    model = Structuring(SimulatedModel(settings(**rates)), 1)
+    minds = build(config(), context(w, chosen, lambda _: model))
+    coordinators = [("coordinator", mind) for mind in minds[n:]]
+    play(minds[:n], w, topology=chosen, seed=seed, coordinators=coordinators, path=path)
+    return w
+
+
+@pytest.mark.parametrize("name", TOPOLOGIES)
+@pytest.mark.parametrize("kind", ["easy", "hard", "squeeze"])
+def test_a_naive_team_finishes_under_every_topology(kind, name, tmp_path):
+    w = team_plays(kind, name, tmp_path / "trace.jsonl")
+    metrics = compute_metrics(read_trace(tmp_path / "trace.jsonl"))
+    assert metrics["outcome.success"] is (kind != "squeeze" or w.progress().reached == 1)
+    assert metrics["outcome.score"] == w.progress().score > 0
+    assert metrics["model.calls"] > 0
+    assert metrics["model.parse_failures"] == metrics["model.repairs"] == 0
+    talks = name not in ("individual", "coordinator")  # a coordinator without a body has nothing to say
+    assert (metrics["communication.messages"] > 0) == talks
+
+
+@pytest.mark.parametrize("kind", ["easy", "hard", "squeeze"])
+def test_faults_are_counted_and_the_episode_goes_on(kind, tmp_path):
+    w = team_plays(kind, "debate", tmp_path / "trace.jsonl", max_steps=15, malformed=0.2, invalid=0.3, poor=0.3)
+    metrics = compute_metrics(read_trace(tmp_path / "trace.jsonl"))
+    assert metrics["model.repairs"] > 0
+    assert metrics["outcome.steps"] == (len(w.env.sums) if kind == "squeeze" else w.env.steps)
+
+
+@pytest.mark.parametrize("kind", ["hard", "squeeze"])
+def test_the_same_seed_gives_the_same_trace(kind, tmp_path):
+    worlds = [team_plays(kind, "decentralized", tmp_path / name, poor=0.3) for name in ("a", "b")]
+    assert worlds[0].ansi() == worlds[1].ansi()
+    events = [[(e.t, e.event) for e in read_trace(tmp_path / name).events if e.event.kind == "plan"] for name in "ab"]
+    assert events[0] == events[1]
+
+
+def test_every_move_of_a_poor_speaker_is_one_that_can_be_made(tmp_path):
+    team_plays("easy", "individual", tmp_path / "trace.jsonl", max_steps=10, poor=1.0)
+    metrics = compute_metrics(read_trace(tmp_path / "trace.jsonl"))
+    assert metrics["plans.invalid"] == 0
+
+
+@pytest.mark.parametrize("prompt_set", ["default", "terse"])
+@pytest.mark.parametrize(("kind", "words"), [("hard", ("corner", "move(", "wait(")), ("squeeze", ("peak", "pick("))])
+def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt_set):
+    w = make(kind)
+    n = len(w.agents)
+    messages = render_prompt(config(prompt_set), context(w, topology("debate", n)), view(w))
+    system, turn = (message.content for message in messages)
+    assert all(word in system for word in words)
+    assert set(read_blocks(turn)) >= {"turn", "observation"}
+    speaker = squeeze_speaker if kind == "squeeze" else transport_speaker
+    assert speaker.read_observation(read_blocks(turn)["observation"]) == w.observe(0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "speaker", "needs"), [("easy", transport_speaker, "move, wait"), ("squeeze", squeeze_speaker, "pick")]
+)
+def test_a_vocabulary_without_its_actions_is_refused(kind, speaker, needs):
+    with pytest.raises(BadRequest, match=f"needs {needs}"):
+        speaker.answer(view(make(kind)), frozenset(), 0.0, np.random.default_rng(0))

@@ -1,0 +1,154 @@
+"""The Gaussian squeeze (section 3): its rules, the environment, and the world in the loop."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+import pytest
+from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+from llamac_env import ActionError, EpisodeError, Game, LlamacError, Pick, SqueezeEnv, curve, draw_game
+from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
+
+
+def world(**changes):
+    found = SqueezeWorld(SqueezeConfig(**{"name": "squeeze", "n": 3, "rho": 0.5, "max_steps": 30, **changes}))
+    found.reset(0)
+    return found
+
+
+def test_the_reward_is_the_formula_of_the_paper():
+    game = Game(10, 0.5)
+    assert (game.mu, game.sigma, game.highest) == (45, 22.5, 90)
+    assert game.reward(45) == 45
+    assert game.reward(60) == pytest.approx(60 * exp(-(15**2) / 22.5**2))
+    assert game.reward(0) == 0
+
+
+@pytest.mark.parametrize("agents", [1, 2, 3, 5, 10, 20, 50])
+@pytest.mark.parametrize("rho", [0.1, 0.25, 0.37, 0.5, 0.61, 0.75, 0.9, 1.0])
+def test_the_best_sum_is_that_of_brute_force(agents, rho):
+    game = Game(agents, rho)
+    rewards = [game.reward(x) for x in range(game.highest + 1)]
+    assert rewards[game.best_x] == max(rewards) == game.best_reward
+
+
+def test_rho_is_given_or_drawn_from_a_quarter_to_three_quarters():
+    assert draw_game(5, 0.5, np.random.default_rng(0)).rho == 0.5
+    drawn = [draw_game(5, None, np.random.default_rng(seed)).rho for seed in range(100)]
+    assert 0.25 <= min(drawn) < 0.35
+    assert 0.65 < max(drawn) <= 0.75
+
+
+def test_a_curve_has_last_best_regret_and_rounds_to_95_percent():
+    game = Game(3, 0.5)
+    best, poor = game.best_reward, game.reward(1)
+    judged = curve(game, [poor, best, poor])
+    assert judged.last == poor / best
+    assert judged.best == 1
+    assert judged.regret == pytest.approx(2 * (best - poor))
+    assert judged.rounds_to_close == 2
+    assert curve(game, [poor]).rounds_to_close is None
+    with pytest.raises(LlamacError, match="at least one round"):
+        curve(game, [])
+
+
+def test_it_is_a_parallel_environment_with_masks():
+    parallel_api_test(SqueezeEnv(5), num_cycles=60)
+    parallel_seed_test(lambda: SqueezeEnv(5, rho=None))
+    observations, _ = SqueezeEnv(3).reset(seed=0)
+    assert observations["agent_0"]["action_mask"].tolist() == [1] * 10
+    assert observations["agent_0"]["observation"].tolist() == [-1, 0]
+
+
+def test_every_round_pays_all_agents_and_the_last_truncates():
+    env = SqueezeEnv(3, rounds=2)
+    env.reset(seed=0)
+    observations, rewards, terminations, truncations, _ = env.step({"agent_2": 9, "agent_0": 1, "agent_1": 4})
+    assert set(rewards.values()) == {env.game.reward(14)}
+    assert observations["agent_2"]["observation"].tolist() == [9, np.float32(env.game.reward(14))]
+    assert not any((*terminations.values(), *truncations.values()))
+    *_, truncations, _ = env.step(dict.fromkeys(env.agents, 0))
+    assert all(truncations.values())
+    assert (env.sums, env.agents) == ((14, 0), [])
+    with pytest.raises(EpisodeError):
+        env.play([0, 0, 0])
+
+
+def test_agents_know_their_own_picks_and_the_rewards_the_outsider_knows_all():
+    env = SqueezeEnv(3)
+    env.reset(seed=0)
+    *_, infos = env.step({"agent_0": 1, "agent_1": 4, "agent_2": 9})
+    own = infos["agent_1"]["symbolic"].history[0]
+    assert (own.pick, own.reward, own.picks, own.mean) == (4, env.game.reward(14), (), None)
+    seen = env.symbolic_observation(None)
+    assert (seen.history[0].picks, seen.history[0].mean) == ((1, 4, 9), 14 / 3)
+    assert "you picked 4" in infos["agent_1"]["symbolic"].text()
+    assert "mean 4.67" in seen.text()
+    assert not {"mu", "sigma", "best_x"} & set(type(seen).__slots__)
+
+
+@pytest.mark.parametrize("actions", [{}, {"agent_0": 0, "agent_1": 0}, {"agent_0": 0, "agent_1": 0, "agent_2": 10}])
+def test_what_is_no_joint_pick_is_refused(actions):
+    env = SqueezeEnv(3)
+    env.reset(seed=0)
+    with pytest.raises(ActionError):
+        env.step(actions)
+    assert env.sums == ()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: Game(0, 0.5), lambda: Game(3, 0), lambda: SqueezeEnv(3, rounds=0), lambda: SqueezeEnv(3, render_mode="x"),
+     lambda: SqueezeEnv(3, rho=2), lambda: SqueezeEnv(3).render()],
+)  # fmt: skip
+def test_wrong_arguments_are_refused(make):
+    with pytest.raises(LlamacError):
+        make()
+
+
+def test_it_is_drawn_as_text_and_as_an_image():
+    env = SqueezeEnv(3, render_mode="ansi")
+    env.reset(seed=0)
+    env.play([5, 5, 5])
+    assert "best sum 15 of 27" in env.render()
+    assert "sum   15" in env.render()
+    env.render_mode = "rgb_array"
+    image = env.render()
+    assert (image.shape, image.dtype) == ((240, 480, 3), np.uint8)
+    assert (image == (214, 39, 40)).all(axis=2).any()
+
+
+def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():
+    w = world(max_steps=2)
+    best = w.env.game.best_x
+    assert len(w.constraints([9, 9, 9])) == 1
+    first = w.step([9, 9, 9])
+    assert (first.terminated, first.truncated, w.progress().reached) == (False, False, 0)
+    assert first.attempts[0].succeeded is False
+    state = w.constraints([best, 0, 0])[0]
+    assert state.cooperative
+    assert w.constraints([best, 0, 0]) == ()
+    last = w.step([min(best, 9), best - min(best, 9), 0])
+    assert (last.terminated, last.truncated) == (True, False)
+    assert (w.progress().reached, w.progress().score) == (1, 1.0)
+    assert last.outcomes[0]["x"] == best
+    missed = world(max_steps=1)
+    transition = missed.step([0, 0, 0])
+    assert (transition.terminated, transition.truncated) == (False, True)
+
+
+def test_a_pick_takes_one_round():
+    w = world()
+    controller = w.ground(0, Pick(units=7))
+    assert controller.status() is None
+    assert controller.act() == 7
+    assert controller.status().status == "success"
+    assert w.distance(0, 1) is None
+    assert w.idle == Pick(units=0)
+
+
+def test_a_seed_names_the_game():
+    drawn = world(rho=None)
+    assert drawn.reset(3) == world(rho=None).reset(3) != drawn.reset(4)
