@@ -45,6 +45,18 @@ def read_observation(text: str) -> CrafterObservation:
     return _observation.validate_json(text)
 
 
+def check(vocabulary: frozenset[str]) -> None:
+    """Refuse a vocabulary that the rules make no plans of.
+
+    Raises:
+        BadRequest: an action is missing.
+    """
+    if missing := sorted(NEEDS - vocabulary):
+        raise BadRequest(
+            f"llm=simulated has no rules for this vocabulary of the world 'crafter': it needs {', '.join(missing)}"
+        )
+
+
 def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
     """Answer a turn.
 
@@ -60,10 +72,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
     Raises:
         BadRequest: the rules make plans of actions that the vocabulary does not have.
     """
-    if missing := sorted(NEEDS - vocabulary):
-        raise BadRequest(
-            f"llm=simulated has no rules for this vocabulary of the world 'crafter': it needs {', '.join(missing)}"
-        )
+    check(vocabulary)
     observation = view.observation
     assert isinstance(observation, CrafterObservation)
     if observation.cell is None:
