@@ -81,13 +81,12 @@ class TripletCritic:
         sight = Sight(view.t, view.observation, tuple(map(self._world.observe, range(len(self._world.agents)))))
         progress = self._world.progress()
         self._memory.end(view.t, progress, view.team)
-        asked = tuple(
-            agent for agent, member in enumerate(view.team) if member.plan is None or self._settings.replan == "all"
-        )
+        running = self._under_way(view)
+        asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
         decision = Decision(
             sight,
             asked,
-            self._under_way(view, asked),
+            running,
             key,
             self._settings.internal_retries,
             self._settings.external_retries,
@@ -112,11 +111,15 @@ class TripletCritic:
         decision.dialogue.append({"suggestion": self._named(decision.plans), "objections": told})
         blocks = {"suggestion": self._named(decision.plans), "objections": told, "dialogue": decision.dialogue[:-1]}
         decision.plans = await self._assess(view, decision, flagged, blocks)
+        note(decision.calls, on_feedback=True)
         return self._suggest(view, decision, flagged)
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
+        """Tell those who have a part in it, and those who would wait for it."""
         self._suggested |= decision.plans
-        return Thought(messages=(directive(to, decision.plans, view.names),), calls=tuple(decision.calls))
+        recipients = [agent for agent in to if agent in decision.plans or view.team[agent].plan is None]
+        messages = (directive(recipients, decision.plans, view.names),) if recipients else ()
+        return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
         """Have all critics propose, all again when one of them fails, until both pass."""
@@ -206,14 +209,17 @@ class TripletCritic:
         note(decision.calls, repaired=list(dropped))
         return Proposal(plans, proposal.thoughts)
 
-    def _under_way(self, view: View, asked: Sequence[int]) -> dict[int, Plan]:
-        """What is left of the suggested plans that agents, who are not asked, are carrying out."""
-        return {
-            agent: Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
-            for agent, member in enumerate(view.team)
-            if agent not in asked and (plan := self._suggested.get(agent)) is not None
-            if member.plan is not None and is_running(plan, member) and member.plan.done < len(plan.actions)
-        }
+    def _under_way(self, view: View) -> dict[int, Plan]:
+        """What is left of the suggestions that agents are carrying out; those who only wait have none.
+
+        Empty where a decision is about all agents.
+        """
+        found: dict[int, Plan] = {}
+        for agent, plan in self._suggested.items():
+            member = view.team[agent]
+            if self._settings.replan == "idle_only" and member.plan is not None and is_running(plan, member):
+                found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
+        return found
 
     def _blocks(self, decision: Decision, asked: Sequence[int]) -> dict[str, object]:
         return {

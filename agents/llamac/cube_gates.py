@@ -6,12 +6,23 @@ Source: the specification of LLaMAC, table of gates; where it is silent, the mea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from agents.llamac.cube_board import Board, Sweep, overlap
 from agents.llamac.cube_jobs import Job, Key, groups, jobs, moves
 from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
-from cube_env import Face, Idle, Move, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation, WaitAgents, YieldBlock
+from cube_env import (
+    Cell,
+    Face,
+    Idle,
+    Move,
+    MoveToBlock,
+    PushBlock,
+    Rendezvous,
+    SymbolicObservation,
+    WaitAgents,
+    YieldBlock,
+)
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 
@@ -33,7 +44,7 @@ class CubeGates:
         "V-SYNC": Code(_CONFLICT, Constraint.TEMPORAL, "members wait for the last of them, and for no more than come"),
         "V-OPP": Code(_CONFLICT, _SPATIAL, "a block is pushed from one face at a time"),
         "V-DEST": Code(_CONFLICT, Constraint.DEPENDENCY, "blocks and walls ahead leave room for the whole push"),
-        "V-WAY": Code(_CONFLICT, _SPATIAL, "no agent that stays where it is stands ahead of a push"),
+        "V-WAY": Code(_CONFLICT, _SPATIAL, "no agent that stays where it is stands ahead of a push, or in its line"),
         "V-TRAP": Code(
             _CONFLICT, Constraint.DEPENDENCY, "no block ends in column 0, where its left face is out of reach"
         ),
@@ -65,12 +76,13 @@ class CubeGates:
         judged = {key: group for key, group in found.items() if any(job.agent in joint.plans for job in group)}
         sweeps: dict[Key, Sweep] = {}
         for key, group in judged.items():
-            rejection = _staged(board, key, group) or _in_time(board, key, group)
+            standing = _standing(board, group, joint)
+            rejection = _staged(board, key, group, standing) or _in_time(board, key, group)
             if rejection is None:
                 steps = max(job.steps for job in group)
                 others = {block for block, _ in found if block != key[0]}
                 sweeps[key] = board.sweep(*key, steps, len(group), others)
-                rejection = _swept(board, key, group, sweeps[key], joint)
+                rejection = _swept(key, group, sweeps[key], standing)
             if rejection is not None:
                 broken.append(rejection)
         return [*broken, *_opposed(found, judged), *_colliding(sweeps, judged)]
@@ -111,10 +123,27 @@ def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
             yield Rejection("V-SLOT", (agent,), text)
 
 
-def _staged(board: Board, key: Key, group: list[Job]) -> Rejection | None:
+def _standing(board: Board, group: list[Job], joint: Joint) -> dict[Cell, int]:
+    """The agents that are not of a group and stay where they are, by cell."""
+    members, plans = {job.agent for job in group}, joint.all
+    return {
+        cell: agent
+        for agent, cell in enumerate(board.agents)
+        if agent not in members and not (agent in plans and moves(plans[agent]))
+    }
+
+
+def _staged(board: Board, key: Key, group: list[Job], standing: Mapping[Cell, int]) -> Rejection | None:
     """Whether a group has room at its face, a way to it, and the force that it takes."""
     agents, place = _members(group), _place(key)
-    room = sum(map(len, board.lanes(*key)))
+    lanes = board.lanes(*key)
+    for lane in lanes:
+        idle = next((place for place, cell in enumerate(lane) if cell in standing), len(lane))
+        behind = [job.agent for job in group if board.agents[job.agent] in lane[idle:]]
+        if caught := [agent for agent in behind if board.is_aligned(board.agents[agent], *key)]:
+            text = f"{place}: agents {caught} are in a line behind agent {standing[lane[idle]]}, who does not push"
+            return Rejection("V-WAY", tuple(sorted({*caught, standing[lane[idle]]})), text)
+    room = sum(len(list(takewhile(lambda cell: cell not in standing, lane))) for lane in lanes)
     if room < len(group):
         return Rejection("V-SLOT", agents, f"{place} has room for {room} agents, not for {len(group)}")
     cut_off = [job.agent for job in group if job.arrival is None]
@@ -141,7 +170,7 @@ def _in_time(board: Board, key: Key, group: list[Job]) -> Rejection | None:
     return None
 
 
-def _swept(board: Board, key: Key, group: list[Job], sweep: Sweep, joint: Joint) -> Rejection | None:
+def _swept(key: Key, group: list[Job], sweep: Sweep, standing: Mapping[Cell, int]) -> Rejection | None:
     """Whether a push comes through, and what it leaves."""
     agents, place = _members(group), _place(key)
     if sweep.obstacle:
@@ -149,15 +178,10 @@ def _swept(board: Board, key: Key, group: list[Job], sweep: Sweep, joint: Joint)
     trapped = [block for block, (_, col, _) in sweep.squares.items() if col == 0]
     if trapped:
         return Rejection("V-TRAP", agents, f"{place}: it would leave blocks {trapped} in column 0 for ever")
-    plans = joint.all
-    standing = [
-        agent
-        for agent, cell in enumerate(board.agents)
-        if cell in sweep.entered and agent not in agents and not (agent in plans and moves(plans[agent]))
-    ]
-    if standing:
-        text = f"{place}: agents {standing} stand in its way and do not move"
-        return Rejection("V-WAY", tuple(sorted({*agents, *standing})), text)
+    ahead = sorted(agent for cell, agent in standing.items() if cell in sweep.entered)
+    if ahead:
+        text = f"{place}: agents {ahead} stand in its way and do not move"
+        return Rejection("V-WAY", tuple(sorted({*agents, *ahead})), text)
     return None
 
 

@@ -34,7 +34,7 @@ class Decision:
 
     Attributes:
         sight: the state.
-        asked: agents that need a plan, ascending.
+        asked: agents that need a plan, ascending: those who carry out no suggestion.
         running: what is left of the plans of the others.
         key: tells this conversation from the next.
         calls: of the thought under way.
