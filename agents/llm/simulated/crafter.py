@@ -28,7 +28,7 @@ from agents.crafter import (
 from agents.crafter_shelter import hide
 from agents.llm.errors import BadRequest
 from agents.llm.simulated.roles import Brief
-from crafter_env import Cell, Collect, CrafterObservation, Direction, Material
+from crafter_env import Cell, Collect, CrafterObservation, Direction, Material, Place
 from maeil.messages import Draft, Kind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
@@ -102,6 +102,7 @@ def propose(brief: Brief) -> dict[int, Plan]:
     seen = [_observation.validate_json(orjson.dumps(one)) for one in brief.state]
     scenes = {agent: Scene(seen[agent]) for agent in brief.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
+    taken = {a.get("target", a.get("object")) for plan in brief.running.values() for a in plan["actions"]}
     for agent, scene in scenes.items():
         if agent in plans:
             continue
@@ -113,7 +114,10 @@ def propose(brief: Brief) -> dict[int, Plan]:
             continue
         heading = list(Direction)[(agent + (brief.role == "explorer") * (1 + seen[agent].step // 50)) % len(Direction)]
         alone = first if first is not None and not _takes_several(scene, first) else harvest(scene)
-        plans[agent] = alone or _anywhere(scene, heading)
+        if alone is None or _targets(alone) & taken:
+            alone = _anywhere(scene, heading)
+        taken |= _targets(alone)
+        plans[agent] = alone
     for agent, scene in scenes.items():
         if brief.rng.random() < brief.poor:
             plans[agent] = _anywhere(scene, list(Direction)[brief.rng.integers(len(Direction))])
@@ -155,8 +159,10 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
     return team if len(team) == scene.needed(material) else None
 
 
-def _targets(plan: Plan) -> set[int | None]:
-    return {action.target for action in plan.actions if isinstance(action, Collect)}
+def _targets(plan: Plan) -> set[object]:
+    """What only one agent should see to: cells that are collected, kinds of things that are placed."""
+    cells = {action.target for action in plan.actions if isinstance(action, Collect)}
+    return cells | {action.object.value for action in plan.actions if isinstance(action, Place)}
 
 
 def _far(scene: Scene, cell: Cell) -> int:
