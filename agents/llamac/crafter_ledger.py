@@ -202,14 +202,14 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
                 cell = scene.cell_of(identity)
                 _walk(page, cell, 0 if scene.material(cell) in WALKABLE else 1)
         case Collect(resource=resource, steps=tries) as action:
-            cell = target_of(scene, action)
-            if cell is None:
+            aim = target_of(scene, action)
+            if aim is None:
                 return
             material = MATERIAL[resource]
             tool = COLLECT[material].tool
-            _walk(page, cell, scene.seen.cooperation.radius if scene.needed(material) > 1 else 1)
+            _walk(page, aim, scene.seen.cooperation.radius if scene.needed(material) > 1 else 1)
             able = tool is None or page.bag[tool] > 0
-            ledger.visits.append(Visit(agent, cell, material, page.time, tries, able))
+            ledger.visits.append(Visit(agent, aim, material, page.time, tries, able))
             page.bag[COLLECT[material].item] += 1
             _spend(page, 1)
         case Craft(item=tool):

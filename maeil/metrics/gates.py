@@ -42,7 +42,7 @@ def rejections(trace: Trace) -> Value:
 
 
 def _of_constraint(constraint: Constraint | None, trace: Trace) -> Value:
-    return sum(rejection["constraint"] == constraint for rejection in _rejections(trace))
+    return sum(1 for rejection in _rejections(trace) if rejection["constraint"] == constraint)
 
 
 for _constraint in (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY):
@@ -59,13 +59,13 @@ metric("gates.rejections_grammar", "rejections", "Rules broken that stand for no
 @metric("gates.rejected_proposals", "calls")
 def rejected_proposals(trace: Trace) -> Value:
     """Calls of critics and assessor whose answer did not pass scrutiny."""
-    return sum(bool(call.get("rejections")) and call.get("role") != ACTOR for call in _calls(trace))
+    return sum(1 for call in _calls(trace) if call.get("rejections") and call.get("role") != ACTOR)
 
 
 @metric("gates.actor_calls", "calls")
 def actor_calls(trace: Trace) -> Value:
     """Calls of actors: plans that failed their confirmation, and on which there was feedback."""
-    return sum(call.get("role") == ACTOR for call in _calls(trace))
+    return sum(1 for call in _calls(trace) if call.get("role") == ACTOR)
 
 
 @metric("gates.feedback_rounds", "rounds")

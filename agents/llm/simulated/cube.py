@@ -82,7 +82,8 @@ def propose(brief: Brief) -> dict[int, Plan]:
     board = read_observation(orjson.dumps(brief.state).decode())
     tasks = (Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None)
     staff = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
-    free, plans = list(brief.asked), {}
+    free = list(brief.asked)
+    plans: dict[int, Plan] = {}
     for block in sorted(clear(board), key=lambda block: _rank(block, brief.role)):
         lacking = max(block.weight - staff[block.id], 0)
         team = sorted(free, key=lambda agent: (way(board.agents[agent], block), agent))[:lacking]

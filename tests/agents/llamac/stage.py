@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -89,7 +90,7 @@ class Cast:
 class CorridorGates:
     """No two agents may walk to the place `crowd`; walking less than 3 steps brings nothing; resting cannot be done."""
 
-    codes = {
+    codes: Mapping[str, Code] = {
         "V-CROWD": Code(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
         "C-SHORT": Code(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
         "C-REST": Code(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
