@@ -77,7 +77,7 @@ def propose(brief: Brief) -> dict[int, Plan]:
     """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
 
     The exploiter takes the blocks nearest to the goal first, the explorer the heaviest; each block with a clear way
-    gets its nearest agents, as many as it lacks, or none. Those left over go to where most agents will be needed next.
+    gets its nearest agents, as many as it lacks, or none. Those left over go where fewest are lacking.
     """
     board = read_observation(orjson.dumps(brief.state).decode())
     tasks = (Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None)
@@ -88,7 +88,9 @@ def propose(brief: Brief) -> dict[int, Plan]:
         lacking = max(block.weight - staff[block.id], 0)
         team = sorted(free, key=lambda agent: (way(board.agents[agent], block), agent))[:lacking]
         if len(team) == lacking:
-            plans |= {agent: delivery(block, f"the {brief.role} forms whole teams", PATIENCE) for agent in team}
+            # So patient that the first to come is still there when the last one comes.
+            patience = PATIENCE + max((way(board.agents[agent], block) for agent in team), default=0)
+            plans |= {agent: delivery(block, f"the {brief.role} forms whole teams", patience) for agent in team}
             free = [agent for agent in free if agent not in team]
             staff[block.id] += lacking
     plans |= {agent: plan for agent in free if (plan := _stand_by(board, agent, staff)) is not None}
@@ -105,11 +107,11 @@ def _rank(block: SymbolicBlock, role: str) -> tuple[int, int, int]:
 
 
 def _stand_by(board: SymbolicObservation, agent: int, staff: Mapping[int | None, int]) -> Plan | None:
-    """Go to the nearest clear block that lacks agents, unless there already."""
+    """Go to the clear block that lacks fewest agents, unless there already."""
     lacking: list[SymbolicBlock] = [block for block in clear(board) if staff.get(block.id, 0) < block.weight]
     if not lacking:
         return None
-    block = min(lacking, key=lambda block: (way(board.agents[agent], block), block.id))
+    block = min(lacking, key=lambda block: (block.weight - staff.get(block.id, 0), block.distance, block.id))
     if way(board.agents[agent], block) == 0:
         return None
     return Plan((MoveToBlock(block=block.id, face=Face.left),), Task("stand_by", f"block_{block.id}"), "for later")
