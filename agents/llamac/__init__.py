@@ -37,7 +37,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     if not topology.coordinated:
         raise ValueError(
             f"agents=llamac needs a coordinator, and topology={topology.name} has none as it stands: "
-            "set topology=centralized topology.leader=coordinator"
+            f"set topology=centralized topology.leader=coordinator topology.rounds={config.external_retries}"
         )
     rounds = getattr(topology, "rounds", None)
     if config.confirmation and rounds is not None and rounds < config.external_retries:
