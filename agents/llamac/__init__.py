@@ -45,7 +45,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
             f"external_retries: {config.external_retries} are more than the {rounds} answers that the topology gives "
             f"the coordinator: set topology.rounds={config.external_retries}"
         )
-    gates = gates_of(world)
+    gates = gates_of(world, config.rollout)
     prompts = RolePrompts(config.prompts_folder, config.rules, world, config.max_actions)
     sources = tuple(role.value for role in CRITICS["both"])
     answers = _answers(tuple(world.vocabulary), config.max_actions, world.agents, sources)
@@ -58,18 +58,24 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     return [*actors, TripletCritic(speaker, answers, scrutiny, world, config)]
 
 
-def gates_of(world: World) -> Gates:
+def gates_of(world: World, rollout: int = 0) -> Gates:
     """Give the gates of a world.
 
+    Args:
+        world: by its name.
+        rollout: steps that joint plans are rolled out for; 0: they are not.
+
     Raises:
-        ValueError: there are none, or they do not know its vocabulary.
+        ValueError: there are none, they do not know its vocabulary, or they cannot roll out.
     """
     if world.name == "cube":
         from agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
         from agents.llamac.cube_gates import CubeGates  # noqa: PLC0415
 
         check_vocabulary(world)
-        return CubeGates()
+        return CubeGates(rollout)
+    if rollout:
+        raise ValueError("rollout: joint plans are rolled out in the world 'cube' alone: set agents.rollout=0")
     if world.name == "crafter":
         from agents.llamac.crafter_gates import CrafterGates  # noqa: PLC0415
 

@@ -124,6 +124,7 @@ class TripletCritic:
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
         """Have all critics propose, all again when one of them fails, until both pass."""
         roles = CRITICS[self._settings.critics]
+        tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         feedback: list[dict[str, Any]] = []
         while True:
             blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
@@ -133,15 +134,13 @@ class TripletCritic:
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):
                 proposals[role.value] = proposal = self._proposal(decision, answer.value, answer.reasons)
+                tried[role.value].append(proposal)
                 decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
             failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
             if not failed:
                 return proposals
             if decision.retries == 0:
-                return {
-                    role: self._mended(decision, proposal) if role in failed else proposal
-                    for role, proposal in proposals.items()
-                }
+                return {role: self._mended(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
             feedback = [entry for role, proposal in failed.items() for entry in self._told(role, proposal)]
 
@@ -165,6 +164,7 @@ class TripletCritic:
             role: {"thoughts": proposal.thoughts, "plans": self._named(proposal.plans)}
             for role, proposal in decision.critics.items()
         }
+        tried: list[Proposal] = []
         feedback: list[dict[str, Any]] = []
         while True:
             given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
@@ -182,8 +182,9 @@ class TripletCritic:
             decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
             if not proposal.rejections:
                 return proposal.plans
+            tried.append(proposal)
             if decision.retries == 0:
-                return self._mended(decision, proposal).plans
+                return self._mended(decision, tried).plans
             decision.retries -= 1
             feedback = self._told(Role.ASSESSOR.value, proposal)
 
@@ -193,20 +194,27 @@ class TripletCritic:
         rejections = self._scrutiny.judge(decision.sight, decision.joint(plans))
         if not rejections or not self._settings.scrutinize_suggestion:
             return plans
-        return self._mended(decision, Proposal(plans, "", rejections)).plans
+        return self._mended(decision, [Proposal(plans, "", rejections)]).plans
 
-    def _mended(self, decision: Decision, proposal: Proposal) -> Proposal:
-        """Drop the plans that do not go together, when all retries are used up.
+    def _mended(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
+        """Make do, when all retries are used up: with a proposal that passed, or with the last that can be repaired.
+
+        Args:
+            decision: the decision.
+            tried: all proposals of one role, in order.
 
         Raises:
-            ScrutinyFailed: there is no plan to mend, or the settings are strict.
+            ScrutinyFailed: no proposal can be repaired, or the settings are strict.
         """
-        grammatical = proposal.readable and self._scrutiny.is_grammatical(proposal.rejections)
-        if self._settings.strict or not grammatical:
-            found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in proposal.rejections)
+        usable = [found for found in tried if found.readable and self._scrutiny.is_grammatical(found.rejections)]
+        if not usable or (self._settings.strict and tried[-1].rejections):
+            found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in tried[-1].rejections)
             raise ScrutinyFailed(f"no joint plan after {self._settings.internal_retries} retries: {found}")
+        passed = [proposal for proposal in usable if not proposal.rejections]
+        proposal = (passed or usable)[-1]
         plans, dropped = self._scrutiny.repair(decision.sight, decision.joint(proposal.plans))
-        note(decision.calls, repaired=list(dropped))
+        if dropped:
+            note(decision.calls, repaired=[*decision.calls[-1].record.get("repaired", ()), *dropped])
         return Proposal(plans, proposal.thoughts)
 
     def _under_way(self, view: View) -> dict[int, Plan]:

@@ -22,6 +22,7 @@ from cube_env import (
     SymbolicObservation,
     WaitAgents,
     YieldBlock,
+    roll_out,
 )
 from maeil.mind import Observation
 from maeil.tasks import Constraint
@@ -34,6 +35,9 @@ class CubeGates:
 
     Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
     plans under way alone is not judged: nobody is asked about it.
+
+    Args:
+        rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
     """
 
     codes: Mapping[str, Code] = {
@@ -48,6 +52,7 @@ class CubeGates:
         "V-TRAP": Code(
             _CONFLICT, Constraint.DEPENDENCY, "no block ends in column 0, where its left face is out of reach"
         ),
+        "V-SIM": Code(_CONFLICT, Constraint.JOINT, "rolled out on a copy of the board, no action of a plan fails"),
         "C-AVAIL": Code(Fault.UNAVAILABLE, _SPATIAL, "the first action is legal where the agent stands"),
         "C-PATH": Code(Fault.UNAVAILABLE, _SPATIAL, "a way leads to the face past those who stand still"),
         "C-WAIT": Code(Fault.FRUITLESS, Constraint.TEMPORAL, "an agent waits only for partners who come in time"),
@@ -56,6 +61,9 @@ class CubeGates:
         ),
         "C-IDLE": Code(Fault.FRUITLESS, Constraint.PARTICIPATION, "an agent is idle only when no team needs it"),
     }
+
+    def __init__(self, rollout: int = 0) -> None:
+        self._rollout = rollout
 
     def state(self, sight: Sight) -> object:
         """Give the board: all see the same."""
@@ -85,7 +93,20 @@ class CubeGates:
                 rejection = _swept(key, group, sweeps[key], standing)
             if rejection is not None:
                 broken.append(rejection)
-        return [*broken, *_opposed(found, judged), *_colliding(sweeps, judged)]
+        broken += [*_opposed(found, judged), *_colliding(sweeps, judged)]
+        return broken or self._roll_out(sight, joint)
+
+    def _roll_out(self, sight: Sight, joint: Joint) -> list[Rejection]:
+        """Find what no rule foresees: agents that run into each other, meetings that come to nothing."""
+        if not self._rollout:
+            return []
+        plans = {agent: plan.actions for agent, plan in joint.all.items()}
+        failures = roll_out(_observed(sight.overview), plans, self._rollout)
+        return [
+            Rejection("V-SIM", (agent,), f"agent {agent} would fail within {self._rollout} steps: {failure}")
+            for agent, failure in sorted(failures.items())
+            if agent in joint.plans
+        ]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
         """Judge the beginning of an agent's plan, and what it is good for."""

@@ -45,7 +45,7 @@ def _of_constraint(constraint: Constraint | None, trace: Trace) -> Value:
     return sum(1 for rejection in _rejections(trace) if rejection["constraint"] == constraint)
 
 
-for _constraint in (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY):
+for _constraint in Constraint:
     metric(
         f"gates.rejections_{_constraint}",
         "rejections",

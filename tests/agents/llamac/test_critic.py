@@ -137,6 +137,16 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_by_dropping_the_
     assert committed(events) == {0: ["rest"] * 5, 1: ["walk"]}
 
 
+def test_after_all_internal_retries_an_earlier_proposal_of_a_role_stands_in_for_one_that_cannot_be_read(tmp_path):
+    model = cast(explorer=[everybody(2), NOT_JSON], exploiter=[CROWD, everybody(2)])
+    assert end_of(run(model, tmp_path, internal_retries=1)).finished
+    model = cast(explorer=[CROWD, NOT_JSON])
+    events = run(model, tmp_path, internal_retries=1)
+    assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
+    assert end_of(events).finished
+    assert end_of(run(cast(explorer=NOT_JSON), tmp_path, internal_retries=1)).reason.startswith("ScrutinyFailed")
+
+
 def test_strict_fails_the_episode_on_conflicts_too(tmp_path):
     model = cast(explorer=CROWD, exploiter=CROWD)
     end = end_of(run(model, tmp_path, internal_retries=1, strict=True))
@@ -307,6 +317,7 @@ def test_rejections_are_metrics_by_the_constraint_that_their_code_stands_for(tmp
         "rejections_temporal": 0,
         "rejections_participation": 0,
         "rejections_dependency": 1,
+        "rejections_joint": 0,
         "rejections_grammar": 1,
         "rejected_proposals": 2,
         "actor_calls": 1,

@@ -181,9 +181,25 @@ def test_each_rule_of_confirmation_lets_the_board_beside_it_pass(code, observati
     assert confirm(observation, agent, plans) is None
 
 
+@pytest.mark.parametrize("steps", [0, 1, 30])
+def test_a_roll_out_finds_what_fails_within_its_steps(steps):
+    """Nobody comes to the meeting, which is given up after 10 steps; no push is planned, so no other rule looks."""
+    joint = Joint({0: plan(MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=2, timeout=10))})
+    found = CubeGates(steps).scrutinize(Sight(0, ONE, ()), joint)
+    assert [(r.code, r.agents) for r in found] == ([("V-SIM", (0,))] if steps == 30 else [])
+
+
+def test_a_roll_out_lets_good_plans_pass_and_leaves_plans_under_way_alone():
+    gates = CubeGates(40)
+    for observation, plans in GOOD:
+        assert gates.scrutinize(Sight(0, observation, ()), Joint(plans)) == []
+    fails = {1: plan(Rendezvous(block=0, face=LEFT, count=1))}
+    assert gates.scrutinize(Sight(0, TWO, ()), Joint({}, fails)) == []
+
+
 def test_every_code_has_a_board_that_trips_it_and_one_that_does_not():
     tripped = {case[0] for case in (*TRIPS, *REFUSED)}
-    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.codes)
+    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.codes) - {"V-SIM"}
 
 
 def test_every_code_says_which_constraint_it_stands_for():
