@@ -133,7 +133,7 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_by_dropping_the_
     model._answers["assessor"] = [choose("exploiter", "agent_1")]
     events = run(model, tmp_path, world=Corridor(2, max_steps=1), internal_retries=1)
     assert model.calls == {"explorer": 2, "exploiter": 2, "assessor": 1}
-    assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
+    assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0, 0]], "one of each critic"
     assert committed(events) == {0: ["rest"] * 5, 1: ["walk"]}
 
 
