@@ -107,11 +107,15 @@ def _rank(block: SymbolicBlock, role: str) -> tuple[int, int, int]:
 
 
 def _stand_by(board: SymbolicObservation, agent: int, staff: Mapping[int | None, int]) -> Plan | None:
-    """Go to the clear block that lacks fewest agents, unless there already."""
+    """Make way for a block that is to be pushed; or go to the clear block that lacks fewest agents, unless there."""
+    row, col = board.agents[agent]
+    ahead_of = [block for block in clear(board) if block.row <= row < block.row + block.weight and block.col < col]
     lacking: list[SymbolicBlock] = [block for block in clear(board) if staff.get(block.id, 0) < block.weight]
-    if not lacking:
+    if not ahead_of and not lacking:
         return None
-    block = min(lacking, key=lambda block: (block.weight - staff.get(block.id, 0), block.distance, block.id))
+    block = min(
+        ahead_of or lacking, key=lambda block: (block.weight - staff.get(block.id, 0), block.distance, block.id)
+    )
     if way(board.agents[agent], block) == 0:
         return None
     return Plan((MoveToBlock(block=block.id, face=Face.left),), Task("stand_by", f"block_{block.id}"), "for later")
