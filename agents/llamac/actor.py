@@ -6,7 +6,8 @@ from agents.llamac.answers import Answers, Misread
 from agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
 from agents.llamac.letters import Objection, feedback, read_directive
 from agents.llamac.memory import is_same
-from agents.llamac.roles import Role, Speaker
+from agents.llamac.prompts import Role
+from agents.llamac.roles import Speaker
 from agents.llamac.settings import LlamacConfig
 from agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop

@@ -11,7 +11,8 @@ from agents.llamac.decision import Decision, Proposal
 from agents.llamac.gates import FORM, Rejection, Sight
 from agents.llamac.letters import Objection, directive, read_objections
 from agents.llamac.memory import Epoch, Memory, is_running
-from agents.llamac.roles import Role, Speaker, note
+from agents.llamac.prompts import Role
+from agents.llamac.roles import Speaker, note
 from agents.llamac.scrutiny import Scrutiny
 from agents.llamac.settings import LlamacConfig
 from agents.naive.answers import plan_value

@@ -8,18 +8,27 @@ blocks of `agents.naive.blocks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 
 from jinja2 import TemplateError
 
-from agents.llm.protocol import ChatMessage, Role
+from agents.llm.protocol import ChatMessage
+from agents.llm.protocol import Role as Speaker
 from agents.naive.blocks import write_block
 from agents.naive.prompts import SHIPPED, find_template, template_environment
 from agents.naive.vocabulary import describe
 from maeil.mind import View
 from maeil.world import World
 
-ROLES = ("explorer", "exploiter", "assessor", "actor")
+
+class Role(StrEnum):
+    """A role of LLaMAC; the value is the name of its template."""
+
+    EXPLORER = "explorer"
+    EXPLOITER = "exploiter"
+    ASSESSOR = "assessor"
+    ACTOR = "actor"
 
 
 class RolePrompts:
@@ -45,7 +54,7 @@ class RolePrompts:
             SHIPPED / "common",
         ]
         environment = template_environment(tuple(place.absolute() for place in places))
-        for name in (rules, *(f"{role}.jinja" for role in ROLES)):
+        for name in (rules, *(f"{role}.jinja" for role in Role)):
             find_template(environment, name.removesuffix(".jinja"), name, world.name, places)
         self._system = find_template(environment, "system", "system.jinja", world.name, places)
         self._turn = find_template(environment, "turn", "turn.jinja", world.name, places)
@@ -58,11 +67,11 @@ class RolePrompts:
             "prompts": {"rules": rules},
         }
 
-    def write(self, role: str, view: View, blocks: Mapping[str, object]) -> tuple[ChatMessage, ...]:
+    def write(self, role: Role, view: View, blocks: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
 
         Args:
-            role: the name of the role, and of its template.
+            role: who is to answer.
             view: the turn in which it is asked.
             blocks: the data by name, in order; empty ones are left out.
 
@@ -81,8 +90,8 @@ class RolePrompts:
         who = {**self._common, "role": role, "name": view.name}
         try:
             return (
-                ChatMessage(Role.SYSTEM, self._system.render(who).strip()),
-                ChatMessage(Role.USER, self._turn.render({**who, "blocks": written}).strip()),
+                ChatMessage(Speaker.SYSTEM, self._system.render(who).strip()),
+                ChatMessage(Speaker.USER, self._turn.render({**who, "blocks": written}).strip()),
             )
         except TemplateError as error:
             raise ValueError(f"prompts: a template cannot be filled in: {error}") from error

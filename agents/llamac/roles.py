@@ -1,4 +1,4 @@
-"""The four roles, and how a model is asked in one."""
+"""How a model is asked in one of the four roles."""
 
 from __future__ import annotations
 
@@ -6,24 +6,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from agents.llamac.gates import GRAMMAR, Code, Rejection
-from agents.llamac.prompts import RolePrompts
+from agents.llamac.prompts import Role, RolePrompts
 from agents.llm.errors import AnswerInvalid
 from agents.llm.protocol import AnswerFormat, Model, Origin, Request
 from agents.naive.mind import UNSET
 from agents.naive.records import answered, unanswered
 from maeil.mind import Call, View
-
-
-class Role(StrEnum):
-    """A role of LLaMAC."""
-
-    EXPLORER = "explorer"
-    EXPLOITER = "exploiter"
-    ASSESSOR = "assessor"
-    ACTOR = "actor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +59,7 @@ class Speaker:
             agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
-        messages = self._prompts.write(role.value, view, blocks)
+        messages = self._prompts.write(role, view, blocks)
         digest = hashlib.sha256("\0".join(message.content for message in messages).encode()).digest()
         self._seen[digest] += 1
         request = Request(messages, wanted, UNSET, self._seen[digest] - 1, Origin(view.name, view.t))

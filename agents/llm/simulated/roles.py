@@ -9,10 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 import orjson
 
+from agents.llamac.prompts import Role
 from agents.naive.answers import plan_value
 from maeil.plans import Plan
 
-ROLES = ("explorer", "exploiter", "assessor", "actor")
+ROLES = frozenset(Role)
+"""The roles that `play` answers in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,10 @@ def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random
     turn = given["turn"]
     world.check(frozenset(turn["vocabulary"]))
     role = turn["role"]
-    if role == "actor":
+    if role == Role.ACTOR:
         failed = given["failed_check"]
         return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
-    if role == "assessor":
+    if role == Role.ASSESSOR:
         return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
     index = {name: agent for agent, name in enumerate(turn["team"])}
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
