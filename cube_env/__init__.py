@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         WaitAgents,
         YieldBlock,
     )
+    from cube_env.symbolic.rollout import roll_out
     from cube_env.vector import CubeVecEnv
 
 _LAZY = {
@@ -93,6 +94,7 @@ _LAZY = {
         "WaitAgents",
         "YieldBlock",
     ),
+    "symbolic.rollout": ("roll_out",),
     "vector": ("CubeVecEnv",),
 }
 _MODULE = {name: module for module, names in _LAZY.items() for name in names}
@@ -159,6 +161,7 @@ __all__ = [
     "render_rgb",
     "required_force",
     "reward_names",
+    "roll_out",
 ]
 
 

@@ -118,7 +118,7 @@ minds = Registry(
     "minds",
     "agents",
     "quorum.minds",
-    {name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive")},
+    {name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
 )
 topologies = Registry(
     "topology",

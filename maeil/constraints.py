@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from typing import Any
 
 from maeil.plans import Task
-from maeil.tasks import Attempt, TaskState
+from maeil.tasks import Attempt, Constraint, TaskState
 from maeil.team import Team
 from maeil.trace.events import ConstraintChange
 from maeil.world import World
-
-
-class Constraint(StrEnum):
-    """What a task needs of the agents and of the world."""
-
-    SPATIAL = "spatial"
-    TEMPORAL = "temporal"
-    PARTICIPATION = "participation"
-    DEPENDENCY = "dependency"
-    JOINT = "joint"
 
 
 def missing(state: TaskState) -> tuple[Constraint, ...]:

@@ -207,6 +207,7 @@ class Conversation:
             outcomes=tuple(participant.outcomes),
             constraints=self._constraints.states if attempt.turn.feedback else (),
             problems=attempt.problems,
+            team=() if participant.embodied else self._team.members(),
         )
         participant.memory.extend(unread)
         self._in_flight.append((attempt, asyncio.ensure_future(self._timed(participant.mind, view))))

@@ -71,6 +71,19 @@ class Observation(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class MemberView:
+    """What a coordinator is told of an agent.
+
+    Attributes:
+        plan: its live plan with its progress, or None: it needs one.
+        outcomes: its last plans that ended, oldest first.
+    """
+
+    plan: PlanView | None
+    outcomes: tuple[PlanView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """All that a mind sees when it thinks.
 
@@ -88,6 +101,7 @@ class View:
         outcomes: the last plans that ended, oldest first.
         constraints: the states of all tasks under the last joint action, in a turn with feedback.
         problems: why this agent's previous answer was refused; empty at a first try.
+        team: the plans of all agents by index, for a coordinator; empty for an agent.
     """
 
     agent: int
@@ -103,6 +117,7 @@ class View:
     outcomes: tuple[PlanView, ...] = ()
     constraints: tuple[TaskState, ...] = ()
     problems: tuple[str, ...] = ()
+    team: tuple[MemberView, ...] = ()
 
 
 class Resume(StrEnum):

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from maeil.plans import Task
+
+
+class Constraint(StrEnum):
+    """What a task needs of the agents and of the world."""
+
+    SPATIAL = "spatial"
+    TEMPORAL = "temporal"
+    PARTICIPATION = "participation"
+    DEPENDENCY = "dependency"
+    JOINT = "joint"
 
 
 @dataclass(frozen=True, slots=True)

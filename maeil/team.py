@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from maeil.messages import Message
-from maeil.mind import Mind, PlanView
+from maeil.mind import MemberView, Mind, PlanView
 from maeil.plans import LivePlan, Plan, PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
@@ -94,6 +94,10 @@ class Team:
         """Agents in R or I."""
         self.names = tuple(participant.name for participant in self.participants)
         self._recorder = recorder
+
+    def members(self) -> tuple[MemberView, ...]:
+        """Give the plans of all agents, as a coordinator is told of them."""
+        return tuple(MemberView(agent.plan_view(), tuple(agent.outcomes)) for agent in self.agents)
 
     def record(self, event: Event) -> None:
         """Record an event that happens now."""

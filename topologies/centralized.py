@@ -39,6 +39,8 @@ class Centralized:
     def __init__(self, config: CentralizedConfig) -> None:
         self._config = config
         self.coordinated = config.leader == "coordinator"
+        self.rounds = config.rounds
+        """How often the leader may answer the acknowledgements."""
 
     def turns(self, floor: Floor) -> Sequence[Turn]:
         """Give the turns of the next phase of the conversation."""
@@ -47,7 +49,7 @@ class Centralized:
         leader = floor.agents if self._config.leader == "coordinator" else self._config.leader
         followers = [agent for agent in floor.undecided if agent != leader]
         directives = [taken for taken in floor.taken if taken.turn.agent == leader and Act.SPEAK in taken.turn.acts]
-        rounds = self._config.rounds
+        rounds = self.rounds
         if not floor.may_speak(leader):
             return _plan(leader, floor) if directives or _taken(Act.SPEAK, floor) else _speak(followers, leader)
         if not directives:

@@ -32,18 +32,20 @@ ALL = "all"
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """Base of every part of an answer: nothing unknown in it, and nothing to be changed."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class TaskAnswer(_Part):
+class TaskAnswer(Part):
     """What a plan is for, so that plans of several agents can be compared."""
 
     kind: Annotated[str, Field(min_length=1, max_length=60, description='what is done, e.g. "deliver"')]
     target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
 
 
-class MessageAnswer(_Part):
+class MessageAnswer(Part):
     """A message to other agents."""
 
     recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
@@ -51,7 +53,7 @@ class MessageAnswer(_Part):
     content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
 
 
-class ResumeAnswer(_Part):
+class ResumeAnswer(Part):
     """Go on with the current plan."""
 
     choice: Literal["resume"]
@@ -66,17 +68,8 @@ class AnswerTypes:
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
-        action: Any = reduce(or_, vocabulary)
-        if len(vocabulary.names) > 1:
-            action = Annotated[action, Field(discriminator="action")]
-        self._plan = _part(
-            "PlanAnswer",
-            "A plan: its actions are carried out in order; one that fails ends the plan.",
-            rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
-            task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
-            actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
-        )
-        replacement = _part(
+        self._plan: Any = plan_model(vocabulary, max_actions)
+        replacement = part(
             "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
         )
         self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
@@ -95,27 +88,21 @@ class AnswerTypes:
             InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
         """
         model, _ = self._model(_name(view))
-        try:
-            # By way of JSON, so that strict means: no number in quotes, but the name of an enum's member is right.
-            answer: Any = model.model_validate_json(orjson.dumps(value), strict=True)
-        except ValidationError as error:
-            raise InvalidThought(tuple(_reason(found) for found in error.errors())) from None
-        except TypeError as error:
-            raise InvalidThought((f"the answer is not JSON: {error}",)) from None
+        answer = checked(model, value)
         messages = _drafts(answer.messages, view) if view.turn.acts & _TALK else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
             if view.plan is None:
-                decision = _plan(answer.plan)
+                decision = read_plan(answer.plan)
             else:
-                decision = Resume.RESUME if answer.decision.choice == "resume" else _plan(answer.decision.plan)
+                decision = Resume.RESUME if answer.decision.choice == "resume" else read_plan(answer.decision.plan)
         return Thought(decision, messages)
 
     def _model(self, name: str) -> tuple[type[BaseModel], dict[str, Any]]:
         """The model of an answer by its name, which lists its keys, and its schema; made when first asked for."""
         if name not in self._models:
             types = {"messages": list[MessageAnswer], "plan": self._plan, "decision": self._decision}
-            model = _part("Answer", "", **{key: types[key] for key in name.split("_and_")})
+            model = part("Answer", "", **{key: types[key] for key in name.split("_and_")})
             self._models[name] = model, tidy(model.model_json_schema())
         return self._models[name]
 
@@ -130,7 +117,7 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
         ]
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
-            plan = _plan_value(thought.decision)
+            plan = plan_value(thought.decision)
             answer |= {"plan": plan} if view.plan is None else {"decision": {"choice": "replace", "plan": plan}}
         else:
             answer["decision"] = {"choice": "resume"}
@@ -164,10 +151,44 @@ def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
+def plan_model(vocabulary: Vocabulary, max_actions: int) -> type[BaseModel]:
+    """Make the model of a plan.
+
+    Args:
+        vocabulary: the actions that a plan may have.
+        max_actions: actions of a plan, at most.
+    """
+    action: Any = reduce(or_, vocabulary)
+    if len(vocabulary.names) > 1:
+        action = Annotated[action, Field(discriminator="action")]
+    return part(
+        "PlanAnswer",
+        "A plan: its actions are carried out in order; one that fails ends the plan.",
+        rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
+        task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
+        actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
+    )
+
+
+def checked(model: type[BaseModel], value: object) -> Any:
+    """Validate an answer.
+
+    Raises:
+        InvalidThought: it is not what the model asks for; the reasons say what to mend.
+    """
+    try:
+        # By way of JSON, so that strict means: no number in quotes, but the name of an enum's member is right.
+        return model.model_validate_json(orjson.dumps(value), strict=True)
+    except ValidationError as error:
+        raise InvalidThought(tuple(_reason(found) for found in error.errors())) from None
+    except TypeError as error:
+        raise InvalidThought((f"the answer is not JSON: {error}",)) from None
+
+
+def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
     """Make a model at run time, all of whose fields are required."""
     required: Any = {key: (kind, ...) for key, kind in fields.items()}
-    model: type[BaseModel] = create_model(name, __base__=_Part, __doc__=meaning or None, **required)
+    model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
 
 
@@ -223,12 +244,14 @@ def _names(recipients: Sequence[int], view: View) -> list[str]:
     return [view.names[recipient] for recipient in recipients]
 
 
-def _plan(answer: Any) -> Plan:
+def read_plan(answer: Any) -> Plan:
+    """Make a plan of the part of a validated answer that `plan_model` describes."""
     task = Task(answer.task.kind, answer.task.target) if answer.task is not None else None
     return Plan(tuple(answer.actions), task, answer.rationale)
 
 
-def _plan_value(plan: Plan) -> dict[str, Any]:
+def plan_value(plan: Plan) -> dict[str, Any]:
+    """Write a plan as JSON-ready data: the inverse of `read_plan`."""
     return {
         "rationale": plan.rationale,
         "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,

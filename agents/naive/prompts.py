@@ -66,7 +66,7 @@ class PromptWriter:
         places = [SHIPPED / world.name, SHIPPED / "common"]
         if prompts.folder is not None:
             places.insert(0, Path(prompts.folder))
-        environment = _environment(tuple(place.absolute() for place in places))
+        environment = template_environment(tuple(place.absolute() for place in places))
         self._world = world.name
         self._vocabulary = world.vocabulary.names
         self._common: dict[str, Any] = {
@@ -80,7 +80,7 @@ class PromptWriter:
         }
         found = {}
         for part in ("system", "rules", "turn"):
-            found[part] = _template(environment, part, getattr(prompts, part), world.name, places)
+            found[part] = find_template(environment, part, getattr(prompts, part), world.name, places)
         self._system, self._turn = found["system"], found["turn"]
         self._systems: dict[str, str] = {}
 
@@ -141,7 +141,7 @@ class PromptWriter:
 
 
 @cache
-def _environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
+def template_environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
     """Give what reads templates, one for all teams of a process: to compile a template takes longer than to fill it."""
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(places),
@@ -155,9 +155,14 @@ def _environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def _template(
+def find_template(
     environment: ImmutableSandboxedEnvironment, part: str, name: str, world: str, places: Sequence[Path]
 ) -> Template:
+    """Find a template.
+
+    Raises:
+        ValueError: it is not there, or cannot be read.
+    """
     try:
         return environment.get_template(name)
     except TemplateNotFound:

@@ -13,6 +13,7 @@ from maeil.metrics import communication as _communication
 from maeil.metrics import compat as _compat
 from maeil.metrics import constraints as _constraints
 from maeil.metrics import decision as _decision
+from maeil.metrics import gates as _gates
 from maeil.metrics import model as _model
 from maeil.metrics import outcome as _outcome
 from maeil.metrics import plans as _plans
@@ -20,4 +21,4 @@ from maeil.metrics.registry import GROUPS, METRICS, Metric, Value, compute_metri
 
 __all__ = ["GROUPS", "METRICS", "Metric", "Value", "compute_metrics", "metric", "reproducible"]
 
-del _capability, _communication, _compat, _constraints, _decision, _model, _outcome, _plans
+del _capability, _communication, _compat, _constraints, _decision, _gates, _model, _outcome, _plans

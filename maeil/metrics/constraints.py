@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from maeil.constraints import Constraint
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, ratio
 from maeil.metrics.task_history import fulfilment, task_history
+from maeil.tasks import Constraint
 from maeil.trace.events import StepOutcome
 from maeil.trace.reader import Trace
 

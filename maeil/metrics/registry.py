@@ -14,7 +14,7 @@ Value = int | float | bool | None
 
 Function = Callable[[Trace], Value]
 
-GROUPS = ("outcome", "communication", "decision", "plans", "constraints", "capability", "model", "compat")
+GROUPS = ("outcome", "communication", "decision", "plans", "constraints", "capability", "model", "gates", "compat")
 """The groups of metrics in the order in which they are shown; others come behind them."""
 
 _WALL = "_seconds"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from maeil.constraints import Constraint
 from maeil.metrics.shared import shared
+from maeil.tasks import Constraint
 from maeil.trace.events import ConstraintChange, StepOutcome, StepTaken
 from maeil.trace.reader import Trace
 

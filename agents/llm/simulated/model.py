@@ -17,6 +17,7 @@ from agents.llm.errors import BadRequest
 from agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from agents.llm.simulated import spoil
 from agents.llm.simulated.reading import find_blocks, read_view
+from agents.llm.simulated.roles import ROLES, play
 from agents.llm.simulated.smallest import smallest
 from agents.naive.answers import write
 
@@ -58,7 +59,7 @@ class SimulatedSettings(BaseModel):
 
 
 class SimulatedModel:
-    """Answers the requests of the naive agents by the rules of a world's rule-based minds.
+    """Answers the requests of the agents `naive` and `llamac` by the rules of a world's rule-based minds.
 
     It reads the blocks of the prompt and nothing else, keeps nothing from request to request, and answers in the format
     that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on what follows
@@ -118,7 +119,7 @@ class SimulatedModel:
 
 
 def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn by the rules of its world."""
+    """Answer a turn, or in a role of LLaMAC, by the rules of the world."""
     try:
         turn = orjson.loads(blocks["turn"])
         world, vocabulary = turn["world"], frozenset(turn["vocabulary"])
@@ -127,6 +128,8 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
                 f"llm=simulated has no rules for the world '{world}'; it has rules for: {', '.join(WORLDS)}"
             )
         speaker: Any = import_module(f"agents.llm.simulated.{world}")  # only the world in use is loaded
+        if turn["role"] in ROLES:
+            return play(blocks, speaker, poor, rng)
         view = read_view(blocks, speaker.read_observation(blocks["observation"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from experiments.compare.comparison import Comparison
 from experiments.compare.factors import written
 from experiments.compare.figures import style
-from maeil.constraints import Constraint
+from maeil.tasks import Constraint
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
 _UPRIGHT = 2

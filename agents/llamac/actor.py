@@ -1,0 +1,118 @@
+"""The actors: each checks its own part of the suggestion by rules, and speaks only when the check fails."""
+
+from __future__ import annotations
+
+from agents.llamac.answers import Answers, Misread
+from agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
+from agents.llamac.letters import Objection, feedback, read_directive
+from agents.llamac.memory import is_same
+from agents.llamac.prompts import Role
+from agents.llamac.roles import Speaker
+from agents.llamac.settings import LlamacConfig
+from agents.naive.answers import plan_value
+from maeil.errors import EpisodeStop
+from maeil.messages import Kind
+from maeil.mind import Act, Resume, Thought, View
+from maeil.plans import Plan
+from maeil.world import World
+
+
+class ConfirmationFailed(EpisodeStop):
+    """An actor's part fails confirmation after all external retries, and the settings say that this is the end.
+
+    It is a failure of the method, scored and pooled like any other; so the outcome is `completed`.
+    """
+
+    outcome = "completed"
+
+
+class Actor:
+    """The mind of one agent. It knows the last suggestion that it has read.
+
+    Args:
+        speaker: asks the agent's own model, for feedback alone.
+        answers: the form of its answer.
+        gates: the rules of plan confirmation.
+        world: whose actions it can take.
+        settings: switches and bounds.
+    """
+
+    def __init__(self, speaker: Speaker, answers: Answers, gates: Gates, world: World, settings: LlamacConfig) -> None:
+        self._speaker = speaker
+        self._answers = answers
+        self._gates = gates
+        self._world = world
+        self._settings = settings
+        self._joint = Joint({})
+        self._objections = 0
+
+    async def think(self, view: View) -> Thought:
+        """Read the suggestion; object to it or commit it, as the turn allows.
+
+        Raises:
+            ConfirmationFailed: its part is not confirmed, and `on_exhaust` is `fail`.
+        """
+        for message in view.unread:
+            if message.kind is Kind.DIRECTIVE:
+                self._joint = Joint(read_directive(message, self._world.vocabulary, view.names))
+        rejection = self._check(view)
+        if Act.PLAN in view.turn.acts:
+            decision = self._decide(view, rejection)
+            self._joint, self._objections = Joint({}), 0
+            return Thought(decision)
+        if rejection is None or self._objections >= self._settings.external_retries:
+            return Thought()
+        self._objections += 1
+        return await self._object(view, rejection)
+
+    def _check(self, view: View) -> Rejection | None:
+        """Plan confirmation: no call."""
+        if view.agent not in self._joint.plans or not self._settings.confirmation:
+            return None
+        return self._gates.confirm(view.agent, view.observation, self._joint)
+
+    async def _object(self, view: View, rejection: Rejection) -> Thought:
+        """Tell what is wrong: the rule, and what the model makes of it when it has an answer."""
+        own = self._joint.plans[view.agent]
+        partners = [
+            view.names[agent]
+            for agent, plan in sorted(self._joint.plans.items())
+            if agent != view.agent and plan.task is not None and plan.task == own.task
+        ]
+        blocks = {
+            "observation": view.observation,
+            "suggestion": plan_value(own),
+            "partners": partners,
+            "failed_check": {"code": rejection.code, "problem": rejection.text},
+        }
+        asked = await self._speaker.ask(Role.ACTOR, self._answers.actor, view, blocks)
+        objection = Objection(view.agent, rejection.code, rejection.text)
+        if asked.value is not None:
+            try:
+                issue, proposal = self._answers.read_actor(asked.value)
+                objection = Objection(view.agent, rejection.code, rejection.text, issue, proposal)
+            except Misread:
+                pass  # the rule's own words are feedback enough
+        call = self._speaker.rejected(asked.call, [rejection])
+        return Thought(messages=(feedback(view.turn.recipients, objection),), calls=(call,))
+
+    def _decide(self, view: View, rejection: Rejection | None) -> Plan | Resume:
+        """Commit one's part; go on with the plan that it already is; without one, wait."""
+        plan = self._joint.plans.get(view.agent)
+        if plan is not None and rejection is not None:
+            plan = self._exhausted(view, plan, rejection)
+        if view.plan is not None and (plan is None or is_same(plan, view.plan)):
+            return Resume.RESUME
+        if plan is None or view.problems:
+            return Plan((self._world.idle,) * self._settings.pause, None, "no suggestion that can be carried out")
+        return plan
+
+    def _exhausted(self, view: View, plan: Plan, rejection: Rejection) -> Plan | None:
+        """What becomes of a part that is not confirmed when nobody is asked any more."""
+        if self._settings.on_exhaust == "fail":
+            raise ConfirmationFailed(f"{view.name}: {rejection.code}: {rejection.text}")
+        code: Code = self._gates.codes[rejection.code]
+        legal = code.fault is not Fault.UNAVAILABLE and not self._world.problems(view.agent, plan)
+        if self._settings.on_exhaust == "noop" or not legal:
+            return None
+        return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code}): {plan.rationale}")

@@ -1,0 +1,275 @@
+"""The TripletCritic: explorer, exploiter and assessor in the place of the coordinator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agents.llamac.answers import Answers, Misread
+from agents.llamac.decision import Decision, Proposal
+from agents.llamac.gates import FORM, Rejection, Sight
+from agents.llamac.letters import Objection, directive, read_objections
+from agents.llamac.memory import Epoch, Memory, is_running
+from agents.llamac.prompts import Role
+from agents.llamac.roles import Speaker, note
+from agents.llamac.scrutiny import Scrutiny
+from agents.llamac.settings import LlamacConfig
+from agents.naive.answers import plan_value
+from maeil.errors import EpisodeStop
+from maeil.mind import MemberView, Thought, View
+from maeil.plans import Plan
+from maeil.world import World
+
+CRITICS = {"both": (Role.EXPLORER, Role.EXPLOITER), "explorer": (Role.EXPLORER,), "exploiter": (Role.EXPLOITER,)}
+
+
+class ScrutinyFailed(EpisodeStop):
+    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished.
+
+    It is a failure of the method, scored and pooled like any other; so the outcome is `completed`.
+    """
+
+    outcome = "completed"
+
+
+class TripletCritic:
+    """The mind of the coordinator (LLaMAC, section on the TripletCritic). It keeps what it has decided, turn by turn.
+
+    A turn that begins a decision asks both critics at the same time, scrutinises what they propose, and has the
+    assessor make the suggestion of the two: three calls when all pass. A turn in which actors have objected has the
+    assessor plan anew for those who objected alone. A turn without objections says nothing, which ends the
+    conversation.
+
+    Args:
+        speaker: asks the model.
+        answers: the forms of the answers.
+        scrutiny: judges joint plans.
+        world: what the state and the score are read from.
+        settings: switches and bounds.
+    """
+
+    def __init__(
+        self, speaker: Speaker, answers: Answers, scrutiny: Scrutiny, world: World, settings: LlamacConfig
+    ) -> None:
+        self._speaker = speaker
+        self._answers = answers
+        self._scrutiny = scrutiny
+        self._world = world
+        self._settings = settings
+        self._gates = scrutiny.gates
+        self._memory = Memory(settings.memory, world.agents)
+        self._suggested: dict[int, Plan] = {}
+        self._decision: Decision | None = None
+
+    async def think(self, view: View) -> Thought:
+        """Decide, or answer objections.
+
+        Raises:
+            ScrutinyFailed: a joint plan is no good after all internal retries.
+        """
+        key = (view.t, tuple(map(_place, view.team)))
+        if self._decision is None or self._decision.key != key:
+            return await self._decide(view, key)
+        self._decision.calls = []
+        objections = read_objections(view.unread, self._world.vocabulary)
+        if not objections or self._decision.rounds == 0:
+            return Thought()
+        return await self._replan(view, self._decision, objections)
+
+    async def _decide(self, view: View, key: object) -> Thought:
+        """Make a suggestion for all who need one."""
+        sight = Sight(view.t, view.observation, tuple(map(self._world.observe, range(len(self._world.agents)))))
+        progress = self._world.progress()
+        self._memory.end(view.t, progress, view.team)
+        running = self._under_way(view)
+        asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
+        decision = Decision(
+            sight,
+            asked,
+            running,
+            key,
+            self._settings.internal_retries,
+            self._settings.external_retries,
+        )
+        self._decision = decision
+        if not asked:
+            return Thought()
+        decision.critics = await self._ask_critics(view, decision)
+        if self._settings.belief_correction and len(decision.critics) > 1:
+            decision.plans = await self._assess(view, decision, asked, {})
+        else:
+            decision.plans = self._merged(decision)
+        self._memory.begin(Epoch(view.t, self._gates.digest(sight), decision.plans, progress))
+        return self._suggest(view, decision, asked)
+
+    async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
+        """Make another suggestion for those who object; the others keep theirs."""
+        decision.rounds -= 1
+        decision.retries = self._settings.internal_retries
+        flagged = tuple(objection.agent for objection in objections)
+        told = [_objection(objection, self._world.agents) for objection in objections]
+        decision.dialogue.append({"suggestion": self._named(decision.plans), "objections": told})
+        blocks = {"suggestion": self._named(decision.plans), "objections": told, "dialogue": decision.dialogue[:-1]}
+        decision.plans = await self._assess(view, decision, flagged, blocks)
+        note(decision.calls, on_feedback=True)
+        return self._suggest(view, decision, flagged)
+
+    def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
+        """Tell those who have a part in it, and those who would wait for it."""
+        self._suggested |= decision.plans
+        recipients = [agent for agent in to if agent in decision.plans or view.team[agent].plan is None]
+        messages = (directive(recipients, decision.plans, view.names),) if recipients else ()
+        return Thought(messages=messages, calls=tuple(decision.calls))
+
+    async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
+        """Have all critics propose, all again when one of them fails, until both pass."""
+        roles = CRITICS[self._settings.critics]
+        tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
+        feedback: list[dict[str, Any]] = []
+        while True:
+            blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
+            asked = await asyncio.gather(
+                *(self._speaker.ask(role, self._answers.critic, view, blocks) for role in roles)
+            )
+            proposals: dict[str, Proposal] = {}
+            for role, answer in zip(roles, asked, strict=True):
+                proposals[role.value] = proposal = self._proposal(decision, answer.value, answer.reasons)
+                tried[role.value].append(proposal)
+                decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
+            failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
+            if not failed:
+                return proposals
+            if decision.retries == 0:
+                return {role: self._mended(decision, tries) for role, tries in tried.items()}
+            decision.retries -= 1
+            feedback = [entry for role, proposal in failed.items() for entry in self._told(role, proposal)]
+
+    def _proposal(self, decision: Decision, value: object, reasons: Sequence[str]) -> Proposal:
+        """Read a critic's answer, and judge it."""
+        if value is None:
+            return _unreadable(reasons)
+        try:
+            thoughts, plans = self._answers.read_critic(value, decision.asked)
+        except Misread as error:
+            return Proposal({}, "", error.rejections, readable=False)
+        return Proposal(plans, thoughts, self._scrutiny.judge(decision.sight, decision.joint(plans)))
+
+    async def _assess(
+        self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> dict[int, Plan]:
+        """Have the assessor make a suggestion for some agents, again until it passes; the others keep theirs."""
+        kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
+        sources = {role: proposal.plans for role, proposal in decision.critics.items()}
+        shown = {
+            role: {"thoughts": proposal.thoughts, "plans": self._named(proposal.plans)}
+            for role, proposal in decision.critics.items()
+        }
+        tried: list[Proposal] = []
+        feedback: list[dict[str, Any]] = []
+        while True:
+            given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
+            answer = await self._speaker.ask(Role.ASSESSOR, self._answers.assessor, view, given)
+            if answer.value is None:
+                proposal = _unreadable(answer.reasons)
+            else:
+                try:
+                    thoughts, plans = self._answers.read_assessor(answer.value, asked, sources)
+                    judged = self._scrutiny.judge(decision.sight, decision.joint({**kept, **plans}))
+                    checked = judged if self._settings.scrutinize_suggestion else ()
+                    proposal = Proposal({**kept, **plans}, thoughts, checked)
+                except Misread as error:
+                    proposal = Proposal({}, "", error.rejections, readable=False)
+            decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
+            if not proposal.rejections:
+                return proposal.plans
+            tried.append(proposal)
+            if decision.retries == 0:
+                return self._mended(decision, tried).plans
+            decision.retries -= 1
+            feedback = self._told(Role.ASSESSOR.value, proposal)
+
+    def _merged(self, decision: Decision) -> dict[int, Plan]:
+        """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
+        plans = {agent: plan for proposal in decision.critics.values() for agent, plan in proposal.plans.items()}
+        rejections = self._scrutiny.judge(decision.sight, decision.joint(plans))
+        if not rejections or not self._settings.scrutinize_suggestion:
+            return plans
+        return self._mended(decision, [Proposal(plans, "", rejections)]).plans
+
+    def _mended(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
+        """Make do, when all retries are used up: with a proposal that passed, or with the last that can be repaired.
+
+        Args:
+            decision: the decision.
+            tried: all proposals of one role, in order.
+
+        Raises:
+            ScrutinyFailed: no proposal can be repaired, or the settings are strict.
+        """
+        usable = [found for found in tried if found.readable and self._scrutiny.is_grammatical(found.rejections)]
+        if not usable or (self._settings.strict and tried[-1].rejections):
+            found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in tried[-1].rejections)
+            raise ScrutinyFailed(f"no joint plan after {self._settings.internal_retries} retries: {found}")
+        passed = [proposal for proposal in usable if not proposal.rejections]
+        proposal = (passed or usable)[-1]
+        plans, dropped = self._scrutiny.repair(decision.sight, decision.joint(proposal.plans))
+        if dropped:
+            note(decision.calls, repaired=[*decision.calls[-1].record.get("repaired", ()), *dropped])
+        return Proposal(plans, proposal.thoughts)
+
+    def _under_way(self, view: View) -> dict[int, Plan]:
+        """What is left of the suggestions that agents are carrying out; those who only wait have none.
+
+        Empty where a decision is about all agents.
+        """
+        found: dict[int, Plan] = {}
+        for agent, plan in self._suggested.items():
+            member = view.team[agent]
+            if self._settings.replan == "idle_only" and member.plan is not None and is_running(plan, member):
+                found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
+        return found
+
+    def _blocks(self, decision: Decision, asked: Sequence[int]) -> dict[str, object]:
+        return {
+            "asked": [self._world.agents[agent] for agent in asked],
+            "memory": self._memory.epochs,
+            "state": self._gates.state(decision.sight),
+            "commitments": self._named(decision.running),
+        }
+
+    def _named(self, plans: Mapping[int, Plan]) -> dict[str, object]:
+        return {self._world.agents[agent]: plan_value(plan) for agent, plan in sorted(plans.items())}
+
+    def _told(self, role: str, proposal: Proposal) -> list[dict[str, Any]]:
+        """Internal feedback: what is wrong with whose proposal."""
+        return [
+            {
+                "proposal": role,
+                "code": rejection.code,
+                "agents": [self._world.agents[agent] for agent in rejection.agents],
+                "problem": rejection.text,
+            }
+            for rejection in proposal.rejections
+        ]
+
+
+def _place(member: MemberView) -> str:
+    """Where an agent stands between two plans; another after each commit."""
+    if member.plan is not None:
+        return member.plan.id
+    return f"after {member.outcomes[-1].id}" if member.outcomes else ""
+
+
+def _unreadable(reasons: Sequence[str]) -> Proposal:
+    return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
+
+
+def _objection(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "agent": names[objection.agent],
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+    }

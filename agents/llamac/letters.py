@@ -1,0 +1,72 @@
+"""What the critic and the actors write to each other, as JSON: suggestions, and objections to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from agents.naive.answers import plan_value
+from maeil.actions import Vocabulary
+from maeil.messages import Draft, Kind, Message
+from maeil.plans import Plan, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """An actor's feedback.
+
+    Attributes:
+        agent: who objects.
+        code: the rule of plan confirmation that its part breaks.
+        problem: what the rule found.
+        issue: what the actor's model makes of it; empty when that gave no answer.
+        proposal: the plan that it would have instead.
+    """
+
+    agent: int
+    code: str
+    problem: str
+    issue: str = ""
+    proposal: Plan | None = None
+
+
+def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
+    """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
+    content = {"suggestions": {names[agent]: plan_value(plan) for agent, plan in sorted(plans.items())}}
+    return Draft(tuple(recipients), orjson.dumps(content).decode(), Kind.DIRECTIVE)
+
+
+def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
+    """Read a suggestion."""
+    suggestions = orjson.loads(message.content)["suggestions"]
+    return {names.index(name): _plan(value, vocabulary) for name, value in suggestions.items()}
+
+
+def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
+    """Write an objection."""
+    content = {
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+    }
+    return Draft(tuple(recipients), orjson.dumps(content).decode(), Kind.FEEDBACK)
+
+
+def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:
+    """Read the objections among some messages, by agent."""
+    found = []
+    for message in messages:
+        if message.kind is Kind.FEEDBACK:
+            content = orjson.loads(message.content)
+            proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
+            found.append(Objection(message.sender, content["code"], content["problem"], content["issue"], proposal))
+    return sorted(found, key=lambda objection: objection.agent)
+
+
+def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
+    task = Task(**value["task"]) if value["task"] is not None else None
+    return Plan(tuple(vocabulary.parse(action) for action in value["actions"]), task, value["rationale"])

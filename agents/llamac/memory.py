@@ -1,0 +1,98 @@
+"""The memory of the critics: the last decision epochs, from one commit to the next."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from maeil.mind import MemberView, PlanView
+from maeil.plans import Plan
+from maeil.world import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A decision, before it is known what came of it.
+
+    Attributes:
+        t: environment step.
+        digest: the state in a few numbers.
+        plans: the suggestion.
+        progress: how far the team had come.
+    """
+
+    t: int
+    digest: object
+    plans: Mapping[int, Plan]
+    progress: Progress
+
+
+class Memory:
+    """The last decision epochs with their outcomes.
+
+    Args:
+        length: how many; None for all.
+        names: of the agents.
+    """
+
+    def __init__(self, length: int | None, names: Sequence[str]) -> None:
+        self._names = names
+        self._past: deque[dict[str, Any]] = deque(maxlen=length)
+        self._open: Epoch | None = None
+
+    @property
+    def epochs(self) -> list[dict[str, Any]]:
+        """The epochs that are over, oldest first, JSON-ready."""
+        return list(self._past)
+
+    def begin(self, epoch: Epoch) -> None:
+        """Note a decision."""
+        self._open = epoch
+
+    def end(self, t: int, progress: Progress, team: Sequence[MemberView]) -> None:
+        """Note what has come of the last decision, if there is one: by agent the fate of its plan, and the reward.
+
+        The reward is the change of the world's score. A plan that still runs is `running`.
+        """
+        epoch, self._open = self._open, None
+        if epoch is None:
+            return
+        self._past.append(
+            {
+                "step": epoch.t,
+                "steps": t - epoch.t,
+                "state": epoch.digest,
+                "plans": {
+                    self._names[agent]: {
+                        "task": str(plan.task) if plan.task is not None else None,
+                        "actions": [str(action) for action in plan.actions],
+                        **_fate(plan, team[agent]),
+                    }
+                    for agent, plan in sorted(epoch.plans.items())
+                },
+                "reward": round(progress.score - epoch.progress.score, 6),
+                "reached": progress.reached - epoch.progress.reached,
+            }
+        )
+
+
+def is_same(plan: Plan, seen: PlanView) -> bool:
+    """Whether a plan is the one that a view shows, or what is left of it."""
+    actions = tuple(map(str, plan.actions))
+    return actions in (seen.actions, seen.actions[seen.done :])
+
+
+def is_running(plan: Plan, member: MemberView) -> bool:
+    """Whether a plan is the live one of an agent."""
+    return member.plan is not None and member.plan.actions == tuple(map(str, plan.actions))
+
+
+def _fate(plan: Plan, member: MemberView) -> dict[str, str]:
+    """The status of a suggested plan, and the reason of its end; `dropped` when another was committed in its place."""
+    if is_running(plan, member):
+        return {"status": "running", "reason": ""}
+    actions = tuple(map(str, plan.actions))
+    ended = next((past for past in reversed(member.outcomes) if past.actions == actions), None)
+    return {"status": ended.status.value, "reason": ended.reason} if ended else {"status": "dropped", "reason": ""}

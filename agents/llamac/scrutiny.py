@@ -1,0 +1,62 @@
+"""Veracity scrutiny: the rules that a joint plan must pass before anybody is told of it, and its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.llamac.gates import GRAMMAR, IMPOSSIBLE, Code, Fault, Gates, Joint, Rejection, Sight
+from maeil.plans import Plan
+from maeil.world import World
+
+
+class Scrutiny:
+    """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, and only what is grammatical for conflicts.
+
+    Args:
+        world: checks each plan alone against its state.
+        gates: the rules of that world.
+        enabled: false judges the grammar alone, without which nothing can be suggested at all (ablation).
+    """
+
+    def __init__(self, world: World, gates: Gates, *, enabled: bool) -> None:
+        self._world = world
+        self.gates = gates
+        self._enabled = enabled
+        self.codes: Mapping[str, Code] = {**GRAMMAR, **gates.codes}
+
+    def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
+        """Tell what is wrong with a joint plan; nothing when it passes."""
+        impossible = tuple(
+            Rejection(IMPOSSIBLE, (agent,), problem)
+            for agent, plan in sorted(joint.plans.items())
+            for problem in self._world.problems(agent, plan)
+        )
+        if impossible or not self._enabled:
+            return impossible
+        return tuple(self.gates.scrutinize(sight, joint))
+
+    def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
+        """Whether only conflicts are wrong, which can be repaired by dropping plans."""
+        return all(self.codes[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
+
+    def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
+        """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
+
+        Args:
+            sight: the state.
+            joint: a grammatical joint plan.
+
+        Returns:
+            The plans that are left, and whose were dropped, in order. Where only plans that are under way offend, there
+            is nothing to drop, and the rest stands.
+        """
+        plans = dict(joint.plans)
+        dropped: list[int] = []
+        while rejections := self.judge(sight, Joint(plans, joint.running)):
+            found = (min(mine) for r in rejections if (mine := [agent for agent in r.agents if agent in plans]))
+            agent = next(found, None)
+            if agent is None:
+                break
+            del plans[agent]
+            dropped.append(agent)
+        return plans, tuple(dropped)

@@ -1,0 +1,47 @@
+"""The switches and bounds of LLaMAC."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from maeil.component import ComponentConfig
+
+
+class LlamacConfig(ComponentConfig):
+    """Parameters of `llamac`."""
+
+    name: Literal["llamac"]
+    critics: Literal["both", "explorer", "exploiter"]
+    """Who proposes; with one critic there is nothing to assess (ablation: only explore, only exploit)."""
+    belief_correction: bool
+    """Whether the assessor weighs the two proposals; false: they are merged without a call (ablation)."""
+    scrutiny: bool
+    """Whether joint plans pass veracity scrutiny; false: only their grammar is checked (ablation)."""
+    scrutinize_suggestion: bool
+    """Whether the assessor's suggestion passes it too; false: as the paper prints it."""
+    rollout: NonNegativeInt
+    """Steps that scrutiny rolls a joint plan out for on a copy of the world (CUBE alone); 0: it does not."""
+    confirmation: bool
+    """Whether actors check their own part; false: they do what they are told (ablation)."""
+    internal_retries: NonNegativeInt
+    """IF: times in a decision that a rejected joint plan is asked for again; 0: internal feedback is off."""
+    external_retries: NonNegativeInt
+    """EF: times in a decision that the assessor plans anew on the actors' feedback; 0: external feedback is off."""
+    strict: bool
+    """Whether conflicts that are left after all internal retries fail the episode, as unreadable plans always do."""
+    on_exhaust: Literal["execute", "noop", "fail"]
+    """What an actor does with a part that fails confirmation after all external retries."""
+    replan: Literal["idle_only", "all"]
+    """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
+    memory: NonNegativeInt | None
+    """L: decision epochs that the critics see; null: all."""
+    pause: PositiveInt
+    """Steps that an agent without a suggestion waits."""
+    max_actions: PositiveInt
+    """Actions of a plan, at most."""
+    prompts_folder: str | None
+    """A folder of templates that come before the shipped ones; null: none."""
+    rules: str = Field(min_length=1)
+    """Template of the rules of the world."""

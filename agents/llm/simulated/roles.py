@@ -1,0 +1,99 @@
+"""The simulated speaker in the roles of LLaMAC. The joint plans are each world's own; all else is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import orjson
+
+from agents.llamac.prompts import Role
+from agents.naive.answers import plan_value
+from maeil.plans import Plan
+
+ROLES = frozenset(Role)
+"""The roles that `play` answers in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a critic is asked.
+
+    Attributes:
+        role: `explorer` or `exploiter`.
+        state: the block of that name, as JSON.
+        running: what is left of the plans of other agents, as JSON, by index.
+        asked: agents to plan for, ascending.
+        poor: probability, for each agent, that its part is made at random.
+        rng: for the choices.
+    """
+
+    role: str
+    state: Any
+    running: Mapping[int, Mapping[str, Any]]
+    asked: Sequence[int]
+    poor: float
+    rng: np.random.Generator
+
+
+class Proposer(Protocol):
+    """What the module of a world offers."""
+
+    def check(self, vocabulary: frozenset[str]) -> None:
+        """Refuse a vocabulary that the rules make no plans of."""
+        ...
+
+    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+        """Make a joint plan."""
+        ...
+
+
+def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Answer in a role.
+
+    Args:
+        blocks: the blocks of the prompt, as JSON; `turn` says which role.
+        world: the rules of its world.
+        poor: probability that a choice is made at random.
+        rng: for the choices.
+
+    Raises:
+        BadRequest: the rules make plans of actions that the vocabulary does not have.
+    """
+    given = {name: orjson.loads(text) for name, text in blocks.items()}
+    turn = given["turn"]
+    world.check(frozenset(turn["vocabulary"]))
+    role = turn["role"]
+    if role == Role.ACTOR:
+        failed = given["failed_check"]
+        return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
+    if role == Role.ASSESSOR:
+        return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
+    index = {name: agent for agent, name in enumerate(turn["team"])}
+    running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
+    asked = [index[name] for name in given["asked"]]
+    plans = world.propose(Brief(role, given["state"], running, asked, poor, rng))
+    entries = [{"agent": turn["team"][agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
+    return {"thoughts": f"I am the {role}.", "plans": entries}
+
+
+def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have."""
+    sources = {name: given[name]["plans"] for name in ("exploiter", "explorer") if name in given}
+    preferred = "explorer" if given.get("feedback") else "exploiter"
+    refused = given.get("suggestion", {})
+    choices = []
+    for agent in given["asked"]:
+        offers = [name for name, plans in sources.items() if agent in plans and plans[agent] != refused.get(agent)]
+        if not offers:
+            continue
+        if rng.random() < poor:
+            source = offers[rng.integers(len(offers))]
+        elif preferred in offers or refused:
+            source = preferred if preferred in offers else offers[0]
+        else:
+            continue  # the preferred proposal has nothing for it, and teams stay whole
+        choices.append({"agent": agent, "source": source, "plan": None})
+    return choices

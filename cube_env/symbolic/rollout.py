@@ -1,0 +1,88 @@
+"""Plans carried out on a copy of the board: what would fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cube_env.constants import Action
+from cube_env.env import CubeEnv
+from cube_env.layout import Layout
+from cube_env.observation import SymbolicObservation
+from cube_env.symbolic.control import control
+from cube_env.symbolic.controller import BLOCK_GONE, CubeController
+from cube_env.symbolic.ground import Ground
+from maeil.actions import ActionStatus, SymbolicAction
+
+
+def roll_out(
+    observation: SymbolicObservation, plans: Mapping[int, Sequence[SymbolicAction]], steps: int
+) -> dict[int, str]:
+    """Carry out plans from the board of an observation on, with the rules and controllers of the world itself.
+
+    An agent whose plan is over, or that has none, stays where it is. Actions begin anew: one that has been under way
+    for a while is given its whole time again.
+
+    Args:
+        observation: of anybody; it is left as it is.
+        plans: actions by agent; they name blocks of the board.
+        steps: to look ahead.
+
+    Returns:
+        By agent, the first action that failed or gave up within these steps, and why. A block that somebody else has
+        delivered is no failure.
+    """
+    blocks = [(block.weight, (block.row, block.col)) for block in observation.blocks]
+    env = CubeEnv(layout=Layout(observation.side, observation.agents, blocks), max_steps=steps + 1)
+    env.reset(seed=0)
+    ground = Ground(env.cube_state)
+    number = {block.id: place for place, block in enumerate(observation.blocks)}
+    waiting = {agent: [_renamed(action, number) for action in actions] for agent, actions in plans.items()}
+    running: dict[int, CubeController] = {}
+    failures: dict[int, str] = {}
+    for step in range(steps + 1):
+        _settle(ground, waiting, running, failures)
+        if not running or step == steps:
+            break
+        joint = np.full(len(observation.agents), int(Action.STAY), dtype=np.int64)
+        for agent, controller in running.items():
+            joint[agent] = controller.act()
+        report = env.step_array(joint)
+        ground.changed()
+        if report.terminated:
+            break
+    return failures
+
+
+def _settle(
+    ground: Ground,
+    waiting: dict[int, list[SymbolicAction]],
+    running: dict[int, CubeController],
+    failures: dict[int, str],
+) -> None:
+    """Start and end actions until nothing changes any more, as the loop does."""
+    changed = True
+    while changed:
+        changed = False
+        for agent in sorted(waiting):
+            if agent not in running and waiting[agent]:
+                running[agent] = control(ground, agent, waiting[agent][0])
+        for agent, controller in list(running.items()):
+            end = controller.status()
+            if end is None:
+                continue
+            changed = True
+            controller.close()
+            del running[agent]
+            action = waiting[agent].pop(0)
+            if end.status is not ActionStatus.SUCCESS:
+                waiting[agent].clear()
+                if end != BLOCK_GONE:
+                    failures[agent] = f"{action.action}: {end.reason}"
+
+
+def _renamed(action: SymbolicAction, number: Mapping[int, int]) -> SymbolicAction:
+    """Name a block by its place among those that are left; one that is gone has none, which fails at once."""
+    block = getattr(action, "block", None)
+    return action if block is None else action.model_copy(update={"block": number.get(block, len(number))})

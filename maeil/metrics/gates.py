@@ -1,0 +1,80 @@
+"""What rule-based gates found wrong with plans before anybody carried them out (LLaMAC, scrutiny and confirmation).
+
+A mind with gates notes in the record of a call (`Call.record`) what they made of its answer. The keys read here, all
+optional:
+
+| key | value |
+|---|---|
+| `role` | in which role the model was asked; `actor` for feedback on a plan that failed its confirmation |
+| `rejections` | list of `{"code", "constraint", "agents"}`: the rules broken, and what they stand for |
+| `on_feedback` | whether it was asked because agents had objected |
+| `repaired` | agents whose plans were dropped because all retries were used up |
+
+A team without gates has 0 of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from maeil.metrics.registry import Value, metric
+from maeil.tasks import Constraint
+from maeil.trace.events import ThoughtEnd
+from maeil.trace.reader import Trace
+
+ACTOR = "actor"
+
+
+def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
+
+
+def _rejections(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    return (rejection for call in _calls(trace) for rejection in call.get("rejections", ()))
+
+
+@metric("gates.rejections", "rejections")
+def rejections(trace: Trace) -> Value:
+    """Rules that plans broke, each counted as often as it was found broken."""
+    return sum(1 for _ in _rejections(trace))
+
+
+def _of_constraint(constraint: Constraint | None, trace: Trace) -> Value:
+    return sum(1 for rejection in _rejections(trace) if rejection["constraint"] == constraint)
+
+
+for _constraint in Constraint:
+    metric(
+        f"gates.rejections_{_constraint}",
+        "rejections",
+        f"Rules broken that stand for the {_constraint} constraint.",
+    )(partial(_of_constraint, _constraint))
+metric("gates.rejections_grammar", "rejections", "Rules broken that stand for no constraint: answers of a wrong form.")(
+    partial(_of_constraint, None)
+)
+
+
+@metric("gates.rejected_proposals", "calls")
+def rejected_proposals(trace: Trace) -> Value:
+    """Calls of critics and assessor whose answer did not pass scrutiny."""
+    return sum(1 for call in _calls(trace) if call.get("rejections") and call.get("role") != ACTOR)
+
+
+@metric("gates.actor_calls", "calls")
+def actor_calls(trace: Trace) -> Value:
+    """Calls of actors: plans that failed their confirmation, and on which there was feedback."""
+    return sum(1 for call in _calls(trace) if call.get("role") == ACTOR)
+
+
+@metric("gates.feedback_rounds", "rounds")
+def feedback_rounds(trace: Trace) -> Value:
+    """Thoughts in which a coordinator planned anew on feedback (LLaMAC, external feedback)."""
+    return sum(any(call.get("on_feedback") for call in thought.calls) for thought in trace.of(ThoughtEnd))
+
+
+@metric("gates.repaired_plans", "plans")
+def repaired_plans(trace: Trace) -> Value:
+    """Plans that were dropped because they did not go with others and all retries were used up."""
+    return sum(len(call.get("repaired", ())) for call in _calls(trace))

@@ -1,0 +1,166 @@
+"""A corridor world with gates of its own, and a model that plays each role as a test has written it down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from agents.llamac.actor import Actor
+from agents.llamac.answers import Answers
+from agents.llamac.critic import TripletCritic
+from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from agents.llamac.prompts import RolePrompts
+from agents.llamac.roles import Speaker
+from agents.llamac.scrutiny import Scrutiny
+from agents.llm.protocol import Finish, Reply, Request, Usage
+from agents.llm.structured import Structuring
+from agents.naive.blocks import read_blocks
+from maeil import LoopSettings
+from maeil.tasks import Constraint
+from maeil.trace import Stamped
+from tests.agents.llamac.teams import config, coordinated
+from tests.maeil.corridor import Corridor, Rest
+from tests.maeil.scripted import play
+
+NOT_JSON = "this is no JSON"
+
+
+def walk(steps: int, target: str = "end") -> dict[str, Any]:
+    """A plan as a model writes it."""
+    actions = [{"action": "walk", "steps": steps, "fails_at": None}]
+    return {"rationale": "go", "task": {"kind": "walk", "target": target}, "actions": actions}
+
+
+REST = {"rationale": "stay", "task": None, "actions": [{"action": "rest", "steps": 1}]}
+
+
+def joint(**plans: Any) -> dict[str, Any]:
+    """A critic's answer."""
+    return {"thoughts": "so", "plans": [{"agent": agent, "plan": plan} for agent, plan in plans.items()]}
+
+
+def everybody(agents: int, plan: Any = None) -> dict[str, Any]:
+    """A critic's answer with one plan for all."""
+    return joint(**{f"agent_{i}": plan or walk(3) for i in range(agents)})
+
+
+def choose(source: str, *agents: str, plan: Any = None) -> dict[str, Any]:
+    """The assessor's answer: one source for some agents."""
+    return {"thoughts": "so", "choices": [{"agent": agent, "source": source, "plan": plan} for agent in agents]}
+
+
+def take(source: str, agents: int) -> dict[str, Any]:
+    """The assessor's answer: one source for all agents."""
+    return choose(source, *(f"agent_{i}" for i in range(agents)))
+
+
+FEEDBACK = {"thoughts": "so", "issue": "too short", "proposal": walk(3)}
+
+
+class Cast:
+    """A model that gives each role's answers in turn, the last one for ever; a text is given as it stands."""
+
+    def __init__(self, **answers: Any) -> None:
+        self._answers = {role: list(value) if isinstance(value, list) else [value] for role, value in answers.items()}
+        self.calls: Counter[str] = Counter()
+        self.blocks: list[dict[str, Any]] = []
+
+    async def complete(self, request: Request) -> Reply:
+        blocks = {name: orjson.loads(text) for name, text in read_blocks(request.messages[1].content).items()}
+        role = blocks["turn"]["role"]
+        self.calls[role] += 1
+        self.blocks.append(blocks)
+        answers = self._answers[role]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        text = answer if isinstance(answer, str) else orjson.dumps(answer).decode()
+        return Reply(text, Finish.STOP, Usage(10, 7), None, 0.0, "cast")
+
+    @property
+    def total(self) -> int:
+        return self.calls.total()
+
+    def asked(self, role: str) -> list[dict[str, Any]]:
+        """The blocks of all prompts of a role."""
+        return [blocks for blocks in self.blocks if blocks["turn"]["role"] == role]
+
+
+class CorridorGates:
+    """No two agents may walk to the place `crowd`; walking less than 3 steps brings nothing; resting cannot be done."""
+
+    codes: Mapping[str, Code] = {
+        "V-CROWD": Code(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
+        "C-SHORT": Code(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
+        "C-REST": Code(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
+    }
+
+    def state(self, sight: Sight) -> object:
+        return {"cells": [seen.cell for seen in sight.agents]}
+
+    def digest(self, sight: Sight) -> object:
+        return sum(seen.cell for seen in sight.agents)
+
+    def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
+        crowd = [agent for agent, plan in joint.all.items() if plan.task is not None and plan.task.target == "crowd"]
+        return [Rejection("V-CROWD", tuple(sorted(crowd)), "too many")] if len(crowd) > 1 else []
+
+    def confirm(self, agent: int, observation: Any, joint: Joint) -> Rejection | None:
+        action = joint.plans[agent].actions[0]
+        if isinstance(action, Rest):
+            return Rejection("C-REST", (agent,), "no rest")
+        return Rejection("C-SHORT", (agent,), "too short") if action.steps < 3 else None
+
+
+class Silent(RolePrompts):
+    """Prompts without the rules of a world, which the corridor has none of."""
+
+    def __init__(self, world: Corridor, tmp: str) -> None:
+        super().__init__(tmp, "rules.jinja", world, 8)
+
+
+def run(
+    cast: Cast,
+    folder: Any,
+    agents: int = 2,
+    *,
+    world: Corridor | None = None,
+    gates: Any = None,
+    loop: LoopSettings | None = None,
+    repairs: int = 0,
+    **switches: Any,
+) -> list[Stamped]:
+    """Play an episode in the corridor."""
+    world = world or Corridor(agents)
+    (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
+    settings, gates = config(**switches), gates or CorridorGates()
+    prompts = Silent(world, str(folder))
+    answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
+    model = Structuring(cast, repairs)
+    actors = [
+        Actor(Speaker(model, prompts, gates.codes), answers, gates, world, settings) for _ in range(len(world.agents))
+    ]
+    speaker = Speaker(model, prompts, gates.codes)
+    critic = TripletCritic(speaker, answers, Scrutiny(world, gates, enabled=settings.scrutiny), world, settings)
+    topology = coordinated(len(world.agents))
+    return play(actors, world, topology=topology, coordinators=[("coordinator", critic)], settings=loop)
+
+
+def calls_of(events: list[Stamped]) -> list[dict[str, Any]]:
+    """The records of all calls."""
+    return [call for stamped in events if stamped.event.kind == "thought_end" for call in stamped.event.calls]
+
+
+def codes_of(events: list[Stamped]) -> list[str]:
+    """The codes of all rejections, in order."""
+    return [rejection["code"] for call in calls_of(events) for rejection in call.get("rejections", ())]
+
+
+def committed(events: list[Stamped], t: int = 0) -> dict[int, list[str]]:
+    """The actions of the plans that were committed at an environment step, by agent."""
+    return {
+        stamped.event.agent: [action["action"] for action in stamped.event.actions]
+        for stamped in events
+        if stamped.event.kind == "plan" and stamped.event.status == "committed" and stamped.t == t
+    }

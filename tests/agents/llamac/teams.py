@@ -1,0 +1,60 @@
+"""LLaMAC teams for tests: built from the shipped configuration, over models that tests choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agents.llamac import LlamacConfig, build
+from agents.llm.simulated import SimulatedModel
+from agents.llm.structured import Structuring
+from maeil import LoopSettings, World
+from maeil.trace import Stamped
+from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
+from tests.maeil.scripted import play
+from topologies.centralized import CentralizedConfig
+from topologies.centralized import build as centralized
+
+SHIPPED: Mapping[str, Any] = yaml.safe_load((CONFIGS / "agents" / "llamac.yaml").read_text(encoding="utf-8"))
+
+
+def config(**changes: Any) -> LlamacConfig:
+    """The shipped configuration."""
+    own = prompts()
+    return LlamacConfig(**{**SHIPPED, "prompts_folder": own["folder"], "rules": own["rules"], **changes})
+
+
+def coordinated(n: int, rounds: int = 3, leader: Any = "coordinator") -> Any:
+    """The topology that LLaMAC takes."""
+    return centralized(CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback="none"), n)
+
+
+def episode(
+    world: World | None = None,
+    seed: int = 0,
+    *,
+    n: int = 4,
+    model: Any = None,
+    path: Path | None = None,
+    repairs: int = 1,
+    loop: LoopSettings | None = None,
+    switches: Mapping[str, Any] | None = None,
+    **rates: float,
+) -> list[Stamped]:
+    """Run a team over a simulated model."""
+    world = world if world is not None else cube(n)
+    topology = coordinated(len(world.agents))
+    asked = Structuring(model if model is not None else SimulatedModel(settings(**rates)), repairs)
+    minds = build(config(**(switches or {})), context(world, topology, lambda _: asked))
+    return play(
+        minds[:-1],
+        world,
+        topology=topology,
+        seed=seed,
+        coordinators=[("coordinator", minds[-1])],
+        path=path,
+        settings=loop,
+    )
