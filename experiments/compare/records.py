@@ -59,6 +59,19 @@ def differences(comparison: Comparison) -> Iterator[Record]:
         }
 
 
+def curves(comparison: Comparison) -> Iterator[Record]:
+    """Give a record a level, value of `across` and step, with the score after it."""
+    for (level, point), curve in comparison.curves.items():
+        for step, found in zip(curve.steps, curve.estimates, strict=True):
+            yield {
+                **_place(comparison, level, point),
+                "simulated": level in comparison.simulated,
+                "runs": found.runs,
+                "step": step,
+                **_ends("score", found),
+            }
+
+
 def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
     """Give the comparison as JSON-ready data: what is pooled, every estimate, every difference."""
     return {
