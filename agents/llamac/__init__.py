@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from agents.coordination.prompts import RolePrompts
+from agents.coordination.speaker import Speaker
 from agents.llamac.actor import Actor
 from agents.llamac.answers import Answers
-from agents.llamac.critic import CRITICS, TripletCritic
+from agents.llamac.critic import TripletCritic
 from agents.llamac.gates import Gates
-from agents.llamac.prompts import RolePrompts
-from agents.llamac.roles import Speaker
+from agents.llamac.roles import CRITICS, Role
 from agents.llamac.scrutiny import Scrutiny
 from agents.llamac.settings import LlamacConfig
 from agents.naive import COORDINATOR
@@ -46,7 +47,9 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
             f"the coordinator: set topology.rounds={config.external_retries}"
         )
     gates = gates_of(world, config.rollout)
-    prompts = RolePrompts(config.prompts_folder, config.rules, world, config.max_actions)
+    prompts = RolePrompts(
+        "llamac", Role, world, folder=config.prompts_folder, rules=config.rules, max_actions=config.max_actions
+    )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = _answers(tuple(world.vocabulary), config.max_actions, world.agents, sources)
     actors: list[Mind] = [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from agents.llamac.answers import Answers, Misread
+from agents.coordination.answers import Misread
+from agents.coordination.letters import Objection, feedback, read_directive
+from agents.coordination.memory import is_same
+from agents.coordination.speaker import Speaker
+from agents.llamac.answers import Answers
 from agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
-from agents.llamac.letters import Objection, feedback, read_directive
-from agents.llamac.memory import is_same
-from agents.llamac.prompts import Role
-from agents.llamac.roles import Speaker
+from agents.llamac.roles import Role
 from agents.llamac.settings import LlamacConfig
 from agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop

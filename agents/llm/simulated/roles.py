@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import orjson
 
-from agents.llamac.prompts import Role
+from agents.llamac.roles import Role
 from agents.naive.answers import plan_value
 from maeil.plans import Plan
 

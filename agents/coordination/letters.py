@@ -1,4 +1,4 @@
-"""What the critic and the actors write to each other, as JSON: suggestions, and objections to them."""
+"""What planners and agents write to each other, as JSON: joint plans, and objections to them."""
 
 from __future__ import annotations
 
@@ -65,6 +65,17 @@ def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list
             proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
             found.append(Objection(message.sender, content["code"], content["problem"], content["issue"], proposal))
     return sorted(found, key=lambda objection: objection.agent)
+
+
+def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
+    """Write an objection for a prompt, JSON-ready."""
+    return {
+        "agent": names[objection.agent],
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+    }
 
 
 def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
