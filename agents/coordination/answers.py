@@ -45,7 +45,7 @@ class JointAnswers:
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
         """The model of one agent's part of a joint plan."""
         self._index = {name: index for index, name in enumerate(names)}
-        self._joint = part("CriticAnswer", "", thoughts=Thoughts, plans=list[self.entry])  # type: ignore[name-defined]
+        self._joint = part("JointPlanAnswer", "", thoughts=Thoughts, plans=list[self.entry])  # type: ignore[name-defined]
         self.joint = form("joint_plan", self._joint)
         """The form of a joint plan."""
 

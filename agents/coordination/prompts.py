@@ -1,6 +1,6 @@
 """Writes the prompts of the roles: one system message a role, and one message of blocks a call.
 
-A set of roles has a folder, `llamac` or `coordination`, with a template for each role. A template is looked for in the
+A set of roles has a folder, `llamac` or `baselines`, with a template for each role. A template is looked for in the
 folder of this name in the user's folder and in `prompts/`, then in the user's folder, in `prompts/<world>/` and in
 `prompts/common/`; so the rules of a world are those that `naive` tells. The data stand in the blocks of
 `agents.naive.blocks`.

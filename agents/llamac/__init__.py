@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from agents.coordination.fit import needs_leader
 from agents.coordination.prompts import RolePrompts
 from agents.coordination.speaker import Speaker
 from agents.llamac.actor import Actor
@@ -35,11 +36,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator or too few rounds, or there are no gates for this world.
     """
     world, topology = context.world, context.topology
-    if not topology.coordinated:
-        raise ValueError(
-            f"agents=llamac needs a coordinator, and topology={topology.name} has none as it stands: "
-            f"set topology=centralized topology.leader=coordinator topology.rounds={config.external_retries}"
-        )
+    needs_leader("llamac", topology, config.external_retries)
     rounds = getattr(topology, "rounds", None)
     if config.confirmation and rounds is not None and rounds < config.external_retries:
         raise ValueError(
