@@ -118,14 +118,20 @@ minds = Registry(
     "minds",
     "agents",
     "quorum.minds",
-    {name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
+    {
+        **{name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
+        **{name: f"agents.baselines.{name}" for name in ("cmas", "hmas1", "hmas2", "dmas", "debaters")},
+    },
 )
 topologies = Registry(
     "topology",
     "topologies",
     "topology",
     "quorum.topologies",
-    {name: f"topologies.{name}" for name in ("individual", "debate", "chain", "centralized", "decentralized", "graph")},
+    {
+        name: f"topologies.{name}"
+        for name in ("individual", "debate", "chain", "centralized", "decentralized", "dialogue", "graph")
+    },
 )
 providers = Registry(
     "provider",

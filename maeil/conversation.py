@@ -257,7 +257,7 @@ class Conversation:
         if reasons and not failure and attempt.number < self._settings.max_repairs and not spent:
             return _Attempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
-        self._taken.append(TurnTaken(attempt.turn, 0 if reasons else len(thought.messages)))
+        self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
         if not reasons:
             self._send(author, thought.messages, feedback=attempt.turn.feedback)
             self._decide(author, thought.decision)
@@ -320,3 +320,8 @@ class Conversation:
         async with self._limits.thought(view.name):
             thought = await mind.think(view)
         return thought, time.perf_counter() - begin
+
+
+def _taken(turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
+    recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
+    return TurnTaken(turn, len(sent), recipients, frozenset(draft.kind for draft in sent))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from maeil.messages import Kind
 from maeil.mind import Turn
 
 
@@ -16,10 +17,14 @@ class TurnTaken:
     Attributes:
         turn: the turn.
         messages: how many messages were sent in it.
+        recipients: whom they went to.
+        kinds: what they did.
     """
 
     turn: Turn
     messages: int
+    recipients: frozenset[int] = frozenset()
+    kinds: frozenset[Kind] = frozenset()
 
 
 class Floor(Protocol):

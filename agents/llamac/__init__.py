@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from agents.coordination.fit import needs_leader
+from agents.coordination.prompts import RolePrompts
+from agents.coordination.speaker import Speaker
 from agents.llamac.actor import Actor
 from agents.llamac.answers import Answers
-from agents.llamac.critic import CRITICS, TripletCritic
+from agents.llamac.critic import TripletCritic
 from agents.llamac.gates import Gates
-from agents.llamac.prompts import RolePrompts
-from agents.llamac.roles import Speaker
+from agents.llamac.roles import CRITICS, Role
 from agents.llamac.scrutiny import Scrutiny
 from agents.llamac.settings import LlamacConfig
 from agents.naive import COORDINATOR
@@ -34,11 +36,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator or too few rounds, or there are no gates for this world.
     """
     world, topology = context.world, context.topology
-    if not topology.coordinated:
-        raise ValueError(
-            f"agents=llamac needs a coordinator, and topology={topology.name} has none as it stands: "
-            f"set topology=centralized topology.leader=coordinator topology.rounds={config.external_retries}"
-        )
+    needs_leader("llamac", topology, config.external_retries)
     rounds = getattr(topology, "rounds", None)
     if config.confirmation and rounds is not None and rounds < config.external_retries:
         raise ValueError(
@@ -46,7 +44,9 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
             f"the coordinator: set topology.rounds={config.external_retries}"
         )
     gates = gates_of(world, config.rollout)
-    prompts = RolePrompts(config.prompts_folder, config.rules, world, config.max_actions)
+    prompts = RolePrompts(
+        "llamac", Role, world, folder=config.prompts_folder, rules=config.rules, max_actions=config.max_actions
+    )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = _answers(tuple(world.vocabulary), config.max_actions, world.agents, sources)
     actors: list[Mind] = [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from agents.llamac.answers import Answers, Misread
+from agents.coordination.answers import Misread
+from agents.coordination.follower import carry_out
+from agents.coordination.letters import Objection, feedback, read_directive
+from agents.coordination.speaker import Speaker
+from agents.llamac.answers import Answers
 from agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
-from agents.llamac.letters import Objection, feedback, read_directive
-from agents.llamac.memory import is_same
-from agents.llamac.prompts import Role
-from agents.llamac.roles import Speaker
+from agents.llamac.roles import Role
 from agents.llamac.settings import LlamacConfig
 from agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop
@@ -101,11 +102,7 @@ class Actor:
         plan = self._joint.plans.get(view.agent)
         if plan is not None and rejection is not None:
             plan = self._exhausted(view, plan, rejection)
-        if view.plan is not None and (plan is None or is_same(plan, view.plan)):
-            return Resume.RESUME
-        if plan is None or view.problems:
-            return Plan((self._world.idle,) * self._settings.pause, None, "no suggestion that can be carried out")
-        return plan
+        return carry_out(view, plan, self._world, self._settings.pause)
 
     def _exhausted(self, view: View, plan: Plan, rejection: Rejection) -> Plan | None:
         """What becomes of a part that is not confirmed when nobody is asked any more."""

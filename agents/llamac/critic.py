@@ -6,22 +6,20 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.llamac.answers import Answers, Misread
-from agents.llamac.decision import Decision, Proposal
-from agents.llamac.gates import FORM, Rejection, Sight
-from agents.llamac.letters import Objection, directive, read_objections
-from agents.llamac.memory import Epoch, Memory, is_running
-from agents.llamac.prompts import Role
-from agents.llamac.roles import Speaker, note
+from agents.coordination.answers import Misread
+from agents.coordination.joint import Proposal, look, named, told, unreadable
+from agents.coordination.letters import Objection, directive, read_objections, show
+from agents.coordination.memory import Epoch, Memory, place, under_way
+from agents.coordination.speaker import Speaker, note
+from agents.llamac.answers import Answers
+from agents.llamac.decision import Decision
+from agents.llamac.roles import CRITICS, Role
 from agents.llamac.scrutiny import Scrutiny
 from agents.llamac.settings import LlamacConfig
-from agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop
-from maeil.mind import MemberView, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-
-CRITICS = {"both": (Role.EXPLORER, Role.EXPLOITER), "explorer": (Role.EXPLORER,), "exploiter": (Role.EXPLOITER,)}
 
 
 class ScrutinyFailed(EpisodeStop):
@@ -68,7 +66,7 @@ class TripletCritic:
         Raises:
             ScrutinyFailed: a joint plan is no good after all internal retries.
         """
-        key = (view.t, tuple(map(_place, view.team)))
+        key = (view.t, tuple(map(place, view.team)))
         if self._decision is None or self._decision.key != key:
             return await self._decide(view, key)
         self._decision.calls = []
@@ -79,10 +77,10 @@ class TripletCritic:
 
     async def _decide(self, view: View, key: object) -> Thought:
         """Make a suggestion for all who need one."""
-        sight = Sight(view.t, view.observation, tuple(map(self._world.observe, range(len(self._world.agents)))))
+        sight = look(self._world, view.t)
         progress = self._world.progress()
         self._memory.end(view.t, progress, view.team)
-        running = self._under_way(view)
+        running = under_way(self._suggested, view.team) if self._settings.replan == "idle_only" else {}
         asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
         decision = Decision(
             sight,
@@ -108,9 +106,13 @@ class TripletCritic:
         decision.rounds -= 1
         decision.retries = self._settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
-        told = [_objection(objection, self._world.agents) for objection in objections]
-        decision.dialogue.append({"suggestion": self._named(decision.plans), "objections": told})
-        blocks = {"suggestion": self._named(decision.plans), "objections": told, "dialogue": decision.dialogue[:-1]}
+        shown = [show(objection, self._world.agents) for objection in objections]
+        decision.dialogue.append({"suggestion": named(decision.plans, self._world.agents), "objections": shown})
+        blocks = {
+            "suggestion": named(decision.plans, self._world.agents),
+            "objections": shown,
+            "dialogue": decision.dialogue[:-1],
+        }
         decision.plans = await self._assess(view, decision, flagged, blocks)
         note(decision.calls, on_feedback=True)
         return self._suggest(view, decision, flagged)
@@ -130,7 +132,7 @@ class TripletCritic:
         while True:
             blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
             asked = await asyncio.gather(
-                *(self._speaker.ask(role, self._answers.critic, view, blocks) for role in roles)
+                *(self._speaker.ask(role, self._answers.joint, view, blocks) for role in roles)
             )
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):
@@ -143,14 +145,18 @@ class TripletCritic:
             if decision.retries == 0:
                 return {role: self._mended(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
-            feedback = [entry for role, proposal in failed.items() for entry in self._told(role, proposal)]
+            feedback = [
+                entry
+                for role, proposal in failed.items()
+                for entry in told(role, proposal.rejections, self._world.agents)
+            ]
 
     def _proposal(self, decision: Decision, value: object, reasons: Sequence[str]) -> Proposal:
         """Read a critic's answer, and judge it."""
         if value is None:
-            return _unreadable(reasons)
+            return unreadable(reasons)
         try:
-            thoughts, plans = self._answers.read_critic(value, decision.asked)
+            thoughts, plans = self._answers.read_joint(value, decision.asked)
         except Misread as error:
             return Proposal({}, "", error.rejections, readable=False)
         return Proposal(plans, thoughts, self._scrutiny.judge(decision.sight, decision.joint(plans)))
@@ -162,7 +168,7 @@ class TripletCritic:
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
         shown = {
-            role: {"thoughts": proposal.thoughts, "plans": self._named(proposal.plans)}
+            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self._world.agents)}
             for role, proposal in decision.critics.items()
         }
         tried: list[Proposal] = []
@@ -171,7 +177,7 @@ class TripletCritic:
             given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
             answer = await self._speaker.ask(Role.ASSESSOR, self._answers.assessor, view, given)
             if answer.value is None:
-                proposal = _unreadable(answer.reasons)
+                proposal = unreadable(answer.reasons)
             else:
                 try:
                     thoughts, plans = self._answers.read_assessor(answer.value, asked, sources)
@@ -187,7 +193,7 @@ class TripletCritic:
             if decision.retries == 0:
                 return self._mended(decision, tried).plans
             decision.retries -= 1
-            feedback = self._told(Role.ASSESSOR.value, proposal)
+            feedback = told(Role.ASSESSOR.value, proposal.rejections, self._world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
@@ -218,58 +224,10 @@ class TripletCritic:
             note(decision.calls, repaired=[*decision.calls[-1].record.get("repaired", ()), *dropped])
         return Proposal(plans, proposal.thoughts)
 
-    def _under_way(self, view: View) -> dict[int, Plan]:
-        """What is left of the suggestions that agents are carrying out; those who only wait have none.
-
-        Empty where a decision is about all agents.
-        """
-        found: dict[int, Plan] = {}
-        for agent, plan in self._suggested.items():
-            member = view.team[agent]
-            if self._settings.replan == "idle_only" and member.plan is not None and is_running(plan, member):
-                found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
-        return found
-
     def _blocks(self, decision: Decision, asked: Sequence[int]) -> dict[str, object]:
         return {
             "asked": [self._world.agents[agent] for agent in asked],
             "memory": self._memory.epochs,
             "state": self._gates.state(decision.sight),
-            "commitments": self._named(decision.running),
+            "commitments": named(decision.running, self._world.agents),
         }
-
-    def _named(self, plans: Mapping[int, Plan]) -> dict[str, object]:
-        return {self._world.agents[agent]: plan_value(plan) for agent, plan in sorted(plans.items())}
-
-    def _told(self, role: str, proposal: Proposal) -> list[dict[str, Any]]:
-        """Internal feedback: what is wrong with whose proposal."""
-        return [
-            {
-                "proposal": role,
-                "code": rejection.code,
-                "agents": [self._world.agents[agent] for agent in rejection.agents],
-                "problem": rejection.text,
-            }
-            for rejection in proposal.rejections
-        ]
-
-
-def _place(member: MemberView) -> str:
-    """Where an agent stands between two plans; another after each commit."""
-    if member.plan is not None:
-        return member.plan.id
-    return f"after {member.outcomes[-1].id}" if member.outcomes else ""
-
-
-def _unreadable(reasons: Sequence[str]) -> Proposal:
-    return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
-
-
-def _objection(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "agent": names[objection.agent],
-        "code": objection.code,
-        "problem": objection.problem,
-        "issue": objection.issue,
-        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
-    }

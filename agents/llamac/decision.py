@@ -6,26 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.llamac.gates import Joint, Rejection, Sight
+from agents.coordination.joint import Joint, Proposal, Sight
 from maeil.mind import Call
 from maeil.plans import Plan
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A joint plan with the thoughts behind it.
-
-    Attributes:
-        plans: by agent.
-        thoughts: in words.
-        rejections: what is wrong with it.
-        readable: whether there is a joint plan at all.
-    """
-
-    plans: dict[int, Plan]
-    thoughts: str = ""
-    rejections: tuple[Rejection, ...] = ()
-    readable: bool = True
 
 
 @dataclass(slots=True)

@@ -1,86 +1,18 @@
-"""How a model is asked in one of the four roles."""
+"""The roles of LLaMAC."""
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-
-from agents.llamac.gates import GRAMMAR, Code, Rejection
-from agents.llamac.prompts import Role, RolePrompts
-from agents.llm.errors import AnswerInvalid
-from agents.llm.protocol import AnswerFormat, Model, Origin, Request
-from agents.naive.mind import UNSET
-from agents.naive.records import answered, unanswered
-from maeil.mind import Call, View
+from enum import StrEnum
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of a call.
+class Role(StrEnum):
+    """A role; the value is the name of its template."""
 
-    Attributes:
-        value: the answer as JSON; None when there is none.
-        reasons: why there is none.
-        call: the call, for the trace.
-    """
-
-    value: object
-    reasons: tuple[str, ...]
-    call: Call
+    EXPLORER = "explorer"
+    EXPLOITER = "exploiter"
+    ASSESSOR = "assessor"
+    ACTOR = "actor"
 
 
-class Speaker:
-    """Asks the model of one participant.
-
-    Args:
-        model: what answers.
-        prompts: writes the prompts.
-        codes: the rules of both gates, for the records of rejections.
-    """
-
-    def __init__(self, model: Model, prompts: RolePrompts, codes: Mapping[str, Code]) -> None:
-        self._model = model
-        self._prompts = prompts
-        self._codes = {**GRAMMAR, **codes}
-        self._seen: Counter[bytes] = Counter()
-
-    async def ask(self, role: Role, wanted: AnswerFormat, view: View, blocks: Mapping[str, object]) -> Asked:
-        """Ask in a role; a prompt that was asked before is another sample of it.
-
-        Args:
-            role: who is to answer.
-            wanted: the form of the answer.
-            view: the turn in which it is asked.
-            blocks: the data of the prompt by name; empty ones are left out.
-
-        Raises:
-            agents.llm.errors.LanguageModelError: the model cannot be asked at all.
-            maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
-        """
-        messages = self._prompts.write(role, view, blocks)
-        digest = hashlib.sha256("\0".join(message.content for message in messages).encode()).digest()
-        self._seen[digest] += 1
-        request = Request(messages, wanted, UNSET, self._seen[digest] - 1, Origin(view.name, view.t))
-        try:
-            reply = await self._model.complete(request)
-        except AnswerInvalid as error:
-            return Asked(None, error.reasons, _noted(unanswered(error), role=role.value))
-        return Asked(reply.value, (), _noted(answered(reply), role=role.value))
-
-    def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
-        """Note in the record of a call what the gates found wrong with it: the keys that the metrics `gates.*` read."""
-        found = [
-            {"code": r.code, "constraint": self._codes[r.code].constraint, "agents": list(r.agents)} for r in rejections
-        ]
-        return _noted(call, rejections=found) if found else call
-
-
-def _noted(call: Call, **notes: object) -> Call:
-    return replace(call, record={**call.record, **notes})
-
-
-def note(calls: list[Call], **notes: object) -> None:
-    """Note something in the record of the last call of a thought."""
-    calls[-1] = _noted(calls[-1], **notes)
+CRITICS = {"both": (Role.EXPLORER, Role.EXPLOITER), "explorer": (Role.EXPLORER,), "exploiter": (Role.EXPLOITER,)}
+"""Who proposes, by the value of `critics`."""

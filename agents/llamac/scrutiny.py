@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.llamac.gates import GRAMMAR, IMPOSSIBLE, Code, Fault, Gates, Joint, Rejection, Sight
+from agents.coordination.joint import GRAMMAR, Code, Fault, Joint, Rejection, Sight, impossible
+from agents.llamac.gates import Gates
 from maeil.plans import Plan
 from maeil.world import World
 
@@ -26,13 +27,9 @@ class Scrutiny:
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
         """Tell what is wrong with a joint plan; nothing when it passes."""
-        impossible = tuple(
-            Rejection(IMPOSSIBLE, (agent,), problem)
-            for agent, plan in sorted(joint.plans.items())
-            for problem in self._world.problems(agent, plan)
-        )
-        if impossible or not self._enabled:
-            return impossible
+        refused = impossible(self._world, joint.plans)
+        if refused or not self._enabled:
+            return refused
         return tuple(self.gates.scrutinize(sight, joint))
 
     def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:

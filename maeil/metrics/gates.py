@@ -1,16 +1,16 @@
-"""What rule-based gates found wrong with plans before anybody carried them out (LLaMAC, scrutiny and confirmation).
+"""What was found wrong with joint plans before they were carried out: by rules (LLaMAC), or by agents (HMAS-2).
 
-A mind with gates notes in the record of a call (`Call.record`) what they made of its answer. The keys read here, all
-optional:
+A mind whose plans are judged notes in the record of a call (`Call.record`) what came of its answer. The keys read here,
+all optional:
 
 | key | value |
 |---|---|
-| `role` | in which role the model was asked; `actor` for feedback on a plan that failed its confirmation |
+| `role` | in which role the model was asked; for feedback on a plan: `actor` (LLaMAC), `reviewer` (HMAS-2) |
 | `rejections` | list of `{"code", "constraint", "agents"}`: the rules broken, and what they stand for |
 | `on_feedback` | whether it was asked because agents had objected |
 | `repaired` | agents whose plans were dropped because all retries were used up |
 
-A team without gates has 0 of each.
+A team whose plans nobody judges has 0 of each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maeil.tasks import Constraint
 from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
 
-ACTOR = "actor"
+ACTORS = frozenset({"actor", "reviewer"})
 
 
 def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
@@ -58,19 +58,19 @@ metric("gates.rejections_grammar", "rejections", "Rules broken that stand for no
 
 @metric("gates.rejected_proposals", "calls")
 def rejected_proposals(trace: Trace) -> Value:
-    """Calls of critics and assessor whose answer did not pass scrutiny."""
-    return sum(1 for call in _calls(trace) if call.get("rejections") and call.get("role") != ACTOR)
+    """Calls for a joint plan whose answer did not pass: the retries of a planner, but for the last one of a failure."""
+    return sum(1 for call in _calls(trace) if call.get("rejections") and call.get("role") not in ACTORS)
 
 
 @metric("gates.actor_calls", "calls")
 def actor_calls(trace: Trace) -> Value:
-    """Calls of actors: plans that failed their confirmation, and on which there was feedback."""
-    return sum(1 for call in _calls(trace) if call.get("role") == ACTOR)
+    """Calls of agents for feedback on their part: when it failed its confirmation (LLaMAC), or always (HMAS-2)."""
+    return sum(1 for call in _calls(trace) if call.get("role") in ACTORS)
 
 
 @metric("gates.feedback_rounds", "rounds")
 def feedback_rounds(trace: Trace) -> Value:
-    """Thoughts in which a coordinator planned anew on feedback (LLaMAC, external feedback)."""
+    """Thoughts in which a coordinator planned anew on feedback (LLaMAC, external feedback; HMAS-2, objections)."""
     return sum(any(call.get("on_feedback") for call in thought.calls) for thought in trace.of(ThoughtEnd))
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agents.llm.errors import BadRequest
 from agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
-from agents.llm.simulated import spoil
+from agents.llm.simulated import baselines, spoil
 from agents.llm.simulated.reading import find_blocks, read_view
 from agents.llm.simulated.roles import ROLES, play
 from agents.llm.simulated.smallest import smallest
@@ -59,7 +59,7 @@ class SimulatedSettings(BaseModel):
 
 
 class SimulatedModel:
-    """Answers the requests of the agents `naive` and `llamac` by the rules of a world's rule-based minds.
+    """Answers the requests of all minds of this project that ask a model, by the rules of a world's rule-based minds.
 
     It reads the blocks of the prompt and nothing else, keeps nothing from request to request, and answers in the format
     that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on what follows
@@ -119,7 +119,7 @@ class SimulatedModel:
 
 
 def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn, or in a role of LLaMAC, by the rules of the world."""
+    """Answer a turn, or in a role of LLaMAC or of the baselines, by the rules of the world."""
     try:
         turn = orjson.loads(blocks["turn"])
         world, vocabulary = turn["world"], frozenset(turn["vocabulary"])
@@ -130,6 +130,8 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
         speaker: Any = import_module(f"agents.llm.simulated.{world}")  # only the world in use is loaded
         if turn["role"] in ROLES:
             return play(blocks, speaker, poor, rng)
+        if turn["role"] in baselines.ROLES:
+            return baselines.play(blocks, speaker, poor, rng)
         view = read_view(blocks, speaker.read_observation(blocks["observation"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import orjson
 
-from agents.llamac.prompts import Role
+from agents.llamac.roles import Role
 from agents.naive.answers import plan_value
+from maeil.mind import Observation
 from maeil.plans import Plan
 
 ROLES = frozenset(Role)
@@ -49,6 +50,10 @@ class Proposer(Protocol):
         """Make a joint plan."""
         ...
 
+    def read_observation(self, text: str) -> Observation:
+        """Read the observation of a prompt."""
+        ...
+
 
 def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
     """Answer in a role.
@@ -71,12 +76,30 @@ def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random
         return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
     if role == Role.ASSESSOR:
         return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
-    index = {name: agent for agent, name in enumerate(turn["team"])}
+    return {"thoughts": f"I am the {role}.", "plans": entries(given, role, world, poor, rng)}
+
+
+def entries(
+    given: Mapping[str, Any], role: str, world: Proposer, poor: float, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Make a joint plan by the rules of a world.
+
+    Args:
+        given: the blocks of the prompt.
+        role: `explorer` or `exploiter`.
+        world: the rules.
+        poor: probability, for each agent, that its part is made at random.
+        rng: for the choices.
+
+    Returns:
+        The entries of the answer.
+    """
+    names = given["turn"]["team"]
+    index = {name: agent for agent, name in enumerate(names)}
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]
     plans = world.propose(Brief(role, given["state"], running, asked, poor, rng))
-    entries = [{"agent": turn["team"][agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
-    return {"thoughts": f"I am the {role}.", "plans": entries}
+    return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
 
 
 def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:

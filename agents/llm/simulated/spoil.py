@@ -70,7 +70,7 @@ def _change(value: dict[str, Any], rng: np.random.Generator, bad: Mapping[str, o
 
 
 def _plans(value: dict[str, Any]) -> list[dict[str, Any]]:
-    """All plans of an answer: the one of an agent, or those that LLaMAC's roles make for a team."""
-    entries = [*value.get("plans", ()), *value.get("choices", ())]
+    """All plans of an answer: the one of an agent, or those that the roles of planners make for a team."""
+    entries = [*(value.get("plans") or ()), *value.get("choices", ())]
     found = [value.get("plan"), value.get("decision", {}).get("plan"), value.get("proposal")]
     return [plan for plan in (*found, *(entry["plan"] for entry in entries)) if plan is not None]

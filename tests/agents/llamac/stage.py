@@ -8,12 +8,13 @@ from typing import Any
 
 import orjson
 
+from agents.coordination.prompts import RolePrompts
+from agents.coordination.speaker import Speaker
 from agents.llamac.actor import Actor
 from agents.llamac.answers import Answers
 from agents.llamac.critic import TripletCritic
 from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
-from agents.llamac.prompts import RolePrompts
-from agents.llamac.roles import Speaker
+from agents.llamac.roles import Role
 from agents.llamac.scrutiny import Scrutiny
 from agents.llm.protocol import Finish, Reply, Request, Usage
 from agents.llm.structured import Structuring
@@ -117,7 +118,7 @@ class Silent(RolePrompts):
     """Prompts without the rules of a world, which the corridor has none of."""
 
     def __init__(self, world: Corridor, tmp: str) -> None:
-        super().__init__(tmp, "rules.jinja", world, 8)
+        super().__init__("llamac", Role, world, folder=tmp, rules="rules.jinja", max_actions=8)
 
 
 def run(

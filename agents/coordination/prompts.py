@@ -1,20 +1,19 @@
 """Writes the prompts of the roles: one system message a role, and one message of blocks a call.
 
-A template is looked for in `llamac/` of the user's folder, in `prompts/llamac/`, in the user's folder, in
-`prompts/<world>/` and in `prompts/common/`; so the rules of a world are those that `naive` tells. The data stand in the
-blocks of `agents.naive.blocks`.
+A set of roles has a folder, `llamac` or `baselines`, with a template for each role. A template is looked for in the
+folder of this name in the user's folder and in `prompts/`, then in the user's folder, in `prompts/<world>/` and in
+`prompts/common/`; so the rules of a world are those that `naive` tells. The data stand in the blocks of
+`agents.naive.blocks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from jinja2 import TemplateError
 
-from agents.llm.protocol import ChatMessage
-from agents.llm.protocol import Role as Speaker
+from agents.llm.protocol import ChatMessage, Role
 from agents.naive.blocks import write_block
 from agents.naive.prompts import SHIPPED, find_template, template_environment
 from agents.naive.vocabulary import describe
@@ -22,39 +21,34 @@ from maeil.mind import View
 from maeil.world import World
 
 
-class Role(StrEnum):
-    """A role of LLaMAC; the value is the name of its template."""
-
-    EXPLORER = "explorer"
-    EXPLOITER = "exploiter"
-    ASSESSOR = "assessor"
-    ACTOR = "actor"
-
-
 class RolePrompts:
     """Writes the prompts of a team.
 
     Args:
+        kind: the set of roles: the name of its folder.
+        roles: the names of the templates of the roles.
+        world: whose rules and vocabulary they tell.
         folder: a folder of templates that come before the shipped ones; None: none.
         rules: template of the rules of the world.
-        world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, folder: str | None, rules: str, world: World, max_actions: int) -> None:
+    def __init__(
+        self, kind: str, roles: Iterable[str], world: World, *, folder: str | None, rules: str, max_actions: int
+    ) -> None:
         own = [Path(folder)] if folder is not None else []
         places = [
-            *(place / "llamac" for place in own),
-            SHIPPED / "llamac",
+            *(place / kind for place in own),
+            SHIPPED / kind,
             *own,
             SHIPPED / world.name,
             SHIPPED / "common",
         ]
         environment = template_environment(tuple(place.absolute() for place in places))
-        for name in (rules, *(f"{role}.jinja" for role in Role)):
+        for name in (rules, *(f"{role}.jinja" for role in roles)):
             find_template(environment, name.removesuffix(".jinja"), name, world.name, places)
         self._system = find_template(environment, "system", "system.jinja", world.name, places)
         self._turn = find_template(environment, "turn", "turn.jinja", world.name, places)
@@ -67,7 +61,7 @@ class RolePrompts:
             "prompts": {"rules": rules},
         }
 
-    def write(self, role: Role, view: View, blocks: Mapping[str, object]) -> tuple[ChatMessage, ...]:
+    def write(self, role: str, view: View, blocks: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
 
         Args:
@@ -90,8 +84,8 @@ class RolePrompts:
         who = {**self._common, "role": role, "name": view.name}
         try:
             return (
-                ChatMessage(Speaker.SYSTEM, self._system.render(who).strip()),
-                ChatMessage(Speaker.USER, self._turn.render({**who, "blocks": written}).strip()),
+                ChatMessage(Role.SYSTEM, self._system.render(who).strip()),
+                ChatMessage(Role.USER, self._turn.render({**who, "blocks": written}).strip()),
             )
         except TemplateError as error:
             raise ValueError(f"prompts: a template cannot be filled in: {error}") from error

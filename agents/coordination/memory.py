@@ -1,4 +1,4 @@
-"""The memory of the critics: the last decision epochs, from one commit to the next."""
+"""What has become of joint plans: which are under way, and the last decision epochs, from one commit to the next."""
 
 from __future__ import annotations
 
@@ -76,6 +76,23 @@ class Memory:
                 "reached": progress.reached - epoch.progress.reached,
             }
         )
+
+
+def place(member: MemberView) -> str:
+    """Tell where an agent stands between two plans; another after each commit."""
+    if member.plan is not None:
+        return member.plan.id
+    return f"after {member.outcomes[-1].id}" if member.outcomes else ""
+
+
+def under_way(suggested: Mapping[int, Plan], team: Sequence[MemberView]) -> dict[int, Plan]:
+    """Give what is left of the suggestions that agents are carrying out; those who only wait have none."""
+    found: dict[int, Plan] = {}
+    for agent, plan in suggested.items():
+        member = team[agent]
+        if member.plan is not None and is_running(plan, member):
+            found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
+    return found
 
 
 def is_same(plan: Plan, seen: PlanView) -> bool:

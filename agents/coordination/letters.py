@@ -1,4 +1,4 @@
-"""What the critic and the actors write to each other, as JSON: suggestions, and objections to them."""
+"""What planners and agents write to each other, as JSON: joint plans, and objections to them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from agents.coordination.joint import named
 from agents.naive.answers import plan_value
 from maeil.actions import Vocabulary
 from maeil.messages import Draft, Kind, Message
@@ -16,33 +17,37 @@ from maeil.plans import Plan, Task
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """An actor's feedback.
+    """An agent's feedback on its part of a joint plan.
 
     Attributes:
         agent: who objects.
-        code: the rule of plan confirmation that its part breaks.
+        code: the rule that its part breaks; empty where no rule was asked.
         problem: what the rule found.
-        issue: what the actor's model makes of it; empty when that gave no answer.
+        issue: what the agent's model finds wrong; empty when that gave no answer.
         proposal: the plan that it would have instead.
     """
 
     agent: int
-    code: str
-    problem: str
+    code: str = ""
+    problem: str = ""
     issue: str = ""
     proposal: Plan | None = None
 
 
 def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
     """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
-    content = {"suggestions": {names[agent]: plan_value(plan) for agent, plan in sorted(plans.items())}}
+    content = {"suggestions": named(plans, names)}
     return Draft(tuple(recipients), orjson.dumps(content).decode(), Kind.DIRECTIVE)
 
 
 def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
     """Read a suggestion."""
-    suggestions = orjson.loads(message.content)["suggestions"]
-    return {names.index(name): _plan(value, vocabulary) for name, value in suggestions.items()}
+    return read_plans(orjson.loads(message.content)["suggestions"], vocabulary, names)
+
+
+def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
+    """Read plans by the names of their agents: the inverse of `agents.coordination.joint.named`."""
+    return {names.index(name): _plan(value, vocabulary) for name, value in plans.items()}
 
 
 def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
@@ -65,6 +70,18 @@ def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list
             proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
             found.append(Objection(message.sender, content["code"], content["problem"], content["issue"], proposal))
     return sorted(found, key=lambda objection: objection.agent)
+
+
+def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
+    """Write an objection for a prompt, JSON-ready, without what it does not say."""
+    shown = {
+        "agent": names[objection.agent],
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+    }
+    return {key: value for key, value in shown.items() if value}
 
 
 def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:

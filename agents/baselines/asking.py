@@ -1,0 +1,121 @@
+"""Asks for a joint plan, and again with the reasons while it cannot be read or carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from agents.baselines.roles import Role
+from agents.coordination.answers import JointAnswers, Misread
+from agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
+from agents.coordination.speaker import Asked, Speaker
+from agents.llm.protocol import AnswerFormat
+from maeil.errors import EpisodeStop
+from maeil.mind import Call, View
+from maeil.world import World
+
+
+class NoJointPlan(EpisodeStop):
+    """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.
+
+    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other; so the outcome is
+    `completed`.
+    """
+
+    outcome = "completed"
+
+    def __init__(self, retries: int, rejections: Sequence[Rejection]) -> None:
+        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
+        super().__init__(f"no joint plan after {retries} retries: {found}")
+
+
+class Judged(Protocol):
+    """An answer that has been judged."""
+
+    @property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """What is wrong with it."""
+        ...
+
+
+T = TypeVar("T", bound=Judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What came of asking.
+
+    Attributes:
+        answer: the last answer; without rejections unless all retries are used up.
+        calls: all calls, in order.
+    """
+
+    answer: T
+    calls: list[Call]
+
+
+class Asker:
+    """Asks the model of one participant for joint plans.
+
+    Args:
+        speaker: asks it once.
+        answers: reads them.
+        world: whose present state decides what can be carried out.
+        retries: times that it asks again.
+    """
+
+    def __init__(self, speaker: Speaker, answers: JointAnswers, world: World, retries: int) -> None:
+        self._speaker = speaker
+        self._answers = answers
+        self._world = world
+        self.retries = retries
+
+    async def joint(
+        self, role: Role, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> Outcome[Proposal]:
+        """Ask for a joint plan.
+
+        Args:
+            role: who is to answer.
+            view: the turn in which it is asked.
+            asked: agents that it may have plans for.
+            blocks: the data of the prompt.
+        """
+        return await self.insist(role, self._answers.joint, lambda answer: self._proposal(answer, asked), view, blocks)
+
+    async def insist(
+        self,
+        role: Role,
+        wanted: AnswerFormat,
+        judge: Callable[[Asked], T],
+        view: View,
+        blocks: Mapping[str, object],
+    ) -> Outcome[T]:
+        """Ask until an answer has no rejections, or all retries are used up.
+
+        Args:
+            role: who is to answer.
+            wanted: the form of the answer.
+            judge: reads an answer and tells what is wrong with it.
+            view: the turn in which it is asked.
+            blocks: the data of the prompt; `feedback` is added, with what was wrong with the answer before.
+        """
+        calls: list[Call] = []
+        feedback: list[dict[str, Any]] = []
+        while True:
+            asked = await self._speaker.ask(role, wanted, view, {**blocks, "feedback": feedback})
+            answer = judge(asked)
+            calls.append(self._speaker.rejected(asked.call, answer.rejections))
+            if not answer.rejections or len(calls) > self.retries:
+                return Outcome(answer, calls)
+            feedback = told(role, answer.rejections, self._world.agents)
+
+    def _proposal(self, answer: Asked, asked: Sequence[int]) -> Proposal:
+        if answer.value is None:
+            return unreadable(answer.reasons)
+        try:
+            thoughts, plans = self._answers.read_joint(answer.value, asked)
+        except Misread as error:
+            return Proposal({}, "", error.rejections, readable=False)
+        return Proposal(plans, thoughts, impossible(self._world, plans))

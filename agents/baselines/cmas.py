@@ -1,0 +1,35 @@
+"""CMAS: a coordinator makes the joint plan, and the agents carry it out (arXiv 2309.15943)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agents.baselines.centre import OnePlanner
+from agents.baselines.kit import Kit
+from agents.baselines.settings import PlanningConfig
+from agents.coordination.fit import needs_leader
+from agents.coordination.follower import Follower
+from maeil.component import Component, TeamContext
+from maeil.mind import Mind
+
+
+class CmasConfig(PlanningConfig):
+    """Parameters of `cmas`."""
+
+    name: Literal["cmas"]
+
+
+def build(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: followers, and the coordinator.
+
+    Raises:
+        ValueError: the topology has no coordinator that directs, or a template is not there.
+    """
+    needs_leader("cmas", context.topology, rounds=0)
+    kit = Kit(config, context)
+    followers = [Follower(kit.world, config.pause) for _ in kit.world.agents]
+    return [*followers, kit.centre(OnePlanner(kit.asker()))]
+
+
+component = Component(CmasConfig, build, uses_models=True)

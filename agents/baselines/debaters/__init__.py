@@ -1,0 +1,54 @@
+"""Multi-agent debate: several planners propose, see each other's plans, and a rule merges the last ones.
+
+After Du et al., arXiv 2305.14325, as the LLaMAC paper has it beside its own: all at once in each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from agents.baselines.debaters.merging import Merge, majority
+from agents.baselines.debaters.panel import Panel
+from agents.baselines.kit import Kit
+from agents.baselines.settings import PlanningConfig
+from agents.coordination.fit import needs_leader
+from agents.coordination.follower import Follower
+from maeil.component import Component, TeamContext
+from maeil.mind import Mind
+
+
+class DebatersConfig(PlanningConfig):
+    """Parameters of `debaters`."""
+
+    name: Literal["debaters"]
+    debaters: PositiveInt
+    """How many propose."""
+    rounds: PositiveInt
+    """How often each proposes; from the second time on it sees what the others proposed last."""
+
+
+def build(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: followers, and the coordinator in whose place the debaters are.
+
+    Raises:
+        ValueError: the topology has no coordinator that directs, or a template is not there.
+    """
+    needs_leader("debaters", context.topology, rounds=0)
+    kit = Kit(config, context)
+    panel = Panel(kit.asker(), config.debaters, config.rounds, merge_of(kit.world.name))
+    return [*(Follower(kit.world, config.pause) for _ in kit.world.agents), kit.centre(panel)]
+
+
+def merge_of(world: str) -> Merge:
+    """Give the rule that makes one joint plan of several: the majority, and in the squeeze the median."""
+    if world == "squeeze":
+        from agents.baselines.debaters.squeeze import median  # noqa: PLC0415 (only the world in use is loaded)
+
+        return median
+    return majority
+
+
+component = Component(DebatersConfig, build, uses_models=True)

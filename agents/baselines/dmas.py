@@ -1,0 +1,32 @@
+"""DMAS: the agents talk until one of them states the joint plan; there is no coordinator (arXiv 2309.15943)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agents.baselines.hmas1 import talkers
+from agents.baselines.kit import Kit
+from agents.baselines.settings import PlanningConfig
+from agents.coordination.fit import needs_dialogue
+from maeil.component import Component, TeamContext
+from maeil.mind import Mind
+
+
+class DmasConfig(PlanningConfig):
+    """Parameters of `dmas`."""
+
+    name: Literal["dmas"]
+
+
+def build(config: DmasConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team.
+
+    Raises:
+        ValueError: the topology is no dialogue that the team opens, or a template is not there.
+    """
+    turns = needs_dialogue("dmas", context.topology, opens="team")
+    return talkers(Kit(config, context), config.pause, turns)
+
+
+component = Component(DmasConfig, build, uses_models=True)

@@ -1,0 +1,50 @@
+"""HMAS-1: the coordinator makes a joint plan, and those whom it names talk it over (arXiv 2309.15943)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agents.baselines.answers import TalkAnswers
+from agents.baselines.centre import OnePlanner
+from agents.baselines.kit import Kit
+from agents.baselines.settings import PlanningConfig
+from agents.baselines.talker import Talker
+from agents.coordination.fit import needs_dialogue
+from maeil.component import Component, TeamContext
+from maeil.mind import Mind
+
+
+class Hmas1Config(PlanningConfig):
+    """Parameters of `hmas1`."""
+
+    name: Literal["hmas1"]
+
+
+def build(config: Hmas1Config, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: talkers, and the coordinator.
+
+    Raises:
+        ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
+    """
+    turns = needs_dialogue("hmas1", context.topology, opens="coordinator")
+    kit = Kit(config, context)
+    return [*talkers(kit, config.pause, turns), kit.centre(OnePlanner(kit.asker()))]
+
+
+def talkers(kit: Kit, pause: int, turns: int) -> list[Mind]:
+    """Make the agents of a dialogue.
+
+    Args:
+        kit: makes their parts.
+        pause: steps that they wait without a part.
+        turns: how often each may speak.
+    """
+    answers = kit.answers(TalkAnswers)
+    return [
+        Talker(kit.asker(name, TalkAnswers), answers, kit.world, kit.history(), pause=pause, turns=turns)
+        for name in kit.world.agents
+    ]
+
+
+component = Component(Hmas1Config, build, uses_models=True)

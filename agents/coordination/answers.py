@@ -1,0 +1,111 @@
+"""The joint plan as a typed answer: `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`.
+
+An agent without an entry waits. Entries are a list, not an object by agent, so that an agent that is named twice is
+seen and refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Rejection
+from agents.llm.protocol import AnswerFormat
+from agents.naive.answers import checked, part, plan_model, read_plan, tidy
+from maeil.actions import Vocabulary
+from maeil.errors import InvalidThought
+from maeil.plans import Plan
+
+Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
+
+
+class Misread(Exception):
+    """An answer that is no joint plan; `rejections` say why."""
+
+    def __init__(self, rejections: Sequence[Rejection]) -> None:
+        super().__init__("; ".join(rejection.text for rejection in rejections))
+        self.rejections = tuple(rejections)
+
+
+class JointAnswers:
+    """The answers of those who plan for a team.
+
+    Args:
+        vocabulary: the actions that a plan may have.
+        max_actions: actions of a plan, at most.
+        names: of the agents, by index.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
+        self.plan: Any = plan_model(vocabulary, max_actions)
+        """The model of one agent's plan."""
+        self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
+        """The model of one agent's part of a joint plan."""
+        self._index = {name: index for index, name in enumerate(names)}
+        self._joint = part("JointPlanAnswer", "", thoughts=Thoughts, plans=list[self.entry])  # type: ignore[name-defined]
+        self.joint = form("joint_plan", self._joint)
+        """The form of a joint plan."""
+
+    def read_joint(self, value: object, asked: Iterable[int]) -> tuple[str, dict[int, Plan]]:
+        """Read the thoughts and the joint plan of an answer.
+
+        Raises:
+            Misread: it has not the form, or names agents that it may not name.
+        """
+        answer = read(self._joint, value)
+        return answer.thoughts, self.read_entries(answer.plans, asked)
+
+    def read_entries(self, entries: Sequence[Any], asked: Iterable[int]) -> dict[int, Plan]:
+        """Read the plans of validated entries.
+
+        Raises:
+            Misread: they name agents that they may not name.
+        """
+        indices = self.agents([entry.agent for entry in entries], asked)
+        return {agent: read_plan(entry.plan) for agent, entry in zip(indices, entries, strict=True)}
+
+    def agents(self, names: Sequence[str], asked: Iterable[int]) -> list[int]:
+        """Find the agents that entries name.
+
+        Raises:
+            Misread: one is not in the team, is named twice, or was not asked about.
+        """
+        allowed = sorted(asked)
+        rejections = [
+            Rejection(STRANGER, (), f"there is no agent {name!r}") for name in names if name not in self._index
+        ]
+        indices = [self._index[name] for name in names if name in self._index]
+        rejections += [
+            Rejection(DUPLICATE, (agent,), f"agent {agent} has {count} entries; give one")
+            for agent, count in sorted(Counter(indices).items())
+            if count > 1
+        ]
+        rejections += [
+            Rejection(
+                NOT_ASKED, (agent,), f"agent {agent} goes on with what it does; the agents asked about are {allowed}"
+            )
+            for agent in sorted(set(indices) - set(allowed))
+        ]
+        if rejections:
+            raise Misread(rejections)
+        return indices
+
+
+def form(name: str, model: type[BaseModel]) -> AnswerFormat:
+    """Give the form of an answer."""
+    return AnswerFormat(name, tidy(model.model_json_schema()))
+
+
+def read(model: type[BaseModel], value: object) -> Any:
+    """Validate an answer.
+
+    Raises:
+        Misread: it has not the form.
+    """
+    try:
+        return checked(model, value)
+    except InvalidThought as error:
+        raise Misread([Rejection(FORM, (), reason) for reason in error.reasons]) from None

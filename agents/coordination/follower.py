@@ -1,0 +1,54 @@
+"""An agent that carries out its part of the joint plan, without a call."""
+
+from __future__ import annotations
+
+from agents.coordination.letters import read_directive
+from agents.coordination.memory import is_same
+from maeil.messages import Kind
+from maeil.mind import Act, Resume, Thought, View
+from maeil.plans import Plan
+from maeil.world import World
+
+
+class Follower:
+    """The mind of an agent that does what it is told, and waits when it is told nothing.
+
+    Args:
+        world: whose actions it takes.
+        pause: steps that it waits.
+    """
+
+    def __init__(self, world: World, pause: int) -> None:
+        self._world = world
+        self._pause = pause
+        self._joint: dict[int, Plan] = {}
+
+    async def think(self, view: View) -> Thought:
+        """Read the joint plan; answer it, or commit one's part, as the turn allows."""
+        told = [message for message in view.unread if message.kind is Kind.DIRECTIVE]
+        for message in told:
+            self._joint = read_directive(message, self._world.vocabulary, view.names)
+        if Act.PLAN not in view.turn.acts:
+            return await self.answer(view) if told and view.agent in self._joint else Thought()
+        plan, self._joint = self._joint.get(view.agent), {}
+        return Thought(carry_out(view, plan, self._world, self._pause))
+
+    async def answer(self, view: View) -> Thought:  # noqa: ARG002 (for those who have something to say)
+        """Answer a joint plan in which one has a part."""
+        return Thought()
+
+
+def carry_out(view: View, plan: Plan | None, world: World, pause: int) -> Plan | Resume:
+    """Give the decision of an agent that is to do its part.
+
+    Args:
+        view: its turn; in one with problems the part has been refused already.
+        plan: its part; None: it has none.
+        world: whose actions it takes.
+        pause: steps that it waits without a part.
+    """
+    if view.plan is not None and (plan is None or is_same(plan, view.plan)):
+        return Resume.RESUME
+    if plan is None or view.problems:
+        return Plan((world.idle,) * pause, None, "no part that can be carried out")
+    return plan

@@ -1,0 +1,78 @@
+"""One speaks after the other, and all hear it, until one states a joint plan (DMAS and HMAS-1, arXiv 2309.15943)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from maeil.component import Component, ComponentConfig
+from maeil.messages import Kind
+from maeil.mind import Act, Turn
+from maeil.topology import Floor, TurnTaken
+
+OPENER, SPEAKER, ALONE = "opener", "speaker", "alone"
+
+
+class DialogueConfig(ComponentConfig):
+    """Parameters of `dialogue`."""
+
+    name: Literal["dialogue"]
+    rounds: PositiveInt
+    """How often each may speak before all plan."""
+    opens: Literal["team", "coordinator"]
+    """Who begins: the agents that need a plan, who are its speakers; or a mind without a body, whose first message
+    says who they are."""
+
+
+class Dialogue:
+    """Turns to speak in index order, `rounds` times round; a message of the kind `directive` ends it; then all plan.
+
+    Speakers write to each other, so nobody else is woken. Those of a dialogue that the coordinator opens are whom it
+    has written to; they write to it too, so that it knows what they have come to. With a single speaker there is
+    nothing to talk about: it plans at once, `alone` when nobody has written to it either.
+    """
+
+    name = "dialogue"
+
+    def __init__(self, config: DialogueConfig) -> None:
+        self._rounds = config.rounds
+        self.coordinated = config.opens == "coordinator"
+        self.turns_each = config.rounds
+        """How often each may speak."""
+
+    def turns(self, floor: Floor) -> Sequence[Turn]:
+        """Give the next speaker its turn, or everybody a turn to plan."""
+        if not floor.quiet or not floor.undecided:
+            return []
+        opening = next((taken for taken in floor.taken if taken.turn.role == OPENER), None)
+        if self.coordinated and opening is None and floor.may_speak(floor.agents):
+            return [Turn(floor.agents, frozenset({Act.SPEAK}), tuple(range(floor.agents)), role=OPENER)]
+        speakers = self._speakers(floor, opening)
+        if len(speakers) > 1 and not any(_stated(taken) for taken in floor.taken):
+            spoken = Counter(taken.turn.agent for taken in floor.taken if Act.SPEAK in taken.turn.acts)
+            for turns in range(self._rounds):
+                for agent in speakers:
+                    if spoken[agent] <= turns and floor.may_speak(agent):
+                        return [self._speak(agent, speakers, floor)]
+        role = ALONE if len(speakers) == 1 and not self.coordinated else SPEAKER
+        return [Turn(agent, frozenset({Act.PLAN}), role=role) for agent in floor.undecided]
+
+    def _speakers(self, floor: Floor, opening: TurnTaken | None) -> Sequence[int]:
+        if not self.coordinated:
+            return floor.opened_by
+        return sorted(opening.recipients) if opening is not None else []
+
+    def _speak(self, agent: int, speakers: Sequence[int], floor: Floor) -> Turn:
+        others = (*(other for other in speakers if other != agent), *([floor.agents] if self.coordinated else []))
+        return Turn(agent, frozenset({Act.SPEAK}), others, limit=1, role=SPEAKER)
+
+
+def _stated(taken: TurnTaken) -> bool:
+    """Whether a speaker has stated the joint plan."""
+    return taken.turn.role == SPEAKER and Kind.DIRECTIVE in taken.kinds
+
+
+component = Component(DialogueConfig, lambda config, _agents: Dialogue(config))
