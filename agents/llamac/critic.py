@@ -100,7 +100,8 @@ class TripletCritic:
             decision.plans = await self._assess(view, decision, asked, {})
         else:
             decision.plans = self._merged(decision)
-        self._memory.begin(Epoch(view.t, self._gates.digest(sight), decision.plans, progress))
+        if (digest := self._gates.digest(sight)) is not None:
+            self._memory.begin(Epoch(view.t, digest, decision.plans, progress))
         return self._suggest(view, decision, asked)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
