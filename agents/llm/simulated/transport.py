@@ -6,6 +6,7 @@ of LLaMAC it plans for all agents that it is asked about (`propose`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -133,7 +134,8 @@ def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ..
 
 
 def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:
-    """The moves that bring boxes nearer: placing first, then by what is gained, the longest way left first."""
+    """The moves that bring boxes nearer: placing first, then by what is gained, the longest way left, the queue."""
+    queues = Counter(box.place for box in board.boxes)
     worth = {(agent, move): gain(board, agent, move) for agent in asked for move in board.available(agent)}
     wanted = sorted(
         (choice for choice, gained in worth.items() if gained > 0),
@@ -141,6 +143,7 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove
             not places(board, *choice),
             -worth[choice],
             -distance_left(board, choice[1].colour, choice[1].to),
+            queues[choice[1].to],
             choice[0],
         ),
     )
