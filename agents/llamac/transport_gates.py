@@ -26,9 +26,10 @@ class TransportGates:
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
     known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
-    Where a plan under way begins with a wait of several steps, nobody knows how much of it is over, and the first step
-    alone is judged. On easy boards nothing conflicts in a step: a box is in reach of one agent alone, and boxes of a
-    colour in its cell are alike.
+    That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
+    plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
+    over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
+    and boxes of a colour in its cell are alike.
 
     Confirmation judges a move with which a plan begins. A plan that begins with a wait passes: what the agent does now
     is nothing, and the board will be another when its move comes.
@@ -37,7 +38,6 @@ class TransportGates:
     codes: Mapping[str, Code] = {
         "V-BOX": Code(_CONFLICT, _DEPENDENCY, "two agents do not act on one box in a step"),
         "V-CORNER": Code(_CONFLICT, _DEPENDENCY, "no two boxes are on one corner at the end of a step"),
-        "V-LATER": Code(_CONFLICT, _SPATIAL, "a later move finds its box and its target there when its turn comes"),
         "C-AVAIL": Code(Fault.UNAVAILABLE, _SPATIAL, "the agent can make its move on the board as it is"),
         "C-PROG": Code(Fault.FRUITLESS, _DEPENDENCY, "a move places a box, or brings it nearer to a target"),
     }
@@ -105,9 +105,6 @@ def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
     for agent, refusal in step.failed.items():
         if refusal is Refused.conflict:
             conflicts.setdefault(f"box_{tried[agent].colour}", []).append(agent)
-        else:
-            text = f"{when} agent {agent} cannot move box_{tried[agent].colour}, as the joint plan stands: {refusal}"
-            yield Rejection("V-LATER", (agent,), text)
     for box, agents in sorted(conflicts.items()):
         yield Rejection("V-BOX", tuple(agents), f"{when} agents {agents} all act on {box}; one of them can")
     for corner in step.collisions:

@@ -68,9 +68,6 @@ TRIPS = [
     ("V-CORNER", (0, 1), APART, TO_TOP),
     ("V-CORNER", (0,), TIGHT, {0: (go("red", TOP),)}),
     ("V-CORNER", (0, 1), APART, {a: (Wait(), *moves) for a, moves in TO_TOP.items()}),
-    ("V-LATER", (1,), ALIKE, {1: (go("red", "target_red"), go("red", "target_red"))}),
-    ("V-LATER", (2,), APART, {0: (go("red", TOP),), 2: (Wait(), go("red", "position[2.0, 1.0]"))}),
-    ("V-LATER", (0,), STRICT, {0: (Wait(), go("red", TOP))}),
 ]  # fmt: skip
 PASSES = [
     ("V-BOX", SHARED, {0: (go("red", "target_red"),), 1: (Wait(),)}),
@@ -80,9 +77,10 @@ PASSES = [
     ("V-CORNER", TIGHT, TAKE_PLACE),
     ("V-CORNER", TIGHT, {0: (go("red", TOP),), 1: (go("blue", "target_blue"),)}),
     ("V-CORNER", ALIKE, {0: (go("red", "square[0.5, 1.5]"), go("red", "square[0.5, 1.5]"))}),
-    ("V-LATER", ALIKE, {1: (go("red", "target_red"), Wait(steps=1000)), 0: (go("red", "square[1.5, 0.5]"),)}),
-    ("V-LATER", APART, {0: (go("red", CENTRE),), 2: (Wait(), go("red", "position[2.0, 1.0]"))}),
-    ("V-LATER", STRICT, {0: (Wait(steps=2), go("red", TOP)), 1: (go("blue", "target_blue"),)}),
+    ("V-CORNER", STRICT, {0: (Wait(steps=2), go("red", TOP)), 1: (go("blue", "target_blue"),)}),
+    ("V-CORNER", STRICT, {0: (Wait(), go("red", TOP))}),
+    ("V-BOX", APART, {0: (go("red", TOP),), 2: (Wait(), go("red", "position[2.0, 1.0]"))}),
+    ("V-BOX", ALIKE, {1: (go("red", "target_red"), go("red", "target_red"), Wait(steps=1000))}),
 ]
 
 
