@@ -98,11 +98,13 @@ class TripletCritic:
             decision.plans = await self._assess(view, decision, asked, {})
         else:
             decision.plans = self._merged(decision)
-        self._memory.begin(Epoch(view.t, self._gates.digest(sight), decision.plans, progress))
-        return self._suggest(view, decision, asked)
+        if (digest := self._gates.digest(sight)) is not None:
+            self._memory.begin(Epoch(view.t, digest, decision.plans, progress))
+        to = [agent for agent in asked if agent in decision.plans or view.team[agent].plan is None]
+        return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
-        """Make another suggestion for those who object; the others keep theirs."""
+        """Make another suggestion for those who object; the others keep theirs, or are told when it is dropped."""
         decision.rounds -= 1
         decision.retries = self._settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
@@ -113,15 +115,15 @@ class TripletCritic:
             "objections": shown,
             "dialogue": decision.dialogue[:-1],
         }
+        before = decision.plans
         decision.plans = await self._assess(view, decision, flagged, blocks)
         note(decision.calls, on_feedback=True)
-        return self._suggest(view, decision, flagged)
+        return self._suggest(view, decision, sorted({*flagged, *(before.keys() - decision.plans.keys())}))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
-        """Tell those who have a part in it, and those who would wait for it."""
+        """Tell the agents whom it concerns what the suggestion is, for all of them."""
         self._suggested |= decision.plans
-        recipients = [agent for agent in to if agent in decision.plans or view.team[agent].plan is None]
-        messages = (directive(recipients, decision.plans, view.names),) if recipients else ()
+        messages = (directive(to, decision.plans, view.names),) if to else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:

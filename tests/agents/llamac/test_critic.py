@@ -221,6 +221,19 @@ def test_with_one_critic_or_without_belief_correction_nobody_assesses(tmp_path, 
     assert model.calls == calls
 
 
+def test_an_agent_whose_plan_the_repair_of_a_replan_drops_is_told_and_waits(tmp_path):
+    crowd = walk(3, "crowd")
+    model = cast(
+        exploiter=joint(agent_0=crowd, agent_1=walk(1)),
+        assessor=[take("exploiter", 2), choose("new", "agent_1", plan=crowd)],
+    )
+    events = run(model, tmp_path, world=Corridor(2, max_steps=1), internal_retries=0)
+    assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
+    sent = [list(s.event.recipients) for s in events if s.event.kind == "message_sent" and s.event.what == "directive"]
+    assert sent == [[0, 1], [0, 1]], "agent 0 has not objected, and is told all the same"
+    assert committed(events) == {0: ["rest"] * 5, 1: ["walk"]}
+
+
 def test_without_belief_correction_the_exploiter_comes_first_and_the_explorer_fills_in(tmp_path):
     model = cast(explorer=everybody(2, walk(3, "far")), exploiter=joint(agent_1=walk(3, "near")))
     events = run(model, tmp_path, belief_correction=False)
