@@ -78,8 +78,7 @@ class TripletCritic:
     async def _decide(self, view: View, key: object) -> Thought:
         """Make a suggestion for all who need one."""
         sight = look(self._world, view.t)
-        progress = self._world.progress()
-        self._memory.end(view.t, progress, view.team)
+        self._memory.end(view.t, self._world.progress(), view.team)
         running = under_way(self._suggested, view.team) if self._settings.replan == "idle_only" else {}
         asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
         decision = Decision(
@@ -98,8 +97,7 @@ class TripletCritic:
             decision.plans = await self._assess(view, decision, asked, {})
         else:
             decision.plans = self._merged(decision)
-        if (digest := self._gates.digest(sight)) is not None:
-            self._memory.begin(Epoch(view.t, digest, decision.plans, progress))
+        self._remember(view, decision)
         to = [agent for agent in asked if agent in decision.plans or view.team[agent].plan is None]
         return self._suggest(view, decision, to)
 
@@ -118,7 +116,13 @@ class TripletCritic:
         before = decision.plans
         decision.plans = await self._assess(view, decision, flagged, blocks)
         note(decision.calls, on_feedback=True)
+        self._remember(view, decision)
         return self._suggest(view, decision, sorted({*flagged, *(before.keys() - decision.plans.keys())}))
+
+    def _remember(self, view: View, decision: Decision) -> None:
+        """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
+        if (digest := self._gates.digest(decision.sight)) is not None:
+            self._memory.begin(Epoch(view.t, digest, decision.plans, self._world.progress()))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
         """Tell the agents whom it concerns what the suggestion is, for all of them."""

@@ -315,6 +315,19 @@ def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, lengt
         }
 
 
+def test_the_memory_holds_the_suggestion_that_stood_in_the_end(tmp_path):
+    model = cast(
+        1,
+        exploiter=[joint(agent_0=walk(1)), everybody(1)],
+        explorer=everybody(1, walk(4)),
+        assessor=[take("exploiter", 1), take("explorer", 1), take("exploiter", 1)],
+    )
+    run(model, tmp_path, 1, world=Corridor(1, length=6))
+    (epoch,) = model.asked("exploiter")[-1]["memory"]
+    assert epoch["plans"]["agent_0"]["actions"] == ["walk(steps=4, fails_at=None)"]
+    assert epoch["plans"]["agent_0"]["status"] == "succeeded"
+
+
 def test_rejections_are_metrics_by_the_constraint_that_their_code_stands_for(tmp_path):
     model = cast(
         explorer=[CROWD, NOT_JSON, everybody(2)],

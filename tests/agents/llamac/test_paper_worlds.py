@@ -318,7 +318,7 @@ def test_the_order_of_the_entries_changes_nothing():
     answers = Answers(w.vocabulary, 8, w.agents, ("explorer", "exploiter"))
     found, played = [], []
     for order in itertools.permutations(plans):
-        _, read = answers.read_critic(orjson.loads(entries(*order)), range(4))
+        _, read = answers.read_joint(orjson.loads(entries(*order)), range(4))
         found.append(read)
         chosen = [name for name, _ in order if name != "agent_0"]
         model = cast(explorer=entries(*order), exploiter=entries(*order), assessor=choose("explorer", *chosen))
