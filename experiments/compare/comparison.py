@@ -28,7 +28,7 @@ class Question:
     Attributes:
         by: factors whose levels are compared; empty: the first that varies among arm, topology, agents, model, env.
         across: the factor across which they are; None: `n` where it varies; `none`: no factor.
-        metrics: what is compared; empty: success, completion and steps.
+        metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
         baseline: the level from which differences are taken; None: none are.
         statistic: what tables and figures show.
         accept_versions: whether runs of different versions of the code may be pooled.
@@ -134,7 +134,9 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     found = pool(results, lambda row: factors.label_of(row, by))
     if not question.accept_versions and "version" not in by:
         refuse_mixed_versions(found)
-    wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in question.metrics or metrics.DEFAULT))
+    named = [name for part in results if part.sweep is not None for name in part.sweep.metrics]
+    asked = question.metrics or named or metrics.DEFAULT
+    wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in asked))
     levels = _levels(found, by)
     points = tuple(factors.in_order(_point(row, across) for row in found.rows))
     design = find_design(found.rows, found.levels, by, across)

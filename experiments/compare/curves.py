@@ -13,8 +13,8 @@ from experiments.errors import UserError
 from experiments.statistics import Estimate, estimate
 from experiments.statistics.aggregates import Floats, Name
 from maeil.errors import MaeilError
+from maeil.metrics.scores import scores
 from maeil.trace import read_trace
-from maeil.trace.events import ScoreChange, StepTaken
 
 POINTS = 60
 """Instants of a curve, at most."""
@@ -44,23 +44,17 @@ def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -
     Raises:
         UserError: a trace is not there, or cannot be read.
     """
-    scores = [_scores(folder) for folder in folders]
-    longest = max(map(len, scores)) - 1
+    read = [_read(folder) for folder in folders]
+    longest = max(map(len, read)) - 1
     steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
-    after = np.array([own[np.minimum(steps, len(own) - 1)] for own in scores])
+    after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
     return Curve(tuple(steps.tolist()), tuple(estimate(column, strata, statistic) for column in after.T))
 
 
-def _scores(folder: Path) -> Floats:
-    """Give the score before the first step, 0 where none is told, and after each, shape (steps + 1,)."""
+def _read(folder: Path) -> Floats:
+    """Give the score before the first step and after each, shape (steps + 1,)."""
     try:
         trace = read_trace(folder)
     except (MaeilError, OSError) as error:
         raise UserError(f"--curves: {error}", "Leave --curves out, or run the cell again.") from error
-    scores = np.full(len(trace.stamped(StepTaken)) + 1, np.nan)
-    scores[0] = 0.0
-    for stamped in trace.stamped(ScoreChange):
-        assert isinstance(stamped.event, ScoreChange)
-        scores[stamped.t] = stamped.event.score
-    known = np.maximum.accumulate(np.where(np.isnan(scores), 0, np.arange(len(scores))))
-    return scores[known]
+    return np.array(scores(trace))

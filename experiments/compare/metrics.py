@@ -15,12 +15,14 @@ DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 _SHARES = {"outcome.success", "outcome.completion"}
 _HIGHER = {
     "outcome.success", "outcome.completion", "outcome.reached", "outcome.score", "outcome.return",
+    "outcome.best_score", "outcome.mean_score",
     "plans.success_rate", "plans.coherence", "plans.stability", "compat.plan_success_rate",
     "constraints.attempt_success_rate", "constraints.satisfied_share", "constraints.quorum_share",
     "capability.gains", "capability.gain_rate",
 }  # fmt: skip
 _LOWER = {
-    "outcome.steps", "outcome.steps_over_lower_bound", "decision.overhead", "decision.synchronisation",
+    "outcome.steps", "outcome.steps_over_lower_bound", "outcome.steps_to_finish", "outcome.steps_or_limit",
+    "outcome.steps_to_goals", "decision.overhead", "decision.synchronisation",
     "decision.latency_mean", "decision.latency_p95", "constraints.failed_attempts", "constraints.time_to_quorum",
     "plans.failed", "plans.invalid", "plans.timed_out", "model.usd", "model.completion_tokens", "model.prompt_tokens",
     "model.calls", "model.parse_failures", "model.repairs",

@@ -48,6 +48,8 @@ class Sweep(_Part):
     """What to type to run it again."""
     arms: Mapping[str, Sequence[str]] = {}
     """What is set in each arm."""
+    metrics: Sequence[str] = ()
+    """What a comparison shows when nothing else is asked for; empty: the usual ones."""
     published: Published | None = None
     """What others have published of the same."""
     cells: Sequence[SweepCell]

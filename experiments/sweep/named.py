@@ -9,8 +9,9 @@
 
 `fixed` holds arguments of one value each, `grid` those that are swept. Each arm of `arms` is a list of arguments of one
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
-take the place of those of the file that set the same key. `published`, which may be left out, holds results of others
-(`experiments.results.published`), which a comparison shows beside its own.
+take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
+comparison shows when nothing else is asked for, and `published` holds results of others
+(`experiments.results.published`), which it shows beside its own.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class _File(BaseModel):
     """Arguments that are swept."""
     arms: Mapping[str, Sequence[str]]
     """Arguments of one value each, by the name of the arm."""
+    metrics: Sequence[str] = ()
+    """What a comparison of it shows when nothing else is asked for."""
     published: Published | None = None
     """What others have published of the same."""
 
@@ -53,6 +56,7 @@ class Experiment:
         fixed: arguments of one value each.
         grid: arguments that are swept.
         arms: arguments of one value each, by the name of the arm; empty for an experiment without arms.
+        metrics: what a comparison of it shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
     """
 
@@ -60,6 +64,7 @@ class Experiment:
     fixed: tuple[str, ...]
     grid: tuple[str, ...]
     arms: Mapping[str, tuple[str, ...]]
+    metrics: tuple[str, ...]
     published: Published | None
 
 
@@ -94,7 +99,7 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     if any(not arm.strip() for arm in file.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
     arms = {arm: tuple(own) for arm, own in file.arms.items()}
-    return Experiment(name, tuple(file.fixed), tuple(file.grid), arms, file.published)
+    return Experiment(name, tuple(file.fixed), tuple(file.grid), arms, tuple(file.metrics), file.published)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML ships no types

@@ -28,6 +28,7 @@ class Plan:
         arms: arguments of each arm; empty without arms.
         cells: in planning order.
         repeated: points of the grid that name a cell which another point names too; it is run once.
+        metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
     """
 
@@ -36,6 +37,7 @@ class Plan:
     arms: Mapping[str, tuple[str, ...]]
     cells: tuple[PlannedCell, ...]
     repeated: int
+    metrics: tuple[str, ...]
     published: Published | None
 
     @property
@@ -63,7 +65,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
             "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
         )
     name, rest = _split(words)
-    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {}, None)
+    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {}, (), None)
     with session(config_dir) as composing:
         given = axes(rest, composing)
         fixed = _single(axes(experiment.fixed, composing), "fixed")
@@ -74,7 +76,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
             composing,
             given,
         )
-    return Plan(name, tuple(words), experiment.arms, cells, repeated, experiment.published)
+    return Plan(name, tuple(words), experiment.arms, cells, repeated, experiment.metrics, experiment.published)
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from maeil.metrics.registry import Value, metric
+from maeil.metrics.scores import scores
 from maeil.trace.events import ScoreChange, StepTaken
 from maeil.trace.reader import Trace
+
+
+def _is_all(score: ScoreChange) -> bool:
+    return score.goals > 0 and score.reached == score.goals
 
 
 def _last_score(trace: Trace) -> ScoreChange | None:
@@ -45,6 +50,26 @@ def score(trace: Trace) -> Value:
     """The world's own score at the end."""
     last = _last_score(trace)
     return last.score if last is not None else None
+
+
+@metric("outcome.best_score", "points of the world")
+def best_score(trace: Trace) -> Value:
+    """The highest score that the team had after a step."""
+    return max(scores(trace)[1:], default=None)
+
+
+@metric("outcome.mean_score", "points of the world")
+def mean_score(trace: Trace) -> Value:
+    """Mean over the steps of the score after each. Where the best score is 1, T x (1 - it) is the regret."""
+    after = scores(trace)[1:]
+    return sum(after) / len(after) if after else None
+
+
+@metric("outcome.steps_to_goals", "environment steps")
+def steps_to_goals(trace: Trace) -> Value:
+    """Steps until every goal was reached for the first time, kept or not; None where that never was."""
+    reached = (s.t for s in trace.stamped(ScoreChange) if isinstance(s.event, ScoreChange) and _is_all(s.event))
+    return next(reached, None)
 
 
 @metric("outcome.steps", "environment steps")

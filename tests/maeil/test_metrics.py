@@ -3,6 +3,7 @@ import pytest
 from maeil import LoopSettings, Plan, Task, Thought
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
+from maeil.world import Progress
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -18,6 +19,37 @@ def test_outcome_by_hand():
     assert found["outcome.steps"] == 2
     assert found["outcome.score"] == 4.0
     assert found["outcome.return"] == 2.0
+
+
+def test_the_score_along_the_steps_by_hand():
+    class Swinging(Corridor):
+        """Reaches its one goal at the second step, and loses it again."""
+
+        def progress(self):
+            return [Progress(0, 1, 0.0), Progress(0, 1, 0.5), Progress(1, 1, 1.0), Progress(0, 1, 0.3)][self.t]
+
+    found = metrics(play([Scripted(walk(3))], Swinging(1, length=3)))
+    assert found["outcome.best_score"] == 1.0
+    assert found["outcome.mean_score"] == pytest.approx((0.5 + 1.0 + 0.3) / 3)
+    assert found["outcome.steps_to_goals"] == 2
+    assert found["outcome.score"] == 0.3
+    never = metrics(play([Scripted(walk(3))], Corridor(1, length=3, max_steps=2)))
+    assert never["outcome.steps_to_goals"] is None
+
+
+def test_steps_of_an_episode_that_did_not_finish_count_as_the_limit():
+    class Limited(Corridor):
+        """Is lost after a step, and tells its limit."""
+
+        def reset(self, seed):
+            return {**super().reset(seed), "max_steps": 9}
+
+    def found(world, steps):
+        values = metrics(play([Scripted(walk(steps))], world))
+        return values["outcome.steps"], values["outcome.steps_to_finish"], values["outcome.steps_or_limit"]
+
+    assert found(Limited(1, length=3), 3) == (3, 3, 3)
+    assert found(Limited(1, length=3, max_steps=1), 3) == (1, None, 9)
 
 
 def test_plans_by_hand():
