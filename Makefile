@@ -15,10 +15,10 @@ test: .venv/test.stamp
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/pytest
+	.venv/bin/pytest -n auto --dist worksteal
 
 conformance: .venv/test.stamp
-	.venv/bin/pytest -m conformance
+	.venv/bin/pytest -n auto --dist worksteal -m conformance
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

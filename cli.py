@@ -367,6 +367,10 @@ AcceptVersions = Annotated[
     bool,
     typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
 ]
+Curves = Annotated[
+    bool,
+    typer.Option("--curves", help="Also the score along the steps, read from the traces.", show_default=False),
+]
 
 
 @app.command()
@@ -385,6 +389,7 @@ def compare(
         typer.Option("--out", metavar="DIR", help="The folder for files; SWEEP/comparison/...", show_default=False),
     ] = None,
     accept_versions: AcceptVersions = False,
+    curves: Curves = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -409,7 +414,7 @@ def compare(
     from experiments.compare.tables import tables
     from experiments.results import read_results
 
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     if as_json:
@@ -436,6 +441,7 @@ def report(
         Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.", show_default=False)
     ] = None,
     accept_versions: AcceptVersions = False,
+    curves: Curves = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, how to run it again.
@@ -453,7 +459,7 @@ def report(
     from experiments.results import read_results
 
     found = read_results(sweep)
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     target = out or sweep / "report.html"
     write_report(found, answer([found], question), target)
     if not quiet:

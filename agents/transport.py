@@ -1,8 +1,27 @@
-"""What the rule-based minds for grid transportation share: plans of one step."""
+"""What the minds for grid transportation share: plans of one step, what a move is worth, what plans come to."""
 
 from __future__ import annotations
 
-from llamac_env import BoxMove, BoxName, Grid, Move, Wait, write_destination
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from llamac_env import (
+    Board,
+    BoxMove,
+    BoxName,
+    Colour,
+    Grid,
+    JointMove,
+    Move,
+    Place,
+    Step,
+    Unreadable,
+    Wait,
+    box_move,
+    manhattan,
+    write_destination,
+)
+from maeil.actions import SymbolicAction
 from maeil.plans import Plan, Task
 
 
@@ -15,7 +34,92 @@ def one_step(grid: Grid, agent: int, move: BoxMove | None, rationale: str) -> Pl
         move: the move; None to wait.
         rationale: why.
     """
+    return plan_of(grid, agent, (move,), rationale)
+
+
+def plan_of(grid: Grid, agent: int, moves: Sequence[BoxMove | None], rationale: str) -> Plan:
+    """The plan of an agent that makes moves, one a step; its task is that of the first.
+
+    Args:
+        grid: the cells.
+        agent: its index.
+        moves: by step; None to wait.
+        rationale: why.
+    """
+    first = next((move for move in moves if move is not None), None)
+    task = Task("place", f"box_{first.colour}") if first is not None else None
+    return Plan(tuple(_action(grid, agent, move) for move in moves), task, rationale)
+
+
+def distance_left(board: Board, colour: Colour, place: Place) -> float:
+    """Manhattan distance of a box at a place to the nearest target of its colour, in cells.
+
+    The colour has a target on the board.
+    """
+    return min(manhattan(place, target.place) for target in board.targets if target.colour == colour)
+
+
+def gain(board: Board, agent: int, move: BoxMove) -> float:
+    """By how much a move brings its box nearer to the nearest target of its colour, in cells; a placed box 1 more.
+
+    The agent can make it.
+    """
+    source = board.box_at(agent, move.colour)
+    assert source is not None
+    before = distance_left(board, move.colour, source)
+    return before + 1 if places(board, agent, move) else before - distance_left(board, move.colour, move.to)
+
+
+def places(board: Board, agent: int, move: BoxMove) -> bool:
+    """Whether a move puts its box on the target in the agent's cell."""
+    return move.to == board.grid.cells[agent]
+
+
+class Tick(NamedTuple):
+    """A step of plans that are carried out: what is tried, and what comes of it."""
+
+    tried: JointMove
+    step: Step
+
+
+def carry_out(board: Board, plans: Mapping[int, Sequence[SymbolicAction]], steps: int) -> Iterator[Tick]:
+    """Carry out plans on a board, step by step, while nobody else does anything.
+
+    An agent whose move is refused or fails does nothing more, and neither does one with a destination that is none.
+
+    Args:
+        board: the state.
+        plans: actions by agent.
+        steps: steps to look ahead, at most; it ends earlier when all plans are over.
+    """
+    left = {agent: _moves(board.grid, agent, actions) for agent, actions in plans.items()}
+    for _ in range(steps):
+        now = {agent: next(moves, None) for agent, moves in left.items()}
+        left = {agent: left[agent] for agent, tick in now.items() if tick is not None}
+        if not left:
+            return
+        tried = {agent: tick[0] for agent, tick in now.items() if tick}
+        step = board.after(tried)
+        yield Tick(tried, step)
+        left = {agent: moves for agent, moves in left.items() if agent not in step.failed}
+        board = step.board
+
+
+def _moves(grid: Grid, agent: int, actions: Sequence[SymbolicAction]) -> Iterator[tuple[BoxMove, ...]]:
+    """Give what an agent does in each step: one move, or none."""
+    for action in actions:
+        match action:
+            case Wait(steps=steps):
+                for _ in range(steps):
+                    yield ()
+            case Move():
+                try:
+                    yield (box_move(grid, agent, action),)
+                except Unreadable:
+                    return
+
+
+def _action(grid: Grid, agent: int, move: BoxMove | None) -> SymbolicAction:
     if move is None:
-        return Plan((Wait(),), None, rationale)
-    box = BoxName(f"box_{move.colour}")
-    return Plan((Move(box=box, to=write_destination(grid, agent, move)),), Task("place", box.value), rationale)
+        return Wait()
+    return Move(box=BoxName(f"box_{move.colour}"), to=write_destination(grid, agent, move))

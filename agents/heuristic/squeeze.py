@@ -5,7 +5,7 @@ It commands the team: its minds share what the team as a whole has picked. They 
 
 from __future__ import annotations
 
-from agents.squeeze import next_try
+from agents.squeeze import next_try, share
 from llamac_env import HIGHEST, Pick, SqueezeObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
@@ -27,8 +27,7 @@ class SearchingTeam:
         if len(self._sums) == observation.round:
             paid = {x: past.reward for x, past in zip(self._sums, observation.history, strict=True)}
             self._sums.append(next_try(paid, HIGHEST * len(self.minds)))
-        each, more = divmod(self._sums[observation.round], len(self.minds))
-        pick = each + (agent < more)
+        pick = share(self._sums[observation.round], len(self.minds), HIGHEST)[agent]
         return Plan((Pick(units=pick),), Task("allocate", "system"), f"the team tries {self._sums[-1]} in all")
 
 

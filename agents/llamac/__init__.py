@@ -25,7 +25,7 @@ from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 from maeil.world import World
 
-WORLDS = ("cube", "crafter")
+WORLDS = ("cube", "crafter", "transport", "squeeze")
 """Worlds that have gates."""
 
 
@@ -80,6 +80,14 @@ def gates_of(world: World, rollout: int = 0) -> Gates:
         from agents.llamac.crafter_gates import CrafterGates  # noqa: PLC0415
 
         return CrafterGates()
+    if world.name == "transport":
+        from agents.llamac.transport_gates import TransportGates  # noqa: PLC0415
+
+        return TransportGates()
+    if world.name == "squeeze":
+        from agents.llamac.squeeze_gates import SqueezeGates  # noqa: PLC0415
+
+        return SqueezeGates()
     raise ValueError(f"agents=llamac has no gates for the world '{world.name}'; it has gates for: {', '.join(WORLDS)}")
 
 

@@ -78,8 +78,7 @@ class TripletCritic:
     async def _decide(self, view: View, key: object) -> Thought:
         """Make a suggestion for all who need one."""
         sight = look(self._world, view.t)
-        progress = self._world.progress()
-        self._memory.end(view.t, progress, view.team)
+        self._memory.end(view.t, self._world.progress(), view.team)
         running = under_way(self._suggested, view.team) if self._settings.replan == "idle_only" else {}
         asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
         decision = Decision(
@@ -98,11 +97,12 @@ class TripletCritic:
             decision.plans = await self._assess(view, decision, asked, {})
         else:
             decision.plans = self._merged(decision)
-        self._memory.begin(Epoch(view.t, self._gates.digest(sight), decision.plans, progress))
-        return self._suggest(view, decision, asked)
+        self._remember(view, decision)
+        to = [agent for agent in asked if agent in decision.plans or view.team[agent].plan is None]
+        return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
-        """Make another suggestion for those who object; the others keep theirs."""
+        """Make another suggestion for those who object; the others keep theirs, or are told when it is dropped."""
         decision.rounds -= 1
         decision.retries = self._settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
@@ -113,15 +113,21 @@ class TripletCritic:
             "objections": shown,
             "dialogue": decision.dialogue[:-1],
         }
+        before = decision.plans
         decision.plans = await self._assess(view, decision, flagged, blocks)
         note(decision.calls, on_feedback=True)
-        return self._suggest(view, decision, flagged)
+        self._remember(view, decision)
+        return self._suggest(view, decision, sorted({*flagged, *(before.keys() - decision.plans.keys())}))
+
+    def _remember(self, view: View, decision: Decision) -> None:
+        """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
+        if (digest := self._gates.digest(decision.sight)) is not None:
+            self._memory.begin(Epoch(view.t, digest, decision.plans, self._world.progress()))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
-        """Tell those who have a part in it, and those who would wait for it."""
+        """Tell the agents whom it concerns what the suggestion is, for all of them."""
         self._suggested |= decision.plans
-        recipients = [agent for agent in to if agent in decision.plans or view.team[agent].plan is None]
-        messages = (directive(recipients, decision.plans, view.names),) if recipients else ()
+        messages = (directive(to, decision.plans, view.names),) if to else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:

@@ -25,7 +25,10 @@ class Gates(Protocol):
         ...
 
     def digest(self, sight: Sight) -> object:
-        """Give the state in a few numbers, JSON-ready, for the memory of past decisions."""
+        """Give the state in a few numbers, JSON-ready, for the memory of past decisions.
+
+        None where the state itself tells all that has been: then no epochs are kept beside it.
+        """
         ...
 
     def scrutinize(self, sight: Sight, joint: Joint) -> Sequence[Rejection]:

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from experiments.compare import factors, metrics
+from experiments.compare.curves import Curve, curve
 from experiments.compare.design import Design, find_design
 from experiments.compare.differences import Difference, Pairing, differences
 from experiments.compare.pooling import Pool, pool, refuse_mixed_versions
 from experiments.errors import UserError, choices_hint
 from experiments.results import Results, Row
+from experiments.results.published import Published
 from experiments.results.rows import Scalar
 from experiments.statistics import Estimate, estimate
 from experiments.statistics.aggregates import STATISTICS, Floats, Name
@@ -30,6 +32,7 @@ class Question:
         baseline: the level from which differences are taken; None: none are.
         statistic: what tables and figures show.
         accept_versions: whether runs of different versions of the code may be pooled.
+        curves: whether the score along the steps is read from the traces.
     """
 
     by: Sequence[str] = ()
@@ -38,6 +41,7 @@ class Question:
     baseline: str | None = None
     statistic: str = "mean"
     accept_versions: bool = False
+    curves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class Comparison:
         groups: by level and point; those without runs are not there.
         estimates: by metric, level and point.
         differences: from the baseline, metric by metric.
+        published: what others have published, as the experiments of the sweeps name it.
+        curves: the score along the steps by level and point; empty where it was not asked for.
     """
 
     folders: tuple[Path, ...]
@@ -99,6 +105,8 @@ class Comparison:
     groups: Mapping[tuple[str, Scalar], Group]
     estimates: Mapping[tuple[str, str, Scalar], Estimate]
     differences: tuple[Difference, ...]
+    published: tuple[Published, ...]
+    curves: Mapping[tuple[str, Scalar], Curve]
 
     def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
         """Give a statistic of any metric in a group; those that are compared are at hand."""
@@ -151,6 +159,8 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         groups=groups,
         estimates=estimates,
         differences=_differences(wanted, baseline, groups, design) if baseline is not None else (),
+        published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
+        curves={key: _curve(group, statistic) for key, group in groups.items()} if question.curves else {},
     )
 
 
@@ -226,6 +236,10 @@ def _differences(
         ]
         found += differences(metric, pairings, metrics.direction(metric))
     return tuple(found)
+
+
+def _curve(group: Group, statistic: Name) -> Curve:
+    return curve([row.folder for row in group.rows], group.strata, statistic)
 
 
 def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], list[float]]:

@@ -48,6 +48,11 @@ def written(value: Scalar) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
+def short(factor: str) -> str:
+    """Write the name of a factor as a label: `topology` for `topology.name`."""
+    return factor.removesuffix(".name")
+
+
 def label_of(row: Row, factors: Sequence[str]) -> str:
     """Write the values of several factors as one label."""
     return " / ".join(written(value_of(row, factor)) for factor in factors)

@@ -9,7 +9,8 @@ from pathlib import Path
 from experiments.compare import formats, records
 from experiments.compare.comparison import Comparison
 from experiments.compare.figures import figures
-from experiments.compare.tables import Table, runs_table
+from experiments.compare.table import Table
+from experiments.compare.tables import runs_table
 from experiments.errors import UserError
 from experiments.files import write_whole
 
@@ -42,6 +43,8 @@ def write_files(comparison: Comparison, tables: Sequence[Table], notes: Sequence
     }
     if comparison.differences:
         files["differences.csv"] = records.as_csv(records.differences(comparison)).encode()
+    if comparison.curves:
+        files["curves.csv"] = records.as_csv(records.curves(comparison)).encode()
     with styled():
         for name, _, figure in figures(comparison):
             files |= {f"{name}.{form}": rendered(figure, form) for form in ("png", "svg")}

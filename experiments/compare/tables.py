@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from experiments.compare import metrics
 from experiments.compare.comparison import Comparison
 from experiments.compare.differences import Difference
-from experiments.compare.factors import NONE, written
+from experiments.compare.factors import NONE, short, written
+from experiments.compare.published import published_tables
+from experiments.compare.table import Table
 from experiments.statistics import Estimate
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table.
-
-    Attributes:
-        title: what it shows.
-        header: a text a column.
-        rows: as many texts each.
-        caption: what a reader must know of the numbers.
-        labels: number of columns at the left that are labels.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-    labels: int = 1
-
-
 def tables(comparison: Comparison) -> list[Table]:
-    """Give every table: the runs, the metrics, the differences from the baseline."""
+    """Give every table: the runs, the metrics, the differences from the baseline, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
-    found = [runs_table(comparison), *shown, *_differences(comparison)]
+    found = [runs_table(comparison), *shown, *_differences(comparison), *published_tables(comparison)]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -46,8 +29,8 @@ def tables(comparison: Comparison) -> list[Table]:
 
 def heading(comparison: Comparison) -> str:
     """Say what is compared: `topology across n`."""
-    by = " and ".join(_factor(name) for name in comparison.by)
-    return f"{by} across {_factor(comparison.across)}" if comparison.across is not None else by
+    by = " and ".join(short(name) for name in comparison.by)
+    return f"{by} across {short(comparison.across)}" if comparison.across is not None else by
 
 
 def runs_table(comparison: Comparison) -> Table:
@@ -77,7 +60,7 @@ def failure_rate(calls: float, failures: float) -> str:
 def _across(comparison: Comparison) -> Iterator[Table]:
     """Give a table a metric. Levels and values of `across`: the more numerous are its rows, so that it is narrow."""
     assert comparison.across is not None
-    across = _factor(comparison.across)
+    across = short(comparison.across)
     points = {point: written(point) for point in comparison.points}
     levels = {level: level_label(comparison, level) for level in comparison.levels}
     upright = len(points) >= len(levels)
@@ -121,7 +104,7 @@ def _levels(comparison: Comparison) -> Table:
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
     """Give a table a metric: a row a difference; none where no board differs, which the notes tell."""
-    across = [_factor(comparison.across)] if comparison.across is not None else []
+    across = [short(comparison.across)] if comparison.across is not None else []
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         better = "P(better)" if metrics.direction(metric) else "P(greater)"
@@ -213,11 +196,7 @@ def _caption(comparison: Comparison) -> str:
 
 
 def _by(comparison: Comparison) -> str:
-    return " / ".join(_factor(name) for name in comparison.by)
-
-
-def _factor(name: str) -> str:
-    return name.removesuffix(".name")
+    return " / ".join(short(name) for name in comparison.by)
 
 
 def _range(runs: list[int]) -> str:

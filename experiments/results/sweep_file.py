@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiments.errors import UserError
+from experiments.results.published import Published
 
 SCHEMA = 1
 """The version of the file that is written and read."""
@@ -47,6 +48,8 @@ class Sweep(_Part):
     """What to type to run it again."""
     arms: Mapping[str, Sequence[str]] = {}
     """What is set in each arm."""
+    published: Published | None = None
+    """What others have published of the same."""
     cells: Sequence[SweepCell]
     """In planning order."""
 

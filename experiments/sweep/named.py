@@ -9,7 +9,8 @@
 
 `fixed` holds arguments of one value each, `grid` those that are swept. Each arm of `arms` is a list of arguments of one
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
-take the place of those of the file that set the same key.
+take the place of those of the file that set the same key. `published`, which may be left out, holds results of others
+(`experiments.results.published`), which a comparison shows beside its own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from experiments.catalogue import CONFIGS, EXPERIMENT
 from experiments.complaints import complaints
 from experiments.errors import UserError, choices_hint
+from experiments.results.published import Published
 
 
 class _File(BaseModel):
@@ -38,6 +40,8 @@ class _File(BaseModel):
     """Arguments that are swept."""
     arms: Mapping[str, Sequence[str]]
     """Arguments of one value each, by the name of the arm."""
+    published: Published | None = None
+    """What others have published of the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,14 @@ class Experiment:
         fixed: arguments of one value each.
         grid: arguments that are swept.
         arms: arguments of one value each, by the name of the arm; empty for an experiment without arms.
+        published: what others have published of the same.
     """
 
     name: str
     fixed: tuple[str, ...]
     grid: tuple[str, ...]
     arms: Mapping[str, tuple[str, ...]]
+    published: Published | None
 
 
 def load(name: str, config_dir: Path | None = None) -> Experiment:
@@ -87,7 +93,8 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
         ) from error
     if any(not arm.strip() for arm in file.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
-    return Experiment(name, tuple(file.fixed), tuple(file.grid), {arm: tuple(own) for arm, own in file.arms.items()})
+    arms = {arm: tuple(own) for arm, own in file.arms.items()}
+    return Experiment(name, tuple(file.fixed), tuple(file.grid), arms, file.published)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML ships no types

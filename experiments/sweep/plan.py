@@ -11,6 +11,7 @@ from experiments.catalogue import EXPERIMENT
 from experiments.cell import Cell
 from experiments.compose import Session, session
 from experiments.errors import UserError
+from experiments.results.published import Published
 from experiments.sweep import named
 from experiments.sweep.grid import Axis, axes, count, joined, points
 from experiments.sweep.planned import PlannedCell
@@ -27,6 +28,7 @@ class Plan:
         arms: arguments of each arm; empty without arms.
         cells: in planning order.
         repeated: points of the grid that name a cell which another point names too; it is run once.
+        published: what others have published of the same.
     """
 
     experiment: str | None
@@ -34,6 +36,7 @@ class Plan:
     arms: Mapping[str, tuple[str, ...]]
     cells: tuple[PlannedCell, ...]
     repeated: int
+    published: Published | None
 
     @property
     def name(self) -> str:
@@ -60,7 +63,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
             "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
         )
     name, rest = _split(words)
-    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {})
+    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {}, None)
     with session(config_dir) as composing:
         given = axes(rest, composing)
         fixed = _single(axes(experiment.fixed, composing), "fixed")
@@ -71,7 +74,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
             composing,
             given,
         )
-    return Plan(name, tuple(words), experiment.arms, cells, repeated)
+    return Plan(name, tuple(words), experiment.arms, cells, repeated, experiment.published)
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:

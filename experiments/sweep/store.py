@@ -143,6 +143,7 @@ class SweepFolder:
             "arguments": command.words,
             "command": command.text,
             "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
+            "published": plan.published.model_dump() if plan.published is not None else None,
             "cells": [
                 *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
                 *(cell.model_dump() for cell in earlier),

@@ -53,6 +53,19 @@ def steps(trace: Trace) -> Value:
     return len(trace.stamped(StepTaken))
 
 
+@metric("outcome.steps_to_finish", "environment steps")
+def steps_to_finish(trace: Trace) -> Value:
+    """Steps of an episode that finished its task; None for the others."""
+    return steps(trace) if success(trace) else None
+
+
+@metric("outcome.steps_or_limit", "environment steps")
+def steps_or_limit(trace: Trace) -> Value:
+    """Steps, with the step limit of the board for an episode that did not finish, also where it was lost before."""
+    limit = trace.start.board.get("max_steps")
+    return steps(trace) if success(trace) or not isinstance(limit, int) else limit
+
+
 @metric("outcome.steps_over_lower_bound")
 def steps_over_lower_bound(trace: Trace) -> Value:
     """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import orjson
 import pytest
 
+from agents.llamac.gates import Joint, Sight
+from agents.llamac.squeeze_gates import SqueezeGates
+from agents.llamac.transport_gates import TransportGates
 from agents.llm.errors import BadRequest
 from agents.llm.simulated import SimulatedModel
 from agents.llm.simulated import squeeze as squeeze_speaker
 from agents.llm.simulated import transport as transport_speaker
+from agents.llm.simulated.roles import Brief
 from agents.llm.structured import Structuring
 from agents.naive import build, render_prompt
+from agents.naive.answers import plan_value
 from agents.naive.blocks import read_blocks
+from agents.squeeze import share, widest_gap
+from agents.transport import one_step
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import read_trace
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
@@ -91,3 +99,62 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt
 def test_a_vocabulary_without_its_actions_is_refused(kind, speaker, needs):
     with pytest.raises(BadRequest, match=f"needs {needs}"):
         speaker.answer(view(make(kind)), frozenset(), 0.0, np.random.default_rng(0))
+
+
+# As a critic of LLaMAC.
+
+
+def brief(role, state, asked, running=None):
+    return Brief(role, orjson.loads(orjson.dumps(state)), running or {}, asked, 0.0, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("role", ["explorer", "exploiter"])
+@pytest.mark.parametrize("rule", ["final_state", "start_empty"])
+def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
+    for seed in range(20):
+        w = transport(difficulty="hard", n=8, seed=seed, entry_rule=rule)
+        where, agents = w.env.board, range(len(w.agents))
+        busy = next(agent for agent in agents if where.available(agent))
+        doing = one_step(where.grid, busy, where.available(busy)[0], "")
+        sight = Sight(0, w.overview(), tuple(map(w.observe, agents)))
+        asked = [agent for agent in agents if agent != busy]
+        plans = transport_speaker.propose(brief(role, TransportGates().state(sight), asked, {busy: plan_value(doing)}))
+        assert set(plans) <= set(asked)
+        assert not any(w.problems(agent, plan) for agent, plan in plans.items())
+        assert TransportGates().scrutinize(sight, Joint(plans, {busy: doing})) == []
+
+
+def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
+    items = {"box_red": "0.5_0.5", "box_blue": "0.5_0.5", "target_red": "1.5_1.5", "target_blue": "0.5_0.5"}
+    w = transport(items)
+    state = TransportGates().state(Sight(0, w.overview(), tuple(map(w.observe, range(4)))))
+    near = transport_speaker.propose(brief("exploiter", state, range(4)))
+    assert {agent: [action.to for action in plan.actions] for agent, plan in near.items()} == {0: ["target_blue"]}
+    far = transport_speaker.propose(brief("explorer", state, range(4)))
+    assert len(far) == 3, "the red box goes by way of one neighbour, and is placed in the third step"
+    assert {len(plan.actions) for plan in far.values()} == {3}
+
+
+def test_critics_of_the_squeeze_take_off_what_others_pick():
+    w = squeeze(n=3)
+    w.step([9, 9, 9])
+    state = SqueezeGates().state(Sight(1, w.overview(), tuple(map(w.observe, range(3)))))
+    running = {1: {"actions": [{"action": "pick", "units": 7}]}}
+    for role in ("explorer", "exploiter"):
+        alone = squeeze_speaker.propose(brief(role, state, [0, 1, 2]))
+        beside = squeeze_speaker.propose(brief(role, state, [0, 2], running))
+        assert sum(plan.actions[0].units for plan in alone.values()) == 7 + sum(
+            plan.actions[0].units for plan in beside.values()
+        )
+
+
+@pytest.mark.parametrize("agents", [1, 3, 50])
+def test_a_sum_is_shared_evenly_and_gaps_are_halved(agents):
+    for total in range(9 * agents + 1):
+        picks = share(total, agents, 9)
+        assert (sum(picks), max(picks) - min(picks) <= 1) == (total, True)
+    assert (share(-4, 2, 9), share(99, 2, 9)) == ([0, 0], [9, 9])
+    tried: list[int] = []
+    for _ in range(9 * agents + 1):
+        tried.append(widest_gap(tried, 9 * agents))
+    assert sorted(tried) == list(range(9 * agents + 1))

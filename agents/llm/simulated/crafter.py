@@ -26,9 +26,9 @@ from agents.crafter import (
     survive,
 )
 from agents.crafter_shelter import hide
-from agents.llm.errors import BadRequest
 from agents.llm.simulated.roles import Brief
 from agents.llm.simulated.talk import announce
+from agents.llm.simulated.vocabulary import require
 from crafter_env import Cell, Collect, CrafterObservation, Direction, Material, Place
 from maeil.messages import Draft
 from maeil.mind import Act, Resume, Thought, View
@@ -52,15 +52,8 @@ def read_observation(text: str) -> CrafterObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of.
-
-    Raises:
-        BadRequest: an action is missing.
-    """
-    if missing := sorted(NEEDS - vocabulary):
-        raise BadRequest(
-            f"llm=simulated has no rules for this vocabulary of the world 'crafter': it needs {', '.join(missing)}"
-        )
+    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    require(NEEDS, vocabulary, "crafter")
 
 
 def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:

@@ -13,8 +13,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from agents.cube import delivery, way
-from agents.llm.errors import BadRequest
 from agents.llm.simulated.roles import Brief
+from agents.llm.simulated.vocabulary import require
 from agents.negotiator.cube import Negotiator
 from agents.negotiator.cube_knowledge import block_of, clear, recall
 from cube_env import Face, MoveToBlock, SymbolicBlock, SymbolicObservation
@@ -43,16 +43,8 @@ def read_observation(text: str) -> SymbolicObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of.
-
-    Raises:
-        BadRequest: an action is missing.
-    """
-    if missing := sorted(NEEDS - vocabulary):
-        raise BadRequest(
-            f"llm=simulated has no rules for this vocabulary of the world 'cube': it needs {', '.join(missing)}; "
-            "set env.vocabulary=cube"
-        )
+    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    require(NEEDS, vocabulary, "cube", "set env.vocabulary=cube")
 
 
 def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:

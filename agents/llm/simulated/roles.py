@@ -103,13 +103,18 @@ def entries(
 
 
 def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have."""
+    """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have.
+
+    Where there is one critic alone, it insists: what brings nothing nearer can be a detour.
+    """
     sources = {name: given[name]["plans"] for name in ("exploiter", "explorer") if name in given}
     preferred = "explorer" if given.get("feedback") else "exploiter"
     refused = given.get("suggestion", {})
     choices = []
     for agent in given["asked"]:
-        offers = [name for name, plans in sources.items() if agent in plans and plans[agent] != refused.get(agent)]
+        offers = [name for name, plans in sources.items() if agent in plans]
+        if len(sources) > 1:
+            offers = [name for name in offers if sources[name][agent] != refused.get(agent)]
         if not offers:
             continue
         if rng.random() < poor:

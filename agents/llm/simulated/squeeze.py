@@ -1,13 +1,17 @@
-"""The simulated speaker in the squeeze: it searches the peak by its own picks, as though all others picked the same."""
+"""The simulated speaker in the squeeze: it searches the peak by its own picks, as though all others picked the same.
+
+As a critic of LLaMAC it knows the sums and shares the next one among all agents that it is asked about (`propose`).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from pydantic import TypeAdapter
 
-from agents.llm.errors import BadRequest
+from agents.llm.simulated.roles import Brief
 from agents.llm.simulated.talk import announce
-from agents.squeeze import next_try
+from agents.llm.simulated.vocabulary import require
+from agents.squeeze import next_try, share, widest_gap
 from llamac_env import Pick, SqueezeObservation
 from maeil.messages import Draft
 from maeil.mind import Act, Resume, Thought, View
@@ -27,6 +31,11 @@ def read_observation(text: str) -> SqueezeObservation:
     return _observation.validate_json(text)
 
 
+def check(vocabulary: frozenset[str]) -> None:
+    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    require(NEEDS, vocabulary, "squeeze")
+
+
 def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
     """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted.
 
@@ -39,10 +48,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
     Raises:
         BadRequest: the rules make plans of actions that the vocabulary does not have.
     """
-    if missing := sorted(NEEDS - vocabulary):
-        raise BadRequest(
-            f"llm=simulated has no rules for this vocabulary of the world 'squeeze': it needs {', '.join(missing)}"
-        )
+    check(vocabulary)
     observation = view.observation
     assert isinstance(observation, SqueezeObservation)
     if not observation.agent:
@@ -51,13 +57,39 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
         units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
     else:
         units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
-    plan = Plan((Pick(units=units),), Task("allocate", "system"), f"I pick {units}, {reason}")
+    plan = _picks(units, f"I pick {units}, {reason}")
     messages: tuple[Draft, ...] = ()
     if view.turn.recipients and view.plan is None:
         messages = announce(view, plan, "I wait.")
     if Act.PLAN not in view.turn.acts:
         return Thought(messages=messages)
     return Thought(plan if view.plan is None else Resume.RESUME, messages)
+
+
+def propose(brief: Brief) -> dict[int, Plan]:
+    """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
+
+    The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the middle
+    of the widest gap between them, and follows the exploiter when there is none. What other agents pick is taken off.
+    """
+    state = brief.state
+    paid = {past["sum"]: past["reward"] for past in state["history"]}
+    highest = state["agents"] * state["highest_pick"]
+    explores = brief.role == "explorer" and len(paid) <= highest
+    total = widest_gap(paid, highest) if explores else next_try(paid, highest)
+    others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
+    picks = share(total - others, len(brief.asked), state["highest_pick"])
+    plans = {}
+    for agent, units in zip(brief.asked, picks, strict=True):
+        if brief.rng.random() < brief.poor:
+            plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
+        else:
+            plans[agent] = _picks(units, f"the {brief.role} tries {total} in all")
+    return plans
+
+
+def _picks(units: int, rationale: str) -> Plan:
+    return Plan((Pick(units=units),), Task("allocate", "system"), rationale)
 
 
 def _paid(observation: SqueezeObservation) -> dict[int, float]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     """Draw every figure for which there is something to show; give name, a description in words, and the figure."""
-    from experiments.compare.figures import failures, pareto, radar, values  # noqa: PLC0415 - Matplotlib
+    from experiments.compare.figures import curves, failures, pareto, radar, values  # noqa: PLC0415 - Matplotlib
 
-    for part in (values, radar, failures, pareto):
+    for part in (values, curves, radar, failures, pareto):
         yield from part.draw(comparison)

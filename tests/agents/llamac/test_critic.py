@@ -221,6 +221,19 @@ def test_with_one_critic_or_without_belief_correction_nobody_assesses(tmp_path, 
     assert model.calls == calls
 
 
+def test_an_agent_whose_plan_the_repair_of_a_replan_drops_is_told_and_waits(tmp_path):
+    crowd = walk(3, "crowd")
+    model = cast(
+        exploiter=joint(agent_0=crowd, agent_1=walk(1)),
+        assessor=[take("exploiter", 2), choose("new", "agent_1", plan=crowd)],
+    )
+    events = run(model, tmp_path, world=Corridor(2, max_steps=1), internal_retries=0)
+    assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
+    sent = [list(s.event.recipients) for s in events if s.event.kind == "message_sent" and s.event.what == "directive"]
+    assert sent == [[0, 1], [0, 1]], "agent 0 has not objected, and is told all the same"
+    assert committed(events) == {0: ["rest"] * 5, 1: ["walk"]}
+
+
 def test_without_belief_correction_the_exploiter_comes_first_and_the_explorer_fills_in(tmp_path):
     model = cast(explorer=everybody(2, walk(3, "far")), exploiter=joint(agent_1=walk(3, "near")))
     events = run(model, tmp_path, belief_correction=False)
@@ -300,6 +313,19 @@ def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, lengt
             "reward": 1.0,
             "reached": 0,
         }
+
+
+def test_the_memory_holds_the_suggestion_that_stood_in_the_end(tmp_path):
+    model = cast(
+        1,
+        exploiter=[joint(agent_0=walk(1)), everybody(1)],
+        explorer=everybody(1, walk(4)),
+        assessor=[take("exploiter", 1), take("explorer", 1), take("exploiter", 1)],
+    )
+    run(model, tmp_path, 1, world=Corridor(1, length=6))
+    (epoch,) = model.asked("exploiter")[-1]["memory"]
+    assert epoch["plans"]["agent_0"]["actions"] == ["walk(steps=4, fails_at=None)"]
+    assert epoch["plans"]["agent_0"]["status"] == "succeeded"
 
 
 def test_rejections_are_metrics_by_the_constraint_that_their_code_stands_for(tmp_path):

@@ -53,6 +53,8 @@ KINDS: dict[FaultKind, type[LanguageModelError]] = {
     FaultKind.BAD_REQUEST: BadRequest,
     FaultKind.NO_CREDIT: Refused,
 }
+SOON = 60
+"""Seconds: far below what goes wrong without the rule (ten minutes, or no end), far above what a busy machine takes."""
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -96,7 +98,7 @@ async def test_a_burst_that_does_not_pass_ends_the_episode(wire: str, kind: Faul
     async with provider(wire, faults=lambda _: Fault(kind)) as model:
         with pytest.raises(InfrastructureFailed, match="4 tries"):
             await stack(model).complete(request())
-    assert time.perf_counter() - begin < 4
+    assert time.perf_counter() - begin < SOON
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -105,7 +107,7 @@ async def test_a_retry_after_of_one_second_is_granted(wire: str) -> None:
         begin = time.perf_counter()
         answer = await stack(model).complete(request())
     assert answer.value == ANSWER
-    assert 1.0 <= time.perf_counter() - begin < 3.0
+    assert 1.0 <= time.perf_counter() - begin < SOON
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -114,7 +116,7 @@ async def test_a_retry_after_of_600_seconds_ends_the_episode_at_once(wire: str) 
         begin = time.perf_counter()
         with pytest.raises(InfrastructureFailed, match="600 s"):
             await stack(model).complete(request())
-    assert time.perf_counter() - begin < 2.0
+    assert time.perf_counter() - begin < SOON
 
 
 @pytest.mark.parametrize("fault", [Fault(FaultKind.SILENCE), Fault(FaultKind.DRIP, seconds=0.05)], ids=lambda f: f.kind)
@@ -124,8 +126,7 @@ async def test_no_call_outlives_its_total_deadline(wire: str, fault: Fault) -> N
         begin = time.perf_counter()
         with pytest.raises(TimedOut):
             await model.complete(request())
-        # litellm sets itself up at its first call, and holds the loop meanwhile
-        assert time.perf_counter() - begin < (0.7 if "litellm" not in wire else 3.0)
+        assert time.perf_counter() - begin < SOON
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -134,7 +135,7 @@ async def test_a_server_that_never_answers_ends_the_episode_within_its_tries(wir
         begin = time.perf_counter()
         with pytest.raises(InfrastructureFailed, match="TimedOut"):
             await stack(model).complete(request())
-    assert time.perf_counter() - begin < 4.0
+    assert time.perf_counter() - begin < SOON
 
 
 @pytest.mark.parametrize("wire", WIRES)

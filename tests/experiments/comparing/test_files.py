@@ -18,7 +18,8 @@ from experiments.compare import Question, compare
 from experiments.compare.files import write_files
 from experiments.compare.formats import as_latex, as_markdown
 from experiments.compare.notes import notes
-from experiments.compare.tables import Table, tables
+from experiments.compare.table import Table
+from experiments.compare.tables import tables
 from experiments.report import write_report
 from experiments.results import read_results
 from tests.conftest import Quorum

@@ -10,6 +10,12 @@ from experiments.cell import Cell
 from experiments.errors import UserError
 from experiments.sweep.plan import plan
 
+PUBLISHED = (
+    "fixed: []\ngrid: []\narms: {{}}\npublished: {{source: A paper, factors: [n], "
+    "metrics: [outcome.success, outcome.steps], rows: [{row}]}}"
+)
+"""An experiment with a published table of one row."""
+
 
 def experiment(options: Path, text: str) -> None:
     (options / "experiment" / "mine.yaml").write_text(text)
@@ -71,6 +77,10 @@ arms:
         ("fixed: [", "mine.yaml: "),
         ("fixed: []\ngrid: []\narms: {' ': [n=1]}", "an arm has an empty name"),
         ("fixed: [nn=3]\ngrid: []\narms: {}", "nn: there is no such key"),
+        (PUBLISHED.format(row="[4, 1.0]"), "row 0 holds 2 values, and there are 3 factors and metrics"),
+        (PUBLISHED.format(row="[4, high, 2]"), "row 0: outcome.success: 'high' is no mean"),
+        (PUBLISHED.format(row="[4, 1.0, [9.9]]"), "row 0: outcome.steps: [9.9] is no mean"),
+        (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is no mean"),
     ],
 )
 def test_a_mistake_in_an_experiment_is_told(text: str, told: str, options: Path) -> None:

@@ -1,0 +1,59 @@
+"""What others have published, beside the runs of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from experiments.compare import metrics
+from experiments.compare.comparison import Comparison
+from experiments.compare.factors import NONE, short, value_of, written
+from experiments.compare.table import Table
+from experiments.results import Row
+from experiments.results.published import Published, Value
+
+
+def published_tables(comparison: Comparison) -> Iterator[Table]:
+    """Give each published table of the sweeps: each published value, and the same of the runs that count."""
+    for published in comparison.published:
+        yield _table(published, comparison.pool.rows)
+
+
+def _table(published: Published, runs: Sequence[Row]) -> Table:
+    named = len(published.factors)
+    header = [*map(short, published.factors), "runs"]
+    header += [f"{metrics.short(metric)}, {whose}" for metric in published.metrics for whose in ("published", "here")]
+    rows = []
+    for row in published.rows:
+        found = [run for run in runs if _is_of(run, published.factors, row)]
+        texts = [
+            written(value) if not isinstance(value, Sequence) or isinstance(value, str) else NONE
+            for value in row[:named]
+        ]
+        texts.append(str(len(found)))
+        for metric, value in zip(published.metrics, row[named:], strict=True):
+            texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
+        rows.append(tuple(texts))
+    caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
+    return Table("published and here", tuple(header), tuple(rows), caption, labels=named)
+
+
+def _is_of(run: Row, factors: Sequence[str], row: Sequence[Value]) -> bool:
+    return all(value_of(run, factor) == value for factor, value in zip(factors, row, strict=False))
+
+
+def _figure(value: Value) -> str:
+    match value:
+        case [mean, deviation]:
+            return f"{mean:.2f} ({deviation:.2f})"
+        case int() | float():
+            return f"{value:.2f}"
+        case _:
+            return NONE
+
+
+def _spread(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return _figure(values[0] if values else None)
+    return _figure([float(np.mean(values)), float(np.std(values, ddof=1))])
