@@ -15,6 +15,8 @@ from agents.naive.blocks import read_blocks
 from experiments.cell import Cell
 from experiments.episode import run_cell
 from experiments.errors import UserError
+from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
+from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
@@ -60,6 +62,32 @@ def test_a_team_plays_the_open_world_to_the_end(name):
     end = end_of(simulated(name, w))
     assert (end.steps, end.reason) == (12, "")
     assert w.progress().score > 0
+
+
+def frozen(difficulty: str):
+    own = {"name": "transport", "n": 8, "rows": None, "entry_rule": "final_state", "boards": "frozen"}
+    return TransportWorld(TransportConfig(**own, difficulty=difficulty, max_steps=30, large_extra=10))
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "hard"])
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_team_places_every_box(name, difficulty):
+    end = end_of(simulated(name, frozen(difficulty)))
+    assert end.finished
+    assert end.steps <= 8
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_team_with_faults_plays_transport_to_the_end(name):
+    end = end_of(simulated(name, frozen("easy"), **FAULTS))
+    assert (end.outcome, end.reason) == ("completed", "")
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_team_plays_the_squeeze_to_the_end_and_pays(name):
+    w = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=12))
+    assert end_of(simulated(name, w)).steps == 12
+    assert w.progress().score > 0.9
 
 
 @pytest.mark.parametrize("name", BASELINES)
