@@ -110,7 +110,7 @@ class Talker:
             "history": self._history.pairs,
             "proposal": named(self._opening or {}, names),
             "dialogue": self._dialogue,
-            "turns_left": self._turns - self._spoken,
+            "turns_left": self._turns - self._spoken if view.turn.recipients else 0,
         }
         outcome = await self._asker.insist(
             Role.TALKER, self._answers.talk, lambda answer: self._utterance(answer, asked), view, blocks

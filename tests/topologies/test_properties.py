@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
-from maeil.messages import Draft
+from maeil.messages import Draft, Kind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
 from tests.maeil.corridor import Corridor, Rest, Walk
@@ -17,6 +17,7 @@ from topologies.centralized import Centralized, CentralizedConfig
 from topologies.chain import Chain
 from topologies.debate import Debate, DebateConfig
 from topologies.decentralized import Decentralized, DecentralizedConfig
+from topologies.dialogue import Dialogue, DialogueConfig
 from topologies.graph import Graph, GraphConfig
 from topologies.individual import Individual
 
@@ -41,6 +42,10 @@ def centralized(leader, rounds, feedback="none"):
     return Centralized(CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback=feedback))
 
 
+def dialogue(opens):
+    return Dialogue(DialogueConfig(name="dialogue", rounds=2, opens=opens))
+
+
 TOPOLOGIES = {
     "individual": Individual,
     "debate": lambda: Debate(DebateConfig(name="debate", rounds=2)),
@@ -49,6 +54,8 @@ TOPOLOGIES = {
     "no answers": lambda: centralized(0, 0),
     "coordinator": lambda: centralized("coordinator", 1),
     "decentralized": lambda: Decentralized(DecentralizedConfig(name="decentralized", budget=2)),
+    "dialogue": lambda: dialogue("team"),
+    "opened dialogue": lambda: dialogue("coordinator"),
     "ring": lambda: graph("ring"),
     "small world": lambda: graph("small_world"),
     "near": lambda: graph("near"),
@@ -79,7 +86,7 @@ class Wild:
             for _ in range(rng.randint(0, 2)):
                 pool = view.turn.recipients if rng.random() < 0.9 else range(-1, len(view.names) + 1)
                 recipients = rng.sample(list(pool), min(len(pool), rng.randint(1, 3)))
-                messages.append(Draft(tuple(recipients), "hm"))
+                messages.append(Draft(tuple(recipients), "hm", rng.choice([Kind.INFORM, Kind.DIRECTIVE])))
         return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),))
 
 

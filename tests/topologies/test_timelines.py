@@ -12,6 +12,7 @@ from topologies.centralized import Centralized, CentralizedConfig
 from topologies.chain import Chain
 from topologies.debate import Debate, DebateConfig
 from topologies.decentralized import Decentralized, DecentralizedConfig
+from topologies.dialogue import Dialogue, DialogueConfig
 from topologies.graph import Graph, GraphConfig
 from topologies.individual import Individual
 
@@ -406,3 +407,84 @@ def test_messages_on_their_way_are_waited_for():
         t=0 t^=23: agent 0 reads 1
         t=0 t^=24: step [1, 1]
     """)
+
+
+def dialogue(opens: str = "team", rounds: int = 4) -> Dialogue:
+    return Dialogue(DialogueConfig(name="dialogue", rounds=rounds, opens=opens))
+
+
+def test_dialogue():
+    minds = [
+        Scripted(say(2, "a", 1, 2), go(1, 2, fails_at=1), go(1, 1)),
+        Scripted(say(3, "b", 0, 2, kind=Kind.DIRECTIVE), go(1, 2)),
+        Scripted(go(4, 2)),
+    ]
+    events = play(minds, Corridor(3, length=2), topology=dialogue())
+    assert lines(events, *KINDS) == told("""
+        t=0 t^=2: agent 0 says 'a' to [1, 2]
+        t=0 t^=2: agent 1 reads 0
+        t=0 t^=5: agent 1 says 'b' to [0, 2]
+        t=0 t^=5: agent 0 reads 1
+        t=0 t^=5: agent 2 reads 0
+        t=0 t^=5: agent 2 reads 1
+        t=0 t^=6: agent 0 R->W plan_committed
+        t=0 t^=6: agent 1 R->W plan_committed
+        t=0 t^=9: agent 2 R->W plan_committed
+        t=0 t^=9: agent 0 W->X all_ready
+        t=0 t^=9: agent 1 W->X all_ready
+        t=0 t^=9: agent 2 W->X all_ready
+        t=0 t^=9: step [1, 1, 1]
+        t=1 t^=9: agent 0 X->R plan_ended
+        t=1 t^=10: agent 0 R->W plan_committed
+        t=1 t^=10: agent 0 W->X all_ready
+        t=1 t^=10: step [1, 1, 1]
+        t=2 t^=10: agent 0 X->R plan_ended
+        t=2 t^=10: agent 1 X->R plan_ended
+        t=2 t^=10: agent 2 X->R plan_ended
+    """)
+    assert [[(view.turn.role, view.turn.recipients) for view in mind.views] for mind in minds] == [
+        [("speaker", (1, 2)), ("speaker", ()), ("alone", ())],
+        [("speaker", (0, 2)), ("speaker", ())],
+        [("speaker", ())],
+    ]
+
+
+def test_a_dialogue_without_a_joint_plan_ends_after_its_rounds():
+    minds = [Scripted(*[say(1, f"{i}", 1 - i)] * 2, go(1, 1)) for i in range(2)]
+    events = play(minds, Corridor(2, length=1), topology=dialogue(rounds=2))
+    assert [line.split(" says ")[0] for line in lines(events, "message_sent")] == [
+        f"t=0 t^={t}: agent {t % 2 ^ 1}" for t in (1, 2, 3, 4)
+    ]
+    assert lines(events, "step") == ["t=0 t^=5: step [1, 1]"]
+
+
+def test_a_dialogue_that_a_coordinator_opens_is_for_those_whom_it_writes_to():
+    coordinator = Scripted(say(5, "go", 0, 2, kind=Kind.DIRECTIVE))
+    minds = [
+        Scripted(say(1, "a", 2, 3), go(1, 1)),
+        Scripted(go(1, 1)),
+        Scripted(say(1, "b", 0, 3, kind=Kind.DIRECTIVE), go(1, 1)),
+    ]
+    topology = dialogue("coordinator")
+    events = play(minds, Corridor(3, length=1), topology=topology, coordinators=[("coordinator", coordinator)])
+    assert lines(events, "message_sent", "message_read", "step") == told("""
+        t=0 t^=5: agent 3 says 'go' to [0, 2]
+        t=0 t^=5: agent 0 reads 0
+        t=0 t^=6: agent 0 says 'a' to [2, 3]
+        t=0 t^=6: agent 2 reads 0
+        t=0 t^=6: agent 2 reads 1
+        t=0 t^=7: agent 2 says 'b' to [0, 3]
+        t=0 t^=7: agent 0 reads 2
+        t=0 t^=8: step [1, 1, 1]
+    """)
+    assert [view.turn.role for view in coordinator.views] == ["opener"]
+
+
+@pytest.mark.parametrize("recipients", [(), (1,)])
+def test_fewer_than_two_whom_the_coordinator_writes_to_have_nothing_to_talk_about(recipients):
+    opening = say(5, "go", *recipients, kind=Kind.DIRECTIVE) if recipients else nothing(5)
+    minds = [Scripted(go(1, 1)) for _ in range(2)]
+    topology = dialogue("coordinator")
+    events = play(minds, Corridor(2, length=1), topology=topology, coordinators=[("coordinator", Scripted(opening))])
+    assert lines(events, "step") == ["t=0 t^=6: step [1, 1]"]
+    assert [len(mind.views) for mind in minds] == [1, 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -54,21 +53,17 @@ def _review(given: Mapping[str, Any], seen: str, world: Proposer, turned: bool) 
     agent = turn["team"].index(turn["you"])
     plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
     vocabulary = import_module(f"agents.llm.simulated.{turn['world']}_actions").VOCABULARY
-    gates = _gates(turn["world"])
     joint = Joint(read_plans(plans, vocabulary, turn["team"]))
-    wrong = gates.confirm(agent, world.read_observation(seen), joint) if gates is not None else None
+    wrong = _gates(turn["world"]).confirm(agent, world.read_observation(seen), joint)
     reason = wrong.text if wrong is not None else ""
     if turned:
         reason = "" if reason else "I would rather do something else."
     return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
 
 
-def _gates(world: str) -> Gates | None:
-    """The rules of confirmation of a world, if it has some."""
-    name = f"agents.llamac.{world}_gates"
-    if find_spec(name) is None:
-        return None
-    gates: Gates = getattr(import_module(name), f"{world.capitalize()}Gates")()
+def _gates(world: str) -> Gates:
+    """The rules of confirmation of a world; only those of the world in use are loaded."""
+    gates: Gates = getattr(import_module(f"agents.llamac.{world}_gates"), f"{world.capitalize()}Gates")()
     return gates
 
 

@@ -1,0 +1,97 @@
+"""Multi-agent debate: its calls, and how several joint plans become one."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.baselines.debaters import merge_of
+from agents.baselines.debaters.merging import majority
+from agents.baselines.debaters.squeeze import median
+from llamac_env import Pick
+from maeil import Plan, Task
+from tests.agents.baselines.stage import end_of, run
+from tests.agents.llamac.stage import NOT_JSON, Cast, codes_of, committed, everybody, joint, walk
+from tests.maeil.corridor import Corridor, Walk
+
+
+def go(steps: int, target: str = "end", why: str = "") -> Plan:
+    return Plan((Walk(steps=steps),), Task("walk", target), why)
+
+
+def picks(*units: int) -> Plan:
+    return Plan(tuple(Pick(units=number) for number in units), Task("allocate", "system"))
+
+
+def test_three_debaters_in_two_rounds_take_six_calls(tmp_path):
+    model = Cast(debater=everybody(2))
+    events = run("debaters", model, tmp_path)
+    assert (model.total, end_of(events).finished) == (6, True)
+    first, second = model.asked("debater")[:3], model.asked("debater")[3:]
+    assert [blocks["debater"] for blocks in first] == ["debater_0", "debater_1", "debater_2"]
+    assert all("own" not in blocks and "others" not in blocks for blocks in first)
+    assert [sorted(blocks["others"]) for blocks in second] == [
+        ["debater_1", "debater_2"],
+        ["debater_0", "debater_2"],
+        ["debater_0", "debater_1"],
+    ]
+
+
+def test_the_last_round_is_merged_agent_by_agent(tmp_path):
+    last = [
+        joint(agent_0=walk(1), agent_1=walk(3)),
+        joint(agent_0=walk(2), agent_1=walk(2)),
+        joint(agent_0=walk(2), agent_1=walk(3)),
+    ]
+    model = Cast(debater=[everybody(2)] * 3 + last)
+    events = run("debaters", model, tmp_path, world=Corridor(2, max_steps=1))
+    steps = {
+        s.event.agent: s.event.actions[0]["steps"]
+        for s in events
+        if s.event.kind == "plan" and s.event.status == "committed"
+    }
+    assert steps == {0: 2, 1: 3}
+
+
+def test_a_debater_that_cannot_be_read_is_asked_again_and_stays_with_what_it_said_last(tmp_path):
+    model = Cast(debater=[*[everybody(2)] * 3, NOT_JSON, NOT_JSON, everybody(2, walk(2)), joint()])
+    events = run("debaters", model, tmp_path, world=Corridor(2, max_steps=1), syntax_retries=1)
+    assert (model.total, codes_of(events)) == (7, ["V-FORM", "V-FORM"])
+    assert committed(events) == {0: ["walk"], 1: ["walk"]}, "of three different votes that of the lowest"
+
+
+def test_without_any_joint_plan_the_episode_ends_unfinished(tmp_path):
+    model = Cast(debater=NOT_JSON)
+    end = end_of(run("debaters", model, tmp_path, syntax_retries=2))
+    assert model.total == 3 * 2 * 3
+    assert (end.finished, end.reason.split(":")[0]) == (False, "NoJointPlan")
+
+
+@pytest.mark.parametrize(
+    ("votes", "winner"),
+    [
+        ([go(1), go(2), go(2)], go(2)),
+        ([go(2), go(1), go(2)], go(2)),
+        ([go(3), go(2), go(1)], go(3)),  # a tie: the lowest debater
+        ([None, go(1), go(2)], None),
+        ([None, go(1), go(1)], go(1)),
+        ([go(1), None, None], None),  # most let it wait
+        ([go(1, "a"), go(1, "b"), go(1, "b")], go(1, "b")),  # another task is another plan
+    ],
+)
+def test_the_majority_of_each_agent_wins_and_the_lowest_debater_breaks_ties(votes, winner):
+    proposals = [{4: plan} if plan is not None else {} for plan in votes]
+    assert majority(proposals, [4, 7]) == ({4: winner} if winner is not None else {})
+
+
+def test_plans_with_other_reasons_are_equal_votes_and_agents_are_merged_apart():
+    proposals = [{0: go(1), 1: go(1)}, {0: go(2, why="near"), 1: go(1)}, {0: go(2, why="safe"), 1: go(3)}]
+    assert majority(proposals, [0, 1]) == {0: go(2, why="near"), 1: go(1)}
+
+
+def test_in_the_squeeze_the_median_of_the_picks_is_taken():
+    assert (merge_of("squeeze"), merge_of("transport")) == (median, majority)
+    proposals = [{0: picks(2), 1: picks(9)}, {0: picks(7), 1: picks(0)}, {0: picks(3)}]
+    merged = median(proposals, [0, 1, 2])
+    assert {agent: plan.actions for agent, plan in merged.items()} == {0: (Pick(units=3),), 1: (Pick(units=0),)}
+    several = median([{0: picks(1, 5)}, {0: picks(2, 6, 9)}, {0: picks(9, 0)}], [0])
+    assert several[0].actions == (Pick(units=2), Pick(units=5)), "round by round, as far as the shortest"
