@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from maeil.clock import EventQueue
 from maeil.constraints import ConstraintTracker
-from maeil.errors import IllegalTransition, StalledConversation
+from maeil.errors import EpisodeStop, IllegalTransition, StalledConversation
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Mind, Resume, Thought, Turn, View
@@ -223,8 +223,10 @@ class Conversation:
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
-        for task in tasks:
+        for attempt, task in in_flight:
             if not task.cancelled() and (error := task.exception()) is not None:
+                if isinstance(error, EpisodeStop) and error.calls:
+                    self._record_stop(attempt, error)
                 raise error
         for attempt, task in in_flight:
             thought, seconds = task.result()
@@ -232,6 +234,13 @@ class Conversation:
             cost = self._settings.clock_unit.cost(calls, seconds)
             end = self._team.now.t_hat + cost
             self._queue.push(end, attempt.turn.agent, _Returned(attempt, thought, cost, seconds))
+
+    def _record_stop(self, attempt: _Attempt, stop: EpisodeStop) -> None:
+        """Record the last thought of a mind that gives up: what it has cost, and why."""
+        cost = self._settings.clock_unit.cost(stop.calls, stop.seconds)
+        self._team.now.t_hat += cost
+        calls = [call.record for call in stop.calls]
+        self._team.record(ThoughtEnd(attempt.turn.agent, cost, calls, (str(stop),), round(stop.seconds, 6)))
 
     def _drain_instant(self) -> None:
         """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
@@ -318,7 +327,11 @@ class Conversation:
     async def _timed(self, mind: Mind, view: View) -> tuple[Thought, float]:
         begin = time.perf_counter()
         async with self._limits.thought(view.name):
-            thought = await mind.think(view)
+            try:
+                thought = await mind.think(view)
+            except EpisodeStop as stop:
+                stop.seconds = time.perf_counter() - begin
+                raise
         return thought, time.perf_counter() - begin
 
 

@@ -13,6 +13,11 @@ MaeilError
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from maeil.mind import Call
+
 
 class MaeilError(Exception):
     """Base of every error of the loop."""
@@ -34,10 +39,15 @@ class EpisodeStop(MaeilError):
     """Ends the episode where it stands; a mind raises it too when it cannot go on (a budget is used up, say).
 
     Attributes:
-        outcome: what the episode's last event says: `limit`, `budget` or `error`.
+        outcome: what the episode's last event says: `limit`, `budget` or `error`; `completed` for a method that has
+            failed and is scored as far as it came.
+        calls: of language models, that a mind has made before it gave up; they stand on the trace as any others.
+        seconds: wall time of that thought.
     """
 
     outcome = "error"
+    calls: tuple[Call, ...] = ()
+    seconds = 0.0
 
 
 class LimitReached(EpisodeStop):

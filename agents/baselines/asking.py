@@ -25,9 +25,10 @@ class NoJointPlan(EpisodeStop):
 
     outcome = "completed"
 
-    def __init__(self, retries: int, rejections: Sequence[Rejection]) -> None:
+    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
         found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
         super().__init__(f"no joint plan after {retries} retries: {found}")
+        self.calls = tuple(calls)
 
 
 class Judged(Protocol):

@@ -49,7 +49,7 @@ class OnePlanner:
         """Ask for one."""
         outcome = await self._asker.joint(Role.CENTRE, view, asked, blocks)
         if outcome.answer.rejections:
-            raise NoJointPlan(self._asker.retries, outcome.answer.rejections)
+            raise NoJointPlan(self._asker.retries, outcome.answer.rejections, outcome.calls)
         return outcome.answer.plans, outcome.calls
 
 

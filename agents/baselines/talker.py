@@ -116,7 +116,7 @@ class Talker:
             Role.TALKER, self._answers.talk, lambda answer: self._utterance(answer, asked), view, blocks
         )
         if outcome.answer.rejections:
-            raise NoJointPlan(self._asker.retries, outcome.answer.rejections)
+            raise NoJointPlan(self._asker.retries, outcome.answer.rejections, outcome.calls)
         return outcome.answer, outcome.calls
 
     def _utterance(self, answer: Asked, asked: Sequence[int]) -> Utterance:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.coordination.answers import Misread
-from agents.coordination.joint import Proposal, look, named, told, unreadable
+from agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
 from agents.coordination.letters import Objection, directive, read_objections, show
 from agents.coordination.memory import Epoch, Memory, place, under_way
 from agents.coordination.speaker import Speaker, note
@@ -17,7 +17,7 @@ from agents.llamac.roles import CRITICS, Role
 from agents.llamac.scrutiny import Scrutiny
 from agents.llamac.settings import LlamacConfig
 from maeil.errors import EpisodeStop
-from maeil.mind import Thought, View
+from maeil.mind import Call, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 
@@ -29,6 +29,11 @@ class ScrutinyFailed(EpisodeStop):
     """
 
     outcome = "completed"
+
+    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
+        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
+        super().__init__(f"no joint plan after {retries} retries: {found}")
+        self.calls = tuple(calls)
 
 
 class TripletCritic:
@@ -221,8 +226,7 @@ class TripletCritic:
         """
         usable = [found for found in tried if found.readable and self._scrutiny.is_grammatical(found.rejections)]
         if not usable or (self._settings.strict and tried[-1].rejections):
-            found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in tried[-1].rejections)
-            raise ScrutinyFailed(f"no joint plan after {self._settings.internal_retries} retries: {found}")
+            raise ScrutinyFailed(self._settings.internal_retries, tried[-1].rejections, decision.calls)
         passed = [proposal for proposal in usable if not proposal.rejections]
         proposal = (passed or usable)[-1]
         plans, dropped = self._scrutiny.repair(decision.sight, decision.joint(proposal.plans))

@@ -7,6 +7,7 @@ import pytest
 
 from maeil import LoopSettings, Plan, Thought
 from maeil.errors import EpisodeStop
+from maeil.mind import Call
 from maeil.trace import read_trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
@@ -95,3 +96,18 @@ def test_a_mind_can_end_the_episode_with_an_outcome():
 
     events = play([Scripted(stop)])
     assert (events[-1].event.outcome, events[-1].event.reason) == ("budget", "Spent: tokens: 12 of 10 are used")
+
+
+def test_the_calls_of_a_mind_that_gives_up_are_on_the_trace_and_on_the_clock():
+    class NoAnswer(EpisodeStop):
+        outcome = "completed"
+
+    def give_up(view):
+        stop = NoAnswer("nothing that can be read")
+        stop.calls = (Call(7, {"role": "centre"}), Call(5, {"role": "centre"}))
+        raise stop
+
+    *_, thought, end = play([Scripted(give_up)])
+    assert (thought.event.agent, thought.event.cost, len(thought.event.calls)) == (0, 12, 2)
+    assert thought.event.refused == ("nothing that can be read",)
+    assert (end.t_hat, end.event.outcome, end.event.finished) == (12, "completed", False)

@@ -53,7 +53,7 @@ class Panel:
             calls += [call for outcome in outcomes for call in outcome.calls]
             last |= {k: outcome.answer for k, outcome in enumerate(outcomes) if not outcome.answer.rejections}
         if not last:
-            raise NoJointPlan(self._asker.retries, outcomes[0].answer.rejections)
+            raise NoJointPlan(self._asker.retries, outcomes[0].answer.rejections, calls)
         return self._merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
 

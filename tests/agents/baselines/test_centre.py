@@ -64,7 +64,7 @@ def test_what_is_wrong_is_told_with_its_code(tmp_path, answer, code):
 
 def test_an_agent_that_is_on_its_way_is_not_asked_about_and_its_plan_is_a_commitment(tmp_path):
     late = joint(agent_0=walk(2), agent_1=walk(4))
-    model = Cast(centre=[late, joint(agent_1=walk(1)), joint(agent_0=walk(3))])
+    model = Cast(centre=[late, joint(agent_1=walk(1)), joint(agent_0=walk(3)), joint(agent_1=walk(1))])
     events = run("cmas", model, tmp_path, world=Corridor(2, length=5))
     second = model.asked("centre")[1]
     assert second["asked"] == ["agent_0"]

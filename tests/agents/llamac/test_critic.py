@@ -122,8 +122,10 @@ def test_on_exhaust_fail_ends_the_episode_unfinished(tmp_path):
 
 def test_an_unreadable_critic_fails_the_episode_after_all_internal_retries(tmp_path):
     model = cast(explorer=NOT_JSON)
-    end = end_of(run(model, tmp_path, internal_retries=2))
+    events = run(model, tmp_path, internal_retries=2)
+    end = end_of(events)
     assert model.calls == {"explorer": 3, "exploiter": 3}
+    assert len(calls_of(events)) == 6, "what has been paid for is on the trace"
     assert (end.outcome, end.finished, end.steps) == ("completed", False, 0)
     assert end.reason.startswith("ScrutinyFailed: no joint plan after 2 retries: V-FORM")
 
