@@ -21,7 +21,7 @@ from maeil.metrics import Value
 WORLDS = {
     "CUBE, n = 4": ("env=cube", "n=4", "max_steps=100"),
     "CUBE, n = 8": ("env=cube", "n=8", "max_steps=150"),
-    "MA-Crafter (coop2), n = 3": ("env=crafter_coop2", "max_steps=100"),
+    "MA-Crafter (coop2), n = 3": ("env=crafter_coop2",),
 }
 ARMS = {
     "naive, individual": ("agents=naive", "topology=individual"),
