@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
-from agents.crafter import RESOURCE, Scene, explore, fetch, harvest, rest, survive
+from agents.crafter import RESOURCE, Scene, explore, fetch, harvest, survive
 from agents.crafter_shelter import hide
 from agents.llm.simulated.crafter_work import PATIENCE, work
 from agents.llm.simulated.roles import Brief
-from crafter_env import Cell, Collect, CrafterObservation, Direction, Place
+from agents.naive.answers import plan_value
+from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
+
+_LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
+"""What several agents can take from one cell, each for itself."""
 
 
 def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Plan]:
@@ -25,32 +30,41 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
     """
     scenes = {agent: Scene(seen[agent]) for agent in brief.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
-    taken = {a.get("target", a.get("object")) for plan in brief.running.values() for a in plan["actions"]}
+    taken = {one for plan in brief.running.values() for one in _claims(plan["actions"])}
     for agent, scene in scenes.items():
         if agent in plans:
             continue
         first = survive(scene) or hide(scene) or work(scene)
         free = {other: scenes[other] for other in scenes if other not in plans}
-        team = _team(agent, first, free)
-        if team is not None:
-            plans |= team
-            continue
-        heading = list(Direction)[(agent + (brief.role == "explorer") * (1 + seen[agent].step // 50)) % len(Direction)]
-        alone = first if first is not None and not _takes_several(scene, first) else harvest(scene)
-        if alone is None or _targets(alone) & taken:
-            alone = _anywhere(scene, heading)
-        taken |= _targets(alone)
-        plans[agent] = alone
+        found = _team(agent, first, free)
+        if found is None:
+            ahead = 1 + seen[agent].step // 50 if brief.role == "explorer" else 0
+            alone = _alone(scene, first, taken, list(Direction)[(agent + ahead) % len(Direction)])
+            found = {agent: alone} if alone is not None else {}
+        plans |= found
+        taken |= {one for plan in found.values() for one in _claims(plan_value(plan)["actions"])}
     for agent in brief.drawn_at_random():
-        if agent in scenes:
-            plans[agent] = _anywhere(scenes[agent], list(Direction)[brief.rng.integers(len(Direction))])
+        heading = list(Direction)[brief.rng.integers(len(Direction))]
+        if agent in scenes and (anywhere := _anywhere(scenes[agent], heading)) is not None:
+            plans[agent] = anywhere
     return plans
 
 
-def _anywhere(scene: Scene, heading: Direction) -> Plan:
-    """Explore, rather in a direction; rest where there is nothing to see."""
+def _alone(scene: Scene, plan: Plan | None, taken: Set[object], heading: Direction) -> Plan | None:
+    """What an agent does for itself: its plan, if it needs nobody for it and takes it from nobody, or something else.
+
+    None when there is nothing that it could do.
+    """
+    if plan is not None and not _takes_several(scene, plan) and not _claims(plan_value(plan)["actions"]) & taken:
+        return plan
+    others = frozenset(one for one in taken if isinstance(one, int))
+    return harvest(scene, others) or _anywhere(scene, heading)
+
+
+def _anywhere(scene: Scene, heading: Direction) -> Plan | None:
+    """Explore, rather in a direction; None where there is nothing to see."""
     ways = (heading, *Direction)
-    return next((plan for way in ways if (plan := explore(scene, way)) is not None), rest())
+    return next((plan for way in ways if (plan := explore(scene, way)) is not None), None)
 
 
 def _takes_several(scene: Scene, plan: Plan) -> Cell | None:
@@ -82,10 +96,15 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
     return team if len(team) == scene.needed(material) else None
 
 
-def _targets(plan: Plan) -> set[object]:
-    """What only one agent should see to: cells that are collected, kinds of things that are placed."""
-    cells = {action.target for action in plan.actions if isinstance(action, Collect)}
-    return cells | {action.object.value for action in plan.actions if isinstance(action, Place)}
+def _targets(plan: Plan) -> set[int | None]:
+    """The cells that a plan collects from."""
+    return {action.target for action in plan.actions if isinstance(action, Collect)}
+
+
+def _claims(actions: Sequence[Mapping[str, Any]]) -> set[object]:
+    """What only one agent sees to: what is gone when it is collected, kinds of things that are placed."""
+    cells = {a["target"] for a in actions if a["action"] == "collect" and a["resource"] not in _LASTING}
+    return (cells | {action["object"] for action in actions if action["action"] == "place"}) - {None}
 
 
 def _far(scene: Scene, cell: Cell) -> int:
