@@ -445,15 +445,21 @@ def make(scene: Scene, tool: Tool, patience: int = 3) -> Plan:
     return Plan(tuple(start), task, f"I need {' and '.join(station.name for station in stations)} for a {tool.value}")
 
 
-def harvest(scene: Scene) -> Plan | None:
-    """A plan that collects alone what brings most points for the steps that it takes."""
+def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
+    """A plan that collects alone what brings most points for the steps that it takes.
+
+    Args:
+        scene: what the agent knows.
+        avoid: ids of cells that it leaves to others.
+    """
     points = {hint.kind: hint.score for hint in scene.seen.tasks}
 
     def gains(cell: Cell) -> list[tuple[float, Cell]]:
         found = []
         for beside in scene.beside(cell):
             material = scene.material(beside)
-            if material in _DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material):
+            alone = material in _DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material)
+            if alone and scene.id_of(beside) not in avoid:
                 found.append((points.get(material.name, 1.0), beside))
         return sorted(found, reverse=True)
 

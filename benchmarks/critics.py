@@ -15,13 +15,14 @@ import numpy as np
 
 from experiments.cell import Cell
 from experiments.episode import run_cell
+from experiments.statistics.intervals import estimate
 from experiments.statistics.testing import sign_flip_test
 from maeil.metrics import Value
 
 WORLDS = {
     "CUBE, n = 4": ("env=cube", "n=4", "max_steps=100"),
     "CUBE, n = 8": ("env=cube", "n=8", "max_steps=150"),
-    "MA-Crafter (coop2), n = 3": ("env=crafter_coop2", "max_steps=100"),
+    "MA-Crafter (coop2), n = 3": ("env=crafter_coop2",),
 }
 ARMS = {
     "naive, individual": ("agents=naive", "topology=individual"),
@@ -54,6 +55,12 @@ def values(found: Sequence[Mapping[str, Value]], metric: str) -> np.ndarray[tupl
     return np.array([float(metrics[metric] or 0) for metrics in found])
 
 
+def difference(paired: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    """Three cells of a table: the mean of paired differences, its 95 % interval, and the p of the sign-flip test."""
+    found = estimate(paired)
+    return f"{found.value:+.3f} | {found.low:+.3f} to {found.high:+.3f} | {sign_flip_test(paired):.3f}"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the tables as Markdown: means, then paired differences of LLaMAC from each other arm."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -70,11 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 means = (f"{values(found[arm], metric).mean():.2f}" for metric in COLUMNS.values())
                 print(f"| {world} | {arm} |", " | ".join(means), f"| {failed} |", flush=True)
             for arm in list(ARMS)[:-1]:
-                for name in ("completion", "score"):
+                for name in ("completion", "score", "steps"):
                     paired = values(found["LLaMAC"], COLUMNS[name]) - values(found[arm], COLUMNS[name])
-                    p = sign_flip_test(paired)
-                    differences.append(f"| {world} | {arm} | {name} | {paired.mean():+.3f} | {p:.3f} |")
-    print("\n| world | LLaMAC less | metric | mean paired difference | p (sign flips) |\n|---|---|---|---|---|")
+                    differences.append(f"| {world} | {arm} | {name} | {difference(paired)} |")
+    print("\n| world | LLaMAC less | metric | mean paired difference | 95 % interval | p (sign flips) |")
+    print("|---" * 6 + "|")
     print("\n".join(differences))
     return 0
 

@@ -165,8 +165,9 @@ def _staged(board: Board, key: Key, group: list[Job], standing: Mapping[Cell, in
             text = f"{place}: agents {caught} are in a line behind agent {standing[lane[idle]]}, who does not push"
             return Rejection("V-WAY", tuple(sorted({*caught, standing[lane[idle]]})), text)
     room = sum(len(list(takewhile(lambda cell: cell not in standing, lane))) for lane in lanes)
-    if room < len(group):
-        return Rejection("V-SLOT", agents, f"{place} has room for {room} agents, not for {len(group)}")
+    together = min(len(group), _needed(board, key, group))
+    if room < together:
+        return Rejection("V-SLOT", agents, f"{place} has room for {room} agents, and it takes {together}")
     cut_off = [job.agent for job in group if job.arrival is None]
     if cut_off:
         return Rejection("V-REACH", tuple(cut_off), f"no way leads agents {cut_off} to {place}")
@@ -176,12 +177,18 @@ def _staged(board: Board, key: Key, group: list[Job], standing: Mapping[Cell, in
     return None
 
 
+def _needed(board: Board, key: Key, group: list[Job]) -> int:
+    """Members of a group that are at the face at the same time; those over and above them follow the block."""
+    return max(board.force(*key), *(job.count for job in group))
+
+
 def _in_time(board: Board, key: Key, group: list[Job]) -> Rejection | None:
-    """Whether the members of a group wait for each other, and for nobody else."""
-    last = max(job.arrival or 0 for job in group)
+    """Whether the members of a group wait until there are enough of them, and for nobody else."""
+    arrivals = sorted(job.arrival or 0 for job in group)
+    last = arrivals[min(len(group), _needed(board, key, group)) - 1]
     hasty = [job.agent for job in group if (job.arrival or 0) + job.patience < last]
     if hasty:
-        text = f"agents {hasty} have given up at {_place(key)} when the last of the group comes, in {last} steps"
+        text = f"agents {hasty} have given up at {_place(key)} when the last that it takes comes, in {last} steps"
         return Rejection("V-SYNC", tuple(hasty), text)
     present = sum(board.is_aligned(cell, *key) for cell in board.agents)
     waiting = [job.agent for job in group if job.count > max(len(group), present)]
@@ -231,12 +238,11 @@ def _unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
     cell, action = board.agents[agent], joint.plans[agent].actions[0]
     match action:
         case MoveToBlock(block=block, face=face) if block in board.blocks:
-            standing = [
-                board.agents[other]
-                for other, plan in joint.plans.items()
-                if other != agent and (not moves(plan) or board.is_aligned(board.agents[other], block, face))
-            ]
-            if not board.is_aligned(cell, block, face) and cell not in board.ways(block, face, standing):
+            others = {board.agents[other]: plan for other, plan in joint.plans.items() if other != agent}
+            still = [other for other, plan in others.items() if not moves(plan)]
+            there = [other for other in others if board.is_aligned(other, block, face)]
+            ways = board.ways(block, face, [*still, *there]) or board.ways(block, face, still)
+            if not board.is_aligned(cell, block, face) and cell not in ways:
                 return Rejection("C-PATH", (agent,), f"no way leads to {_place((block, face))}: others stand in it")
             return None
         case Rendezvous(block=block, face=face) | YieldBlock(block=block, face=face) if block in board.blocks:

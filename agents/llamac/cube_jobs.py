@@ -42,15 +42,18 @@ class Job:
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[Job]:
     """Give the pushes of a plan, in order. Blocks that are not there any more make none."""
-    reader = _Reader(board, agent)
-    return [job for action in plan.actions if (job := reader.read(action)) is not None]
+    return _read(_Reader(board, agent, {}), plan)
 
 
 def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[Job]]:
-    """Give who pushes together, by block and face; pushes from nowhere are left out."""
+    """Give who pushes together, by block and face; pushes from nowhere are left out.
+
+    Who stands at a face, and is to go to another one first, makes room at it.
+    """
+    aims = {agent: aim for agent, plan in plans.items() if (aim := _aim(plan)) is not None}
     found: dict[Key, list[Job]] = {}
     for agent, plan in sorted(plans.items()):
-        for job in jobs(board, agent, plan):
+        for job in _read(_Reader(board, agent, aims), plan):
             if job.face is not None:
                 found.setdefault((job.block, job.face), []).append(job)
     return found
@@ -61,12 +64,28 @@ def moves(plan: Plan) -> bool:
     return any(isinstance(action, Move | MoveToBlock | PushBlock | YieldBlock) for action in plan.actions)
 
 
-class _Reader:
-    """Reads the actions of a plan in order, and keeps where they lead and how long they take."""
+def _aim(plan: Plan) -> Key | None:
+    """The face that a plan goes to first."""
+    return next(((action.block, action.face) for action in plan.actions if isinstance(action, MoveToBlock)), None)
 
-    def __init__(self, board: Board, agent: int) -> None:
+
+def _read(reader: _Reader, plan: Plan) -> list[Job]:
+    return [job for action in plan.actions if (job := reader.read(action)) is not None]
+
+
+class _Reader:
+    """Reads the actions of a plan in order, and keeps where they lead and how long they take.
+
+    Args:
+        board: as it is now.
+        agent: whose plan it is.
+        aims: the face that each agent goes to first, as far as it goes to one.
+    """
+
+    def __init__(self, board: Board, agent: int, aims: Mapping[int, Key]) -> None:
         self._board = board
         self._agent = agent
+        self._aims = aims
         self._cell: Cell = board.agents[agent]
         self._time: int | None = 0
         self._at: Key | None = None
@@ -81,7 +100,8 @@ class _Reader:
             case Move(direction=direction, steps=steps):
                 self._walk(direction.action, steps)
             case MoveToBlock(block=block, face=face) if block in self._board.blocks:
-                ways = self._board.ways(block, face, self._standing(block, face))
+                # Where all places are taken it waits for the block to move on, behind those who push it.
+                ways = self._board.ways(block, face, self._standing(block, face)) or self._board.ways(block, face)
                 aligned = self._board.is_aligned(self._cell, block, face)
                 way = 0 if aligned else ways.get(self._cell)
                 self._time = None if way is None or self._time is None else self._time + way
@@ -103,8 +123,14 @@ class _Reader:
         return Job(self._agent, action.block, face, action.steps, self._time, patience, self._count)
 
     def _standing(self, block: int, face: Face) -> list[Cell]:
-        """Agents that are at a face already."""
-        return [cell for cell in self._board.agents if cell != self._cell and self._board.is_aligned(cell, block, face)]
+        """Cells of the agents that are at a face already, and do not leave for another one."""
+        return [
+            cell
+            for agent, cell in enumerate(self._board.agents)
+            if cell != self._cell
+            and self._aims.get(agent, (block, face)) == (block, face)
+            and self._board.is_aligned(cell, block, face)
+        ]
 
     def _walk(self, direction: int, steps: int) -> None:
         row_step, col_step = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[int(direction)]

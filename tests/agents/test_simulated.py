@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -92,6 +93,14 @@ def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world)
         thought = AnswerTypes(world.vocabulary, 8).read(orjson.loads(answer(asked).text), now)
         rules = Negotiator(0, 20, np.random.default_rng(0), recall(now, now.observation))
         assert thought == rules.answer(now, now.observation)
+
+
+def test_a_plan_is_no_longer_than_the_wanted_form_allows(world):
+    asked, now = request(world, acts=(Act.PLAN,))
+    for most in (1, 2, 8):
+        wanted = AnswerTypes(world.vocabulary, most).wanted(now)
+        value = orjson.loads(answer(dataclasses.replace(asked, answer=wanted)).text)
+        assert len(value["plan"]["actions"]) == min(most, 3)
 
 
 def test_the_words_around_the_blocks_change_nothing(world):

@@ -105,7 +105,9 @@ def test_a_vocabulary_without_its_actions_is_refused(kind, speaker, needs):
 
 
 def brief(role, state, asked, running=None):
-    return Brief(role, orjson.loads(orjson.dumps(state)), running or {}, asked, 0.0, np.random.default_rng(0))
+    return Brief(
+        role, orjson.loads(orjson.dumps(state)), running or {}, asked, 0.0, np.random.default_rng(0), frozenset()
+    )
 
 
 @pytest.mark.parametrize("role", ["explorer", "exploiter"])

@@ -109,6 +109,9 @@ class SimulatedModel:
         if refuses:
             return spoil.REFUSAL, Finish.REFUSAL
         value = _answer(blocks, settings.poor, choice)
+        if request.answer is not None and (most := _most_actions(request.answer.schema)) is not None:
+            for plan in spoil.plans_of(value):
+                del plan["actions"][most:]
         if invalidates:
             change = spoil.refuse_state if fault.random() < 0.5 else spoil.refuse_types
             value = change(value, fault) or value
@@ -136,6 +139,20 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
     except (ValueError, KeyError, TypeError) as error:
         raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error
     return write(speaker.answer(view, vocabulary, poor, rng), view)
+
+
+def _most_actions(schema: object) -> int | None:
+    """Find how many actions a plan of the wanted form may have; None where the schema does not say."""
+    match schema:
+        case {"actions": {"maxItems": int(found)}}:
+            return found
+        case dict():
+            parts = list(schema.values())
+        case list():
+            parts = schema
+        case _:
+            return None
+    return next((most for part in parts if (most := _most_actions(part)) is not None), None)
 
 
 def _without_world(request: Request) -> str:

@@ -29,6 +29,7 @@ class Brief:
         asked: agents to plan for, ascending.
         poor: probability, for each agent, that its part is made at random.
         rng: for the choices.
+        told: agents whose parts the rules have found wrong, in the proposal before.
     """
 
     role: str
@@ -37,6 +38,16 @@ class Brief:
     asked: Sequence[int]
     poor: float
     rng: np.random.Generator
+    told: frozenset[int]
+
+    def drawn_at_random(self) -> list[int]:
+        """Draw the agents whose parts are made at random, for this call.
+
+        A part that was found wrong is made by the rules then, as the simulated speaker's first choice alone is at
+        random, and what it hears afterwards puts it right.
+        """
+        drawn = self.rng.random(len(self.asked)) < self.poor
+        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
 
 
 class Proposer(Protocol):
@@ -98,18 +109,26 @@ def entries(
     index = {name: agent for agent, name in enumerate(names)}
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]
-    plans = world.propose(Brief(role, given["state"], running, asked, poor, rng))
+    told = frozenset(index[name] for name in _told(given))
+    plans = world.propose(Brief(role, given["state"], running, asked, poor, rng, told))
     return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
+
+
+def _told(given: Mapping[str, Any]) -> set[str]:
+    """The agents that internal feedback names."""
+    return {name for entry in given.get("feedback", ()) for name in entry["agents"]}
 
 
 def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have.
 
-    Where there is one critic alone, it insists: what brings nothing nearer can be a detour.
+    A choice that was found wrong is not drawn at random again. Where there is one critic alone, it insists: what brings
+    nothing nearer can be a detour.
     """
     sources = {name: given[name]["plans"] for name in ("exploiter", "explorer") if name in given}
     preferred = "explorer" if given.get("feedback") else "exploiter"
     refused = given.get("suggestion", {})
+    told = _told(given)
     choices = []
     for agent in given["asked"]:
         offers = [name for name, plans in sources.items() if agent in plans]
@@ -117,7 +136,7 @@ def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> 
             offers = [name for name in offers if sources[name][agent] != refused.get(agent)]
         if not offers:
             continue
-        if rng.random() < poor:
+        if rng.random() < poor and agent not in told:
             source = offers[rng.integers(len(offers))]
         elif preferred in offers or refused:
             source = preferred if preferred in offers else offers[0]

@@ -61,7 +61,9 @@ def wrap(text: str, rng: np.random.Generator) -> str:
 def _change(value: dict[str, Any], rng: np.random.Generator, bad: Mapping[str, object]) -> dict[str, Any] | None:
     """Change one argument in a plan of an answer to the wrong value of its name."""
     spoilt = copy.deepcopy(value)
-    found = [(action, name) for plan in _plans(spoilt) for action in plan["actions"] for name in bad if name in action]
+    found = [
+        (action, name) for plan in plans_of(spoilt) for action in plan["actions"] for name in bad if name in action
+    ]
     if not found:
         return None
     action, name = found[rng.integers(len(found))]
@@ -69,7 +71,7 @@ def _change(value: dict[str, Any], rng: np.random.Generator, bad: Mapping[str, o
     return spoilt
 
 
-def _plans(value: dict[str, Any]) -> list[dict[str, Any]]:
+def plans_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     """All plans of an answer: the one of an agent, or those that the roles of planners make for a team."""
     entries = [*(value.get("plans") or ()), *value.get("choices", ())]
     found = [value.get("plan"), value.get("decision", {}).get("plan"), value.get("proposal")]

@@ -79,12 +79,12 @@ def propose(brief: Brief) -> dict[int, Plan]:
     total = widest_gap(paid, highest) if explores else next_try(paid, highest)
     others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
     picks = share(total - others, len(brief.asked), state["highest_pick"])
-    plans = {}
-    for agent, units in zip(brief.asked, picks, strict=True):
-        if brief.rng.random() < brief.poor:
-            plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
-        else:
-            plans[agent] = _picks(units, f"the {brief.role} tries {total} in all")
+    plans = {
+        agent: _picks(units, f"the {brief.role} tries {total} in all")
+        for agent, units in zip(brief.asked, picks, strict=True)
+    }
+    for agent in brief.drawn_at_random():
+        plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
     return plans
 
 

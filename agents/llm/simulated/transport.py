@@ -109,9 +109,8 @@ def propose(brief: Brief) -> dict[int, Plan]:
     plans = {
         agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves") for agent, own in moves.items() if any(own)
     }
-    for agent in brief.asked:
-        if brief.rng.random() < brief.poor:
-            plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
+    for agent in brief.drawn_at_random():
+        plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
     return plans
 
 

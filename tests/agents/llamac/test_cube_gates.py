@@ -82,11 +82,13 @@ CORNER = board((1, (0, 0)), (1, (5, 5)), agents=[(3, 3), (9, 9)])
 GAP = board((2, (5, 5)), agents=[(5, 4), (5, 3), (6, 4)])
 AHEAD = board((1, (5, 5)), agents=[(5, 2), (5, 7)])
 NEAR = board((1, (5, 4)), (1, (5, 6)), agents=[(5, 3), (5, 7), (0, 0)])
+TIGHT = board((1, (4, 1)), (1, (7, 5)), agents=[(1, 0), (4, 0)])
 
 TRIPS = [
     ("V-TASK", (0,), ROW, {0: Plan((*deliver(0, 6).actions, *deliver(1, 2).actions))}),
     ("V-SLOT", (0,), ONE, {0: plan(PushBlock(block=0, steps=1))}),
     ("V-SLOT", (0,), CORNER, {0: deliver(0, 1)}),
+    ("V-SLOT", (0, 1), TIGHT, {0: deliver(0, 8, 2), 1: deliver(0, 8, 2)}),
     ("V-REACH", (0,), SHUT, {0: deliver(2, 4)}),
     ("V-QUORUM", (0,), TWO, {0: deliver(0, 3)}),
     ("V-SYNC", (0,), TWO, {0: deliver(0, 3, 2, timeout=3), 2: deliver(0, 3, 2)}),
@@ -112,9 +114,12 @@ def test_each_rule_of_scrutiny_is_tripped_by_its_board(code, agents, observation
 PASSES = [
     ("V-TASK", ROW, {0: deliver(1, 2)}),
     ("V-SLOT", CORNER, {0: deliver(1, 4)}),
+    ("V-SLOT", TIGHT, {0: deliver(0, 8), 1: deliver(0, 8)}),
     ("V-REACH", SHUT, {1: deliver(2, 4)}),
+    ("V-REACH", TIGHT, {0: deliver(0, 8), 1: deliver(1, 4)}),
     ("V-QUORUM", TWO, line((0, 1), count=2)),
     ("V-SYNC", TWO, {0: deliver(0, 3, 2, timeout=20), 2: deliver(0, 3, 2)}),
+    ("V-SYNC", TWO, {**line((0, 1), count=2, timeout=3), 2: deliver(0, 3, 2)}),
     ("V-OPP", ROW, {0: deliver(1, 2), 1: deliver(0, 6)}),
     ("V-DEST", ROW, {0: deliver(0, 3)}),
     ("V-WAY", AHEAD, {0: deliver(0, 4), 1: plan(Move(direction=Direction.up, steps=2))}),

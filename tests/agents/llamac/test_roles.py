@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections import Counter
 
 import orjson
@@ -37,10 +38,24 @@ class Heard:
         return [request for request in self.requests if f"# Your role: {role}" in request.messages[0].content]
 
 
-def heard(w=None, repairs: int = 2, switches=None, **rates: float) -> Heard:
+class Hasty(Heard):
+    """One whose exploiter leaves out the ways: plans begin with a meeting, which only those at the face can hold."""
+
+    async def complete(self, request: Request):
+        reply = await super().complete(request)
+        if request not in self.of("exploiter"):
+            return reply
+        value = orjson.loads(reply.text)
+        for entry in value["plans"]:
+            actions = entry["plan"]["actions"]
+            entry["plan"]["actions"] = [action for action in actions if action["action"] != "move_to_block"] or actions
+        return dataclasses.replace(reply, text=orjson.dumps(value).decode())
+
+
+def heard(w=None, repairs: int = 2, switches=None, kind: type[Heard] = Heard, **rates: float) -> Heard:
     """Play an episode and give what was said to the model."""
     w = w or cube(4, max_steps=40)
-    model = Heard(**rates)
+    model = kind(**rates)
     asked = Structuring(model, repairs)
     topology = coordinated(len(w.agents))
     minds = build(config(**(switches or {})), context(w, topology, lambda _: asked))
@@ -51,7 +66,7 @@ def heard(w=None, repairs: int = 2, switches=None, **rates: float) -> Heard:
 @pytest.fixture(scope="module")
 def quiet() -> Heard:
     """Without scrutiny, so that actors have something to object to."""
-    return heard(poor=0.6, switches={"scrutiny": False, "scrutinize_suggestion": False})
+    return heard(kind=Hasty, poor=0.6, switches={"scrutiny": False, "scrutinize_suggestion": False})
 
 
 @pytest.mark.parametrize("role", ["explorer", "exploiter", "assessor", "actor"])

@@ -20,6 +20,7 @@ from maeil.trace.reader import Trace
 from tests.agents.llamac.stage import calls_of, codes_of
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.naive_team import Delayed, context, cube, settings
+from tests.agents.naive_team import episode as naive_episode
 from tests.agents.naive_team import topology as shipped
 from tests.crafter_env.joined import world
 from tests.maeil.corridor import Corridor
@@ -46,6 +47,17 @@ def test_a_team_with_faults_plays_cube_to_the_end_and_its_gates_catch_them(n):
     assert (end.outcome, end.reason) == ("completed", "")
     assert metrics["gates.rejections"] == len(codes_of(events)) > 0
     assert metrics["outcome.completion"] > 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_teams_of_a_pair_play_a_board_of_cube_to_the_end(seed):
+    """The same board, the same limit, the same rates of faults: neither team is stopped by anything else."""
+    llamac = episode(cube(4, max_steps=100), seed, **FAULTS)
+    naive = naive_episode("individual", 4, seed, max_steps=100, **FAULTS)
+    assert llamac[0].event.board == naive[0].event.board
+    for end in (llamac[-1].event, naive[-1].event):
+        assert (end.outcome, end.reason) == ("completed", "")
+        assert end.finished or end.steps == 100
 
 
 def test_a_team_plays_the_open_world_to_the_end():
