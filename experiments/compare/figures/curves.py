@@ -17,6 +17,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     if not comparison.curves:
         return
     drawn = style.sheet(len(comparison.points), height=2.0)
+    shade = min(0.2, 0.5 / len(comparison.levels))
     for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
         for level in comparison.levels:
             found = comparison.curves.get((level, point))
@@ -24,7 +25,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
                 continue
             colour = style.colour(comparison, level)
             low, high = ([getattr(e, end) for e in found.estimates] for end in ("low", "high"))
-            axes.fill_between(found.steps, low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(found.steps, low, high, color=colour, alpha=shade, linewidth=0)
             axes.plot(
                 found.steps, [e.value for e in found.estimates], color=colour, linewidth=1.2,
                 marker=style.marker(comparison, level), markersize=3, markevery=0.25,
