@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from typing import Any
 
 from packaging.requirements import Requirement
+
+from experiments.errors import UserError
 
 DISTRIBUTION = "quorum-harness"
 
@@ -44,6 +48,23 @@ def requirements() -> tuple[Needed, ...]:
                 found.append(_look_up(requirement, extra))
                 break
     return tuple(found)
+
+
+def load(module: str, extra: str, what: str) -> Any:
+    """Import a package of an extra.
+
+    Args:
+        module: its name.
+        extra: what brings it.
+        what: the choice of the user that needs it, as it was typed.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError(f"{what}: the package {module} is missing", f"pip install '{DISTRIBUTION}[{extra}]'") from error
 
 
 def _belongs(requirement: Requirement, extra: str) -> bool:

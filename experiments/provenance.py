@@ -25,18 +25,23 @@ class Code:
     Attributes:
         version: of the package.
         commit: of the checkout; None for an installed package.
+        changed: whether files of the checkout differ from that commit.
     """
 
     version: str
-    commit: str | None
+    commit: str | None = None
+    changed: bool = False
 
     @classmethod
     def of(cls, meta: Mapping[str, Any]) -> Code:
         """Find it in what `provenance` gives, or in a `meta.json`."""
-        return cls(str(meta["versions"][DISTRIBUTION]), (meta.get("git") or {}).get("commit"))
+        git = meta.get("git") or {}
+        return cls(str(meta["versions"][DISTRIBUTION]), git.get("commit"), git.get("changed") is True)
 
     def __str__(self) -> str:
-        return f"version {self.version}" + (f", commit {self.commit[:12]}" if self.commit else "")
+        if self.commit is None:
+            return self.version
+        return f"{self.version} ({self.commit[:8]}{', changed' if self.changed else ''})"
 
 
 @cache

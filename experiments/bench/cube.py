@@ -59,11 +59,6 @@ class Report:
     folder: Path
     quick: bool
 
-    @property
-    def missed(self) -> int:
-        """Number of targets that were not reached."""
-        return sum(row.ok is False for row in self.rows)
-
     def plain(self) -> dict[str, Any]:
         """Give everything as JSON-ready data."""
         return {

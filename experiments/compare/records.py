@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +9,7 @@ from typing import Any
 
 from experiments.compare import metrics
 from experiments.compare.comparison import Comparison
+from experiments.results.csv_text import csv_text
 from experiments.results.rows import Scalar
 from experiments.statistics import STATISTICS, Estimate
 
@@ -80,12 +79,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
 def as_csv(records: Iterator[Record]) -> str:
     """Write records as CSV: numbers in full, nothing for what is not defined."""
     lines = list(records)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if lines:
-        writer.writerow(lines[0])
-        writer.writerows([_cell(value) for value in line.values()] for line in lines)
-    return text.getvalue()
+    return csv_text([list(lines[0]), *(line.values() for line in lines)] if lines else [])
 
 
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
@@ -103,15 +97,3 @@ def _ends(name: str, found: Estimate) -> Record:
 
 def _number(number: float) -> float | None:
     return None if math.isnan(number) else number
-
-
-def _cell(value: Scalar) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return repr(value)
-        case _:
-            return str(value)

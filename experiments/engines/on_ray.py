@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from experiments.engines.crew import BEAT, Member, hand_out
-from experiments.engines.extras import needed
 from experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic, Work
 from experiments.errors import UserError
+from experiments.packages import load
 from experiments.sweep.locks import wait_for_workers
 from experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
@@ -45,7 +45,7 @@ class RayEngine:
     def __init__(self, config: RayConfig) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        self._ray = needed("ray", "ray")
+        self._ray = load("ray", "ray", "engine=ray")
         self._config = config
         self._actors: list[_Actor] = []
 

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from experiments.engines.extras import needed
 from experiments.engines.protocol import Finished, Job, Report, Shard, Started, Stuck, Work
 from experiments.engines.worker import Worker
 from experiments.errors import UserError
 from experiments.folder import PARTIAL
+from experiments.packages import load
 from experiments.sweep.done import read_done
 from experiments.sweep.locks import wait_for_workers
 from experiments.sweep.planned import PlannedCell
@@ -67,7 +67,7 @@ class Slurm:
     """
 
     def __init__(self, config: SlurmConfig) -> None:
-        self._submitit = needed("submitit", "slurm")
+        self._submitit = load("submitit", "slurm", "engine=slurm")
         self._config = config
         self._jobs: list[_Submitted] = []
 

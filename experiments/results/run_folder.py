@@ -10,6 +10,8 @@ import orjson
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from experiments.packages import DISTRIBUTION
+from experiments.provenance import Code
 from experiments.results.factors import flatten
 from experiments.results.rows import Damaged, Row
 
@@ -132,7 +134,5 @@ def _bytes(file: Path) -> bytes:
 
 
 def _version(meta: _Meta) -> str:
-    version = meta.versions.get("quorum-harness", "unknown")
-    if meta.git is None:
-        return version
-    return f"{version} ({meta.git.commit[:8]}{', changed' if meta.git.changed else ''})"
+    version = meta.versions.get(DISTRIBUTION, "unknown")
+    return str(Code(version, meta.git.commit, meta.git.changed) if meta.git is not None else Code(version))

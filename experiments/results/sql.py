@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from experiments.errors import UserError
+from experiments.packages import load
 from experiments.results.rows import Results, Row, Scalar
 from experiments.results.table import OWN, factor_columns, metric_columns, own_values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-INSTALL = "pip install 'quorum-harness[analysis]'"
 _TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
@@ -50,10 +50,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
     Raises:
         UserError: DuckDB is not installed, or refuses the question.
     """
-    try:
-        import duckdb  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise UserError("--sql needs DuckDB, which is not installed", f"Install it: {INSTALL}") from None
+    duckdb = load("duckdb", "analysis", "--sql")
     rows = [row for part in results for row in part.rows]
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
         _load_results(connection, rows)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from experiments.files import write_whole
+from experiments.results.csv_text import csv_text
 from experiments.results.reading import read_results
 from experiments.results.rows import Results, Row, Scalar
 from maeil.metrics import GROUPS, METRICS, reproducible
@@ -33,21 +32,17 @@ def as_csv(results: Results) -> str:
     Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
     have them.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     factors = factor_columns(results.rows)
     metrics = [name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name]))]
-    writer.writerow([*OWN, *factors, *metrics])
-    for row in results.rows:
-        writer.writerow(
-            _cell(value)
-            for value in (
-                *own_values(row),
-                *(row.factors.get(key) for key in factors),
-                *(row.metrics.get(name) for name in metrics),
-            )
+    lines = (
+        (
+            *own_values(row),
+            *(row.factors.get(key) for key in factors),
+            *(row.metrics.get(name) for name in metrics),
         )
-    return text.getvalue()
+        for row in results.rows
+    )
+    return csv_text([(*OWN, *factors, *metrics), *lines])
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
@@ -75,16 +70,3 @@ def own_values(row: Row) -> tuple[Scalar, ...]:
     return (
         row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,
     )  # fmt: skip
-
-
-def _cell(value: Scalar) -> str:
-    """Write a value so that it reads the same everywhere: a whole number without a point, others in full."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case float() if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-        case _:
-            return str(value)

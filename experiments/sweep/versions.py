@@ -15,12 +15,12 @@ def check_versions(folder: Path, done: Iterable[Done], present: Code) -> None:
     """Refuse to add results to those of another version or commit.
 
     Raises:
-        UserError: cells in the folder were run with other code.
+        UserError: cells in the folder were run with another version, another commit, or other changes to one.
     """
     others = Counter(str(cell.code) for cell in done if cell.code != present)
     if others:
-        listing = "; ".join(f"{number} cells with {code}" for code, number in sorted(others.items()))
+        listing = "; ".join(f"{number} cells with version {code}" for code, number in sorted(others.items()))
         raise UserError(
-            f"{folder}: it holds results of other code: {listing}. This is {present}.",
+            f"{folder}: it holds results of other code: {listing}. This is version {present}.",
             "Start anew with --name NAME, go on with the old code, or take both together: --accept-versions.",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 
 import numpy as np
@@ -44,13 +45,14 @@ class Sleeper(Random):
         return int(Action.sleep) if self.rng.random() < 0.8 else super().__call__(reference)
 
 
-class Seeker(Random):
+class Seeker(Random, ABC):
     """Walks to a cell of a kind and presses `do`; now and then anything, which frees it where it is stuck."""
 
     noise = 0.05
 
+    @abstractmethod
     def wanted(self, reference):
-        raise NotImplementedError
+        """Cells to stand beside, or an action to take at once."""
 
     def cells(self, reference, material):
         return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == material).tolist()} or Action.noop

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cli
-from experiments.engines import extras
+from experiments import packages
 from experiments.errors import UserError
 
 MISTAKES = {
@@ -62,7 +62,7 @@ def test_a_missing_extra_names_the_install_line(engine: str, package: str, monke
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(extras, "import_module", missing)
+    monkeypatch.setattr(packages, "import_module", missing)
     monkeypatch.setattr(sys, "argv", ["quorum", "sweep", "n=2", f"engine={engine}", "--out", str(tmp_path)])
     with pytest.raises(SystemExit) as left:
         cli.main()
