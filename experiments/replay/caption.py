@@ -10,6 +10,8 @@ from experiments.replay.frames import Frame
 SIMULATED = "simulated model"
 """Stands beside the label of a run in which no real model answered."""
 
+ACTING = "all carry out their plans"
+
 
 @dataclass(frozen=True, slots=True)
 class Caption:
@@ -37,7 +39,7 @@ def caption(frame: Frame[Any], steps: int, remark: str) -> Caption:
     progress = frame.progress
     count = f"step {frame.t} of {steps} · {progress.reached} of {progress.goals} goals, score {progress.score:g}"
     thinking = f"{_number(frame.thoughts, 'thought')}, {_number(frame.messages, 'message')}"
-    detail = " · ".join(part for part in (remark, frame.end or (thinking if frame.thoughts else "")) if part)
+    detail = " · ".join(part for part in (remark, frame.end or (thinking if frame.thoughts else ACTING)) if part)
     return Caption(count, detail, frame.said)
 
 

@@ -106,11 +106,11 @@ def _labels(runs: Sequence[Recorded]) -> list[str]:
 
 def _label(run: Recorded) -> str:
     start = run.trace.start
-    models = f" ({run.answerers.text})" if run.answerers.models else ""
+    names = [name for name in run.answerers.models if name != "simulated"]
+    minds = f"{run.name_of('agents')} ({', '.join(names)})" if names else run.name_of("agents")
     arm = [f"arm {run.arm}"] if run.arm else []
     size = f"{len(start.agents)} agents" if len(start.agents) > 1 else "1 agent"
-    minds = f"{run.name_of('agents')}{models}"
-    parts = [*arm, start.world, size, minds, run.name_of("topology"), f"seed {start.seed}"]
+    parts = [*arm, start.world, size, run.name_of("topology"), minds, f"seed {start.seed}"]
     return " · ".join(harmless(part, 80) for part in parts)
 
 

@@ -14,6 +14,10 @@ _FINE = 4
 """Pixels that are drawn for one along an edge, so that edges are smooth."""
 _SMALLEST_RULED = 6
 """Pixels of the smallest cell that has a rule."""
+_WIDEST_RIM = 3
+"""Pixels of the darker edge of a large block."""
+_SMALLEST_SHAPED = 5
+"""Pixels of the smallest mark whose shape can be seen; smaller ones are filled."""
 _SMALLEST_TEXTURED = 4
 """Pixels of the smallest part of a texture."""
 
@@ -50,8 +54,10 @@ def figure(kind: Kind, size: tuple[int, int], label: str, turn: Turn) -> Image.I
         turn: where it looks.
     """
     colour, hollow = parse(kind.light), kind.shape is Shape.RING
+    if min(size) < _SMALLEST_SHAPED:
+        return Image.new("RGBA", size, colour)
     outer = _mask(kind.shape, size, turn, 0)
-    inner = _mask(kind.shape, size, turn, max(1, round(min(size) / (7 if hollow else 16))))
+    inner = _mask(kind.shape, size, turn, _rim(size, hollow=hollow))
     if hollow:
         image = Image.new("RGB", size, colour)
         image.putalpha(ImageChops.subtract(outer, inner))
@@ -62,6 +68,10 @@ def figure(kind: Kind, size: tuple[int, int], label: str, turn: Turn) -> Image.I
     if label:
         _write(image, label, kind)
     return image
+
+
+def _rim(size: tuple[int, int], *, hollow: bool) -> int:
+    return max(2, round(min(size) / 7)) if hollow else max(1, min(_WIDEST_RIM, round(min(size) / 16)))
 
 
 def _mask(shape: Shape, size: tuple[int, int], turn: Turn, inset: int) -> Image.Image:

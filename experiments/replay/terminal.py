@@ -63,7 +63,8 @@ def print_frames(reel: Reel, console: Console) -> None:
     for frames in reel.frames(_as_text):
         for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
             words = caption(frame, run.steps, frame.picture.remark)
-            head = "\n".join(line for line in (label, words.count, words.detail, words.said) if line)
+            who = f"{SIMULATED} · {label}" if run.answerers.simulated else label
+            head = "\n".join(line for line in (who, words.count, words.detail, words.said) if line)
             console.print(Text(head), soft_wrap=True)
             console.print(Text(frame.picture.text.plain.rstrip("\n") + "\n"), soft_wrap=True)
 
@@ -86,16 +87,12 @@ def _side_by_side(reel: Reel, frames: tuple[Frame[_Picture], ...], width: int) -
     panels = []
     for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
         words = caption(frame, run.steps, frame.picture.remark)
-        simulated = Text(SIMULATED, "bold red") if run.answerers.simulated else Text("")
-        table.add_column(width=width, no_wrap=False, overflow="crop")
-        panels.append(
-            Group(
-                Text.assemble((label, "bold"), "  ", simulated, no_wrap=True, overflow="ellipsis"),
-                frame.picture.text,
-                Text(words.count, "bold", no_wrap=True, overflow="ellipsis"),
-                Text(words.detail, "bold" if frame.end else "", no_wrap=True, overflow="ellipsis"),
-                Text(words.said),
-            )
-        )
+        simulated = [(f"{SIMULATED} · ", "bold red")] if run.answerers.simulated else []
+        head = Text.assemble(
+            *simulated, (label, "bold"), "\n", (words.count, "bold"), "\n", (words.detail, "bold" if frame.end else ""),
+            no_wrap=True, overflow="ellipsis",
+        )  # fmt: skip
+        table.add_column(width=width)
+        panels.append(Group(head, frame.picture.text, Text(words.said)))
     table.add_row(*panels)
     return table

@@ -42,13 +42,16 @@ def canvas(grid: Grid) -> Canvas:
 
 
 def draw(board: Board) -> Drawing:
-    """Draw a board: boxes are filled, targets are frames; in the upper left of each cell the disc of its agent."""
+    """Draw a board: boxes are filled, targets are frames.
+
+    The disc of its agent stands in the upper left of each cell; in the middle where boxes stand on the corners.
+    """
     marks: dict[str, Mark] = {}
+    aside = 0.5 - _DISC / 2 if board.grid.is_hard else 0.04
     for agent, (row, col) in enumerate(board.grid.cells):
         title = f"agent_{agent}"
-        marks[title] = Mark(
-            _AGENT, (col - 1) / 2 + 0.04, (row - 1) / 2 + 0.04, _DISC, _DISC, label=str(agent), title=title, agent=agent
-        )
+        x, y = (col - 1) / 2 + aside, (row - 1) / 2 + 0.04
+        marks[title] = Mark(_AGENT, x, y, _DISC, _DISC, label=str(agent), title=title, agent=agent)
     items = [(item, False) for item in board.targets] + [(item, True) for item in board.boxes]
     crowd = Counter(item.place for item, _ in items)
     placed: Counter[Place] = Counter()
