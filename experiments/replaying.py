@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import orjson
 import yaml
+from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 
 from experiments.answerers import Answerers, answerers
 from experiments.errors import UserError, nearest
@@ -22,10 +23,11 @@ from experiments.schema import component_values
 from maeil import World
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
-from maeil.trace.events import StepTaken
+from maeil.trace.events import EpisodeEnd, EpisodeStart, Event, MessageSent, StepTaken, ThoughtEnd
 
 _SHOWN = 3
 """Runs of a sweep that a message names."""
+_INSTANT = TypeAdapter[int](NonNegativeInt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def open_run(folder: Path) -> Recorded:
     if not is_run(folder):
         raise UserError(f"{folder}: it is no run", _runs_inside(folder))
     trace = checked_trace(folder)
+    _check_values(folder, trace)
     configuration = _configuration(folder / "config.yaml")
     return Recorded(folder, configuration, trace, answerers(trace), _arm(folder, configuration))
 
@@ -124,6 +127,24 @@ def instants(run: Recorded, world: World) -> Iterator[int]:
             f"{run.folder}: damaged: a step of its trace cannot be taken ({type(error).__name__}: {error})",
             "It was changed after it was written; run the episode again.",
         ) from error
+
+
+def _check_values(folder: Path, trace: Trace) -> None:
+    """Make sure that what is read of the events is of its type: a line of a trace may hold any JSON."""
+    for kind in (EpisodeStart, StepTaken, MessageSent, ThoughtEnd, EpisodeEnd):
+        adapter = TypeAdapter[Event](kind)
+        names = [field.name for field in fields(kind)]
+        for stamped in trace.stamped(kind):
+            try:
+                adapter.validate_python({name: getattr(stamped.event, name) for name in names}, strict=True)
+                _INSTANT.validate_python(stamped.t, strict=True)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                where = ".".join(map(str, first["loc"])) or "t"
+                raise UserError(
+                    f"{folder}: damaged: event {stamped.seq} ({kind.kind}): {where}: {first['msg']}",
+                    "It was changed after it was written; run the episode again.",
+                ) from error
 
 
 def _configuration(file: Path) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from PIL import GifImagePlugin, Image, ImageChops
 
-from experiments.replay.colours import PALETTE_SIZE, Colour
+from experiments.replay.colours import INK, PALETTE_SIZE, Colour
 
 UNCHANGED = PALETTE_SIZE
 """The index of what stays as it was."""
-FASTEST = 50
-"""Frames a second; viewers slow down what is faster."""
 _TICK = 10
 """Milliseconds that a GIF counts in."""
 
@@ -24,14 +22,15 @@ def encode_gif(pages: Iterator[Image.Image], colours: list[Colour], fps: float, 
     Args:
         pages: RGB, at least one, of equal size.
         colours: that the pages are made of, at most `PALETTE_SIZE`; others are shown as the nearest of these.
-        fps: pages a second, at most `FASTEST`; a page is there for whole hundredths of a second.
+        fps: pages a second; a page is there for whole hundredths of a second.
         hold: seconds that the last page stays.
     """
     palette = Image.new("P", (1, 1))
     palette.putpalette([channel for colour in colours for channel in colour])
     before = _indexed(next(pages), palette)
-    header, _ = GifImagePlugin.getheader(before.copy(), info={"loop": 0})
-    parts = [*header]
+    first = before.copy()
+    first.putpalette([channel for colour in [*colours, *[INK] * (256 - len(colours))] for channel in colour])
+    parts, _ = GifImagePlugin.getheader(first, info={"loop": 0})
     area, waiting = before, (0, 0)
     for page in pages:
         parts += _frame(area, waiting, 1 / fps)

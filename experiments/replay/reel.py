@@ -80,17 +80,26 @@ def reel(runs: Sequence[Recorded], first: int, last: int | None) -> Reel:
 
 
 def _check_same_board(one: Recorded, other: Recorded) -> None:
-    a, b = one.trace.start, other.trace.start
-    if a.world == b.world and a.seed == b.seed and orjson.dumps(a.board) == orjson.dumps(b.board):
+    if _board(one) == _board(other):
         return
+    kind = (one.trace.start.world, other.trace.start.world)
     ours = [d for d in _differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
-    differences = [f"{key} {value} and {another}" for key, value, another in ours]
+    differences = [f"{key} {value} and {another}" for key, value, another in ours if key != "env.max_steps"]
+    if kind[0] != kind[1]:
+        differences = [f"env.name {harmless(kind[0], 40)} and {harmless(kind[1], 40)}"]
     differences = differences or ["the boards that their traces begin with"]
     raise UserError(
         f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
         f"{', '.join(differences[:_TOLD])}{' ...' if len(differences) > _TOLD else ''}",
         "Side by side stand two runs of one board: the same env, n and seed.",
     )
+
+
+def _board(run: Recorded) -> bytes:
+    """Give what two runs of one board share; how long a run may take is no part of it."""
+    start = run.trace.start
+    board = {key: value for key, value in start.board.items() if key != "max_steps"}
+    return orjson.dumps([start.world, start.seed, board])
 
 
 def _labels(runs: Sequence[Recorded]) -> list[str]:
