@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import matplotlib
@@ -42,6 +42,7 @@ def clipped(text: str, width: float, face: ImageFont.FreeTypeFont) -> str:
     return text[: max(0, room - 1)].rstrip() + "…"
 
 
+@lru_cache(maxsize=64)
 def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[str, str]:
     """Break a text into a line and a second one, which is cut where it is too wide."""
     first = clipped(text, width, face)
@@ -52,8 +53,12 @@ def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[st
     return text[:end], clipped(text[end:].lstrip(), width, face)
 
 
+@lru_cache(maxsize=64)
 def strip(text: str, size: tuple[int, int], face: ImageFont.FreeTypeFont, colour: Colour) -> Image.Image:
-    """Write a line on a strip of paper of its own, over whose edges no character gets."""
+    """Write a line on a strip of paper of its own, over whose edges no character gets.
+
+    It is kept for the frames to come: paste it, and do not draw on it.
+    """
     image = Image.new("RGB", size, PAPER_WHITE)
     ImageDraw.Draw(image).text((0, size[1] / 2), text, colour, face, anchor="lm")
     return image
