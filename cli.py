@@ -466,7 +466,7 @@ def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)],
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[OTHER]", help="Another run of the same board, beside it.", show_default=False),
+        typer.Argument(metavar="OTHER", help="Another run of the same board, beside it.", show_default=False),
     ] = None,
     *,
     out: Annotated[
