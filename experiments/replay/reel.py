@@ -17,6 +17,8 @@ from maeil import World
 
 _TOLD = 4
 """Differences between two configurations that are told."""
+_SHARED = ("env.n", "env.max_steps")
+"""What `env` repeats of a common knob that is told itself, or that is no part of a board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def _check_same_board(one: Recorded, other: Recorded) -> None:
         return
     kind = (one.trace.start.world, other.trace.start.world)
     ours = [d for d in _differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
-    differences = [f"{key} {value} and {another}" for key, value, another in ours if key != "env.max_steps"]
+    differences = [f"{key} {value} and {another}" for key, value, another in ours if key not in _SHARED]
     if kind[0] != kind[1]:
         differences = [f"env.name {harmless(kind[0], 40)} and {harmless(kind[1], 40)}"]
     differences = differences or ["the boards that their traces begin with"]

@@ -90,6 +90,18 @@ def test_a_trace_that_breaks_off_is_shown_as_far_as_it_goes(copied) -> None:
     assert "breaks off" in open_run(folder).remark
 
 
+def test_a_trace_may_break_off_after_any_event(copied) -> None:
+    folder = copied("transport")
+    whole = _all(folder)
+    file = folder / "trace.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    for end in range(1, len(lines)):
+        file.write_bytes(b"".join(lines[:end]))
+        part = _all(folder)
+        assert [frame.picture for frame in part] == [frame.picture for frame in whole[: len(part)]]
+        assert len(part) == 1 + sum(b'"event":"step"' in line for line in lines[:end])
+
+
 def test_a_trace_of_another_episode_is_refused(copied) -> None:
     folder = copied("transport")
     edit_trace(folder, lambda event: event | {"reward": event["reward"] + 1} if event["event"] == "step" else event)

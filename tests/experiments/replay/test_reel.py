@@ -75,7 +75,7 @@ def test_different_boards_are_refused_by_what_differs(played, copied) -> None:
 
 def test_different_worlds_are_refused(played) -> None:
     runs = [open_run(played(name).folder) for name in ("debate", "transport")]
-    with pytest.raises(UserError, match=r"not of the same board.*env\.name cube and transport"):
+    with pytest.raises(UserError, match=r"not of the same board.*env\.name cube and transport\n"):
         reel(runs, 0, None)
 
 
