@@ -31,7 +31,7 @@ clean:
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the tests need ..."
-	@$(PIP) install -c constraints.txt -e '.[test,dev,analysis,ray,slurm,optimum]'
+	@$(PIP) install -c constraints.txt -e '.[test,dev,analysis,ray,slurm,optimum,video]'
 	@touch $@ .venv/run.stamp
 
 .venv:

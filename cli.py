@@ -66,6 +66,7 @@ def _quorum(
       quorum results runs
       quorum compare runs --by topology
       quorum report runs
+      quorum replay runs/NAME --out film.gif
     """
 
 
@@ -464,6 +465,59 @@ def report(
     write_report(found, answer([found], question), target)
     if not quiet:
         typer.echo(f"report: {target}")
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="OTHER", help="Another run of the same board, beside it.", show_default=False),
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write a film: FILE.gif, FILE.mp4.", show_default=False),
+    ] = None,
+    fps: Annotated[float, typer.Option("--fps", "--speed", metavar="N", help="Steps a second.")] = 8,
+    first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step that is shown.")] = 0,
+    last: Annotated[
+        int | None,
+        typer.Option("--to", metavar="T", min=0, help="The last step that is shown.", show_default=False),
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option("--width", metavar="PIXELS", help="Width of a film.", show_default=False),
+    ] = None,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+) -> None:
+    """Play an episode in the terminal, or write it as a film; alone, or beside another one of the same board.
+
+    The trace is enough: no mind and no model is asked again, and a replay that differs from what was recorded is an
+    error. Where there is no terminal the frames are printed one after another, as text. MP4 needs the extra `video`.
+
+    \b
+    Examples:
+      quorum replay runs/cube-n8-heuristic-individual-s3-1a2b3c4d
+      quorum replay runs/talk/NAME --from 20 --to 40 --speed 2
+      quorum replay runs/talk/NAME --out film.gif
+      quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
+    """
+    from rich.console import Console
+
+    from experiments.plugins import load_plugins
+    from experiments.replay.command import Asked, replay_out
+
+    load_plugins(plugin or [])
+    runs = [run] if other is None else [run, other]
+    asked = Asked(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    try:
+        told = replay_out(asked, Console(), quiet=quiet)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    for line in told:
+        typer.echo(line, err=True)
 
 
 @app.command("list")

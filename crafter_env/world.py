@@ -28,10 +28,12 @@ from crafter_env.symbolic.control import control, problems
 from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.observer import Observer
+from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, TaskState
 from maeil.world import Progress, Transition
@@ -104,7 +106,7 @@ class CrafterConfig(ComponentConfig):
 
 
 class CrafterWorld:
-    """The open world as the loop sees it; fulfils `maeil.world.World`.
+    """The open world as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -226,6 +228,18 @@ class CrafterWorld:
     def ansi(self) -> str:
         """Draw the world as text."""
         return render_ansi(self.env.crafter_state)
+
+    def canvas(self) -> Canvas:
+        """Give the frame of the map."""
+        return canvas(self.env.crafter_state)
+
+    def draw(self) -> Drawing:
+        """Draw the whole map, with what each agent has."""
+        return draw(self.env.crafter_state)
+
+    def primitive_name(self, primitive: int) -> str:
+        """Give the name of a primitive."""
+        return primitive_name(primitive, len(self.agents))
 
     def _note_changes(self) -> tuple[CapabilityChange, ...]:
         """Bring progress up to date; give the changes of what agents hold."""

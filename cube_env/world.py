@@ -17,15 +17,17 @@ from cube_env.layout import Layout
 from cube_env.library import layout_from
 from cube_env.observation import SymbolicObservation
 from cube_env.render import render_ansi
-from cube_env.report import StepReport
+from cube_env.report import Push, StepReport
 from cube_env.rewards import reward_function
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
 from cube_env.symbolic.control import control, problems
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig
+from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import TaskState
 from maeil.world import Progress, Transition
@@ -71,7 +73,7 @@ class CubeConfig(ComponentConfig):
 
 
 class CubeWorld:
-    """CUBE as the loop sees it; fulfils `maeil.world.World`.
+    """CUBE as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
 
     Args:
         config: the board and the rewards.
@@ -99,6 +101,7 @@ class CubeWorld:
         self._reward = reward_function(config.reward)
         self._ground: Ground
         self._tasks: TaskBoard
+        self._pushes: tuple[Push, ...] = ()
         self._delivered_weight = 0
 
     def reset(self, seed: int) -> Mapping[str, Any]:
@@ -108,6 +111,7 @@ class CubeWorld:
         self._ground = Ground(state)
         self._tasks = TaskBoard(state)
         self._delivered_weight = 0
+        self._pushes = ()
         agents: list[list[int]] = state.agents.tolist()
         blocks = [(weight, (row, col)) for row, col, weight, _ in state.block_table.tolist()]
         return {
@@ -139,6 +143,7 @@ class CubeWorld:
         before = self.env.snapshot() if self._reward is not None else None
         report = self.env.step_array(np.array(joint, dtype=np.int64))
         self._ground.changed()
+        self._pushes = report.pushes
         self._delivered_weight += report.delivered_weight
         reward = report.reward
         if self._reward is not None:
@@ -166,6 +171,18 @@ class CubeWorld:
     def ansi(self) -> str:
         """Draw the board as text."""
         return render_ansi(self.env.side, self.env.snapshot())
+
+    def canvas(self) -> Canvas:
+        """Give the frame of the board."""
+        return canvas(self.env.side)
+
+    def draw(self) -> Drawing:
+        """Draw the board, and the pushes of the step that led to it."""
+        return draw(self.env.snapshot(), self._pushes)
+
+    def primitive_name(self, primitive: int) -> str:
+        """Give the name of a primitive."""
+        return _name(Action(primitive))
 
 
 def _outcomes(report: StepReport) -> list[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from experiments.harmless import harmless
 from maeil import PlanStatus, World
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, Stamped, StepTaken
 
@@ -139,7 +140,7 @@ def _call(action: Mapping[str, Any]) -> str:
 
 def _cell(text: str) -> Text:
     """Give what others wrote as text: neither markup nor control characters have a meaning."""
-    return Text("".join(character if character.isprintable() else " " for character in text))
+    return Text(harmless(text))
 
 
 class LineView:

@@ -58,7 +58,7 @@ def recompute(run: Path) -> Recomputed:
     Raises:
         UserError: there is no trace, or it is damaged, or newer than this version.
     """
-    trace = _read(run)
+    trace = checked_trace(run)
     try:
         metrics = compute_metrics(trace)
         json.dumps(metrics, allow_nan=False)
@@ -94,7 +94,12 @@ def write_metrics(done: Recomputed) -> Path:
     return target
 
 
-def _read(run: Path) -> Trace:
+def checked_trace(run: Path) -> Trace:
+    """Read a trace of which no event is missing but at its end.
+
+    Raises:
+        UserError: there is none, or it is damaged, or newer than this version.
+    """
     try:
         trace = read_trace(run)
     except TraceError as error:

@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import environment
 
 HEAVY = {
-    "anthropic", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "maeil", "matplotlib", "numba",
-    "numpy", "omegaconf", "openai", "opensimplex", "orjson", "pettingzoo", "ray", "rich", "starlette", "uvicorn",
+    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "maeil", "matplotlib", "numba",
+    "numpy", "omegaconf", "openai", "opensimplex", "orjson", "pettingzoo", "PIL", "ray", "rich", "starlette", "uvicorn",
     "yaml",
 }  # fmt: skip
 PROBE = """

@@ -15,6 +15,7 @@ ROOMS = (*WORLDS, "maeil", "topologies", "agents", "experiments", "cli")
 CONTRACTS = {
     "actions",
     "component",
+    "drawing",
     "errors",
     "messages",
     "mind",

@@ -178,6 +178,11 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         return self._game
 
     @property
+    def picks(self) -> tuple[tuple[int, ...], ...]:
+        """The picks of each round played, by agent."""
+        return tuple(self._picks)
+
+    @property
     def sums(self) -> tuple[int, ...]:
         """The sum of the picks of each round played."""
         return tuple(map(sum, self._picks))

@@ -12,8 +12,10 @@ from llamac_env.squeeze.game import CLOSE
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick, PickController
+from llamac_env.squeeze.symbolic.picture import canvas, draw
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
 from maeil.world import Progress, Transition
@@ -34,7 +36,7 @@ class SqueezeConfig(ComponentConfig):
 
 
 class SqueezeWorld:
-    """The squeeze as the loop sees it; fulfils `maeil.world.World`.
+    """The squeeze as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
@@ -119,6 +121,18 @@ class SqueezeWorld:
     def ansi(self) -> str:
         """Draw the rounds as text."""
         return render_ansi(self.env.game, self.env.sums)
+
+    def canvas(self) -> Canvas:
+        """Give the frame of the chart."""
+        return canvas(self.env.rounds)
+
+    def draw(self) -> Drawing:
+        """Draw the rounds played."""
+        return draw(self.env.game, self.env.picks, self.env.rounds)
+
+    def primitive_name(self, primitive: int) -> str:
+        """Give the name of a primitive."""
+        return f"pick {primitive}"
 
 
 component = Component(SqueezeConfig, SqueezeWorld)

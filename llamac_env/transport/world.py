@@ -21,10 +21,12 @@ from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
 from llamac_env.transport.symbolic.control import control, problems
+from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import TaskState
 from maeil.world import Controller, Progress, Transition
@@ -51,7 +53,7 @@ class TransportConfig(ComponentConfig):
 
 
 class TransportWorld:
-    """Grid transportation as the loop sees it; fulfils `maeil.world.World`.
+    """Grid transportation as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
 
     Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
@@ -155,6 +157,18 @@ class TransportWorld:
     def ansi(self) -> str:
         """Draw the board as text."""
         return render_ansi(self.env.board)
+
+    def canvas(self) -> Canvas:
+        """Give the frame of the board."""
+        return canvas(self.env.grid)
+
+    def draw(self) -> Drawing:
+        """Draw the board."""
+        return draw(self.env.board)
+
+    def primitive_name(self, primitive: int) -> str:
+        """Give the name of a primitive."""
+        return primitive_name(primitive, self.env.grid)
 
     def _observe(self, agent: int | None) -> TransportObservation:
         env = self.env

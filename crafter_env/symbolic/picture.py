@@ -1,0 +1,96 @@
+"""The map as shapes, after `maeil.drawing`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crafter_env.constants import Action, Entity, Item, Material
+from crafter_env.layout import MATERIAL_CHARACTERS
+from crafter_env.state import CrafterState
+from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Texture, Turn
+
+_SIGNS = {material: sign for sign, material in MATERIAL_CHARACTERS.items() if sign.isalpha()}
+_GROUNDS = {
+    Material.water: ("#8fc3ea", "#1f4f78", Texture.WAVES),
+    Material.grass: ("#d6e8c4", "#2c4224", Texture.PLAIN),
+    Material.stone: ("#b9b9be", "#55555c", Texture.BRICKS),
+    Material.path: ("#efe6d6", "#3a352c", Texture.DOTS),
+    Material.sand: ("#f4e7a8", "#5d5430", Texture.DOTS),
+    Material.tree: ("#5c9a5a", "#3f7a3f", Texture.PLAIN),
+    Material.lava: ("#e8663a", "#b5431c", Texture.WAVES),
+    Material.coal: ("#77777e", "#2a2a2e", Texture.BRICKS),
+    Material.iron: ("#d9b38c", "#8a6642", Texture.BRICKS),
+    Material.diamond: ("#7fd6dd", "#2f8b93", Texture.BRICKS),
+    Material.table: ("#b98a56", "#7a5730", Texture.CROSSES),
+    Material.furnace: ("#8c8c94", "#3c3c44", Texture.CROSSES),
+}
+_ENTITIES = {
+    Entity.cow: ("cow", "#ffffff", "#e6e0d0", Shape.BOX),
+    Entity.zombie: ("zombie", "#009e73", "#2fc79b", Shape.DIAMOND),
+    Entity.skeleton: ("skeleton", "#cc79a7", "#e79bc6", Shape.DIAMOND),
+    Entity.arrow: ("arrow", "#1d1d1f", "#ececf0", Shape.WEDGE),
+    Entity.plant: ("plant", "#5c9a5a", "#6fb86c", Shape.RING),
+    Entity.ripe_plant: ("ripe plant", "#d55e00", "#ff8c3a", Shape.RING),
+}
+_AGENT, _ASLEEP = len(_GROUNDS) + len(_ENTITIES), len(_GROUNDS) + len(_ENTITIES) + 1
+KINDS = (
+    *(Kind(m.name, light, dark, texture=t, sign=_SIGNS.get(m, "")) for m, (light, dark, t) in _GROUNDS.items()),
+    *(Kind(name, light, dark, shape) for name, light, dark, shape in _ENTITIES.values()),
+    Kind("agent", "#0072b2", "#56b4e9", Shape.DISC),
+    Kind("agent asleep", "#4b4b86", "#9a9ae0", Shape.DISC, Texture.STRIPES),
+    Kind("where an agent looks", "#1d1d1f", "#ececf0", Shape.WEDGE),
+)
+_LOOK = _ASLEEP + 1
+_GROUND_OF = np.full(len(Material), PAPER, dtype=np.uint8)
+_GROUND_OF[[*_GROUNDS]] = range(len(_GROUNDS))
+_KIND_OF = {entity: len(_GROUNDS) + number for number, entity in enumerate(_ENTITIES)}
+_TURNS = {(1, 0): Turn.RIGHT, (0, 1): Turn.DOWN, (-1, 0): Turn.LEFT, (0, -1): Turn.UP}
+_WEDGE = 0.3
+_ITEMS = tuple(Item.__members__)
+_ACTIONS = tuple(Action.__members__)
+
+
+def canvas(state: CrafterState) -> Canvas:
+    """Give the frame of a map."""
+    return Canvas(*state.size, KINDS, ruled=False)
+
+
+def draw(state: CrafterState) -> Drawing:
+    """Draw a map; the dead are gone, and a small wedge shows where an agent looks."""
+    marks: dict[str, Mark] = {}
+    for creature in state.creatures():
+        x, y = creature.cell
+        kind = state.entity_at(creature.cell) if creature.kind == Entity.plant else creature.kind
+        name = _ENTITIES[kind][0]
+        turn = _TURNS.get(creature.direction, Turn.RIGHT)
+        marks[f"{name} {creature.id}"] = Mark(_KIND_OF[kind], x, y, label=name[0].upper(), title=name, turn=turn)
+    alive, sleeping = state.alive.tolist(), state.sleeping.tolist()
+    rows = zip(state.positions.tolist(), state.facing.tolist(), alive, sleeping, strict=True)
+    for agent, ((x, y), (right, down), lives, sleeps) in enumerate(rows):
+        if not lives:
+            continue
+        name = f"agent_{agent}"
+        marks[name] = Mark(_ASLEEP if sleeps else _AGENT, x, y, label=str(agent), title=name, agent=agent)
+        centre = 0.5 - _WEDGE / 2
+        marks[f"{name} looks"] = Mark(
+            _LOOK, x + centre + 0.5 * right, y + centre + 0.5 * down, _WEDGE, _WEDGE,
+            title=f"{name} looks here", turn=_TURNS[right, down],
+        )  # fmt: skip
+    ground = _GROUND_OF[state.materials.T].tobytes()
+    holdings = tuple(
+        ", ".join(f"{name} {amount}" for name, amount in zip(_ITEMS, amounts, strict=True) if amount)
+        if lives
+        else "dead"
+        for amounts, lives in zip(state.inventory.tolist(), alive, strict=True)
+    )
+    return Drawing(ground, marks, f"daylight {state.daylight:.0%}", holdings)
+
+
+def primitive_name(primitive: int, agents: int) -> str:
+    """Name a primitive of `crafter_env.symbolic.primitives`."""
+    share = primitive - len(_ACTIONS)
+    if share < 0:
+        return _ACTIONS[primitive]
+    rest, recipient = divmod(share, agents)
+    quantity, item = divmod(rest, len(_ITEMS))
+    return f"share {quantity} {_ITEMS[item]} with agent_{recipient}"

@@ -1,0 +1,63 @@
+"""The board as shapes, after `maeil.drawing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cube_env.constants import DISPLACEMENT, Action, PushOutcome
+from cube_env.report import Push
+from cube_env.state import Snapshot
+from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Texture, Turn
+
+_GOAL, _BLOCK, _AGENT, _PUSH, _FAILED = range(5)
+KINDS = (
+    Kind("goal", "#cfe6d4", "#24402d", texture=Texture.STRIPES),
+    Kind("block", "#e69f00", "#c98a00"),
+    Kind("agent", "#0072b2", "#56b4e9", Shape.DISC),
+    Kind("push that moved its block", "#1d1d1f", "#ececf0", Shape.WEDGE),
+    Kind("push that failed", "#d55e00", "#ff8c3a", Shape.DIAMOND),
+)
+"""Hues are Okabe and Ito's (2008)."""
+_WEDGE = 0.44
+"""Length of the mark of a push."""
+_TURNS = {Action.UP: Turn.UP, Action.DOWN: Turn.DOWN, Action.LEFT: Turn.LEFT, Action.RIGHT: Turn.RIGHT}
+_MOVED = (PushOutcome.moved, PushOutcome.delivered)
+
+
+def canvas(side: int) -> Canvas:
+    """Give the frame of a board."""
+    return Canvas(side, side, KINDS)
+
+
+def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
+    """Draw a board: a block bears the number of its id, and its side is its weight.
+
+    Args:
+        snapshot: what stands where.
+        pushes: the attempts of the step that led there; each is marked before the agents that pushed.
+    """
+    side = snapshot.side
+    marks = {
+        f"block_{block.id}": Mark(
+            _BLOCK, block.col, block.row, block.weight, block.weight,
+            label=f"b{block.id}", title=f"block_{block.id}, weight {block.weight}",
+        )
+        for block in snapshot.blocks
+    }  # fmt: skip
+    for agent, (row, col) in enumerate(snapshot.agents):
+        marks[f"agent_{agent}"] = Mark(_AGENT, col, row, label=str(agent), title=f"agent_{agent}", agent=agent)
+    for push in pushes:
+        down, right = DISPLACEMENT[push.direction]
+        moved = push.outcome in _MOVED
+        for agent in push.agents:
+            row, col = snapshot.agents[agent]
+            marks[f"push of {agent}"] = Mark(
+                _PUSH if moved else _FAILED,
+                col + 0.5 + 0.5 * right - _WEDGE / 2,
+                row + 0.5 + 0.5 * down - _WEDGE / 2,
+                _WEDGE,
+                _WEDGE,
+                title=f"agent_{agent} pushes block_{push.block}: {push.outcome.name}",
+                turn=_TURNS[push.direction],
+            )
+    return Drawing((bytes([PAPER]) * (side - 1) + bytes([_GOAL])) * side, marks)

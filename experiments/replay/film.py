@@ -1,0 +1,101 @@
+"""Makes the file of a film."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from rich.console import Console
+from rich.progress import track
+
+from experiments.errors import UserError, choices_hint
+from experiments.files import write_whole
+from experiments.packages import load
+from experiments.replay.colours import palette
+from experiments.replay.frames import drawable
+from experiments.replay.gif import encode_gif
+from experiments.replay.mp4 import encode_mp4
+from experiments.replay.page import Page
+from experiments.replay.reel import Reel
+from maeil.drawing import Canvas
+
+ENDINGS = (".gif", ".mp4")
+HOLD = 2.0
+"""Seconds that the end of a film stays, at least."""
+NARROWEST, WIDEST = 160, 4096
+"""Pixels of a film's width."""
+
+Encode = Callable[[Iterator[Image.Image], Canvas, float], bytes]
+"""Given pages, the canvas on them and pages a second, gives the content of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """What was written."""
+
+    file: Path
+    frames: int
+    size: tuple[int, int]
+    bytes: int
+
+    def text(self) -> str:
+        """Tell it in a line."""
+        width, height = self.size
+        return f"film: {self.file} ({self.frames} frames, {width} x {height}, {self.bytes / 1000:,.0f} kB)"
+
+
+def check_target(file: Path, width: int | None) -> Encode:
+    """Look at what was asked for before anything is drawn, and find what writes it.
+
+    Raises:
+        UserError: no film can be written there, or not of this kind or width.
+    """
+    ending = file.suffix.lower()
+    if file.is_dir():
+        raise UserError(f"--out {file}: it is a folder", f"Give a file: --out {file / 'film.gif'}.")
+    if ending not in ENDINGS:
+        what = f"{file.suffix!r} is no ending of a film" if file.suffix else "a film has an ending"
+        raise UserError(f"--out {file}: {what}", choices_hint(ending, "Endings", ENDINGS))
+    if not file.parent.is_dir():
+        raise UserError(f"--out {file}: there is no folder {file.parent}", "Make it first, or give another one.")
+    if not os.access(file.parent, os.W_OK):
+        raise UserError(f"--out {file}: nothing can be written to {file.parent}", "Give another folder.")
+    if width is not None and not NARROWEST <= width <= WIDEST:
+        raise UserError(f"--width {width}: a film is {NARROWEST} to {WIDEST} pixels wide")
+    if ending == ".mp4":
+        av = load("av", "video", f"--out {file}")
+        return lambda pages, _, fps: encode_mp4(av, pages, fps, max(HOLD, 1 / fps))
+    return _gif
+
+
+def _gif(pages: Iterator[Image.Image], canvas: Canvas, fps: float) -> bytes:
+    return encode_gif(pages, palette(canvas.kinds), fps, max(HOLD, 1 / fps))
+
+
+def make_film(
+    reel: Reel, file: Path, encode: Encode, *, fps: float, width: int | None, console: Console | None
+) -> Film:
+    """Draw a film and write it, whole or not at all.
+
+    Args:
+        reel: what is shown.
+        file: where it goes; what is there is replaced.
+        encode: of `check_target`.
+        fps: steps a second.
+        width: in pixels; None: what suits the board.
+        console: shows how far it is; None: nothing does.
+
+    Raises:
+        UserError: a run cannot be brought back or drawn, the film would be too narrow, or it cannot be written.
+    """
+    canvas, draw = drawable(reel.runs[0])
+    page = Page(reel, canvas, width)
+    frames = reel.frames(draw)
+    if console is not None and console.is_terminal:
+        frames = iter(track(frames, "drawing", len(reel), console=console, transient=True))
+    data = encode(map(page.paint, frames), canvas, fps)
+    write_whole(file, data, "Give another place: --out FILE.")
+    return Film(file, len(reel), page.size, len(data))

@@ -1,0 +1,134 @@
+"""One run, or two side by side: who they are, whether they go together, and their frames in step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import orjson
+
+from experiments.errors import UserError
+from experiments.harmless import harmless
+from experiments.replay.frames import Frame, P, frames
+from experiments.replaying import Recorded
+from experiments.results.factors import flatten
+from maeil import World
+
+_TOLD = 4
+"""Differences between two configurations that are told."""
+_SHARED = ("env.n", "env.max_steps")
+"""What `env` repeats of a common knob that is told itself, or that is no part of a board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reel:
+    """Runs of one board, and the steps of them that are shown.
+
+    Attributes:
+        runs: one or two.
+        labels: who each of them is.
+        first: the first step.
+        last: the last one, of the run that takes longest.
+    """
+
+    runs: Sequence[Recorded]
+    labels: Sequence[str]
+    first: int
+    last: int
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
+
+    def frames(self, picture: Callable[[World], P]) -> Iterator[tuple[Frame[P], ...]]:
+        """Give the frames of all runs in step; a run that is over holds its last one.
+
+        Raises:
+            UserError: a run cannot be brought back.
+        """
+        tracks = [_held(frames(run, picture, min(self.first, run.steps), self.last)) for run in self.runs]
+        for _ in range(len(self)):
+            yield tuple(next(track) for track in tracks)
+
+
+def _held(track: Iterator[Frame[P]]) -> Iterator[Frame[P]]:
+    frame = None
+    for frame in track:
+        yield frame
+    if frame is not None:
+        yield from repeat(frame)
+
+
+def reel(runs: Sequence[Recorded], first: int, last: int | None) -> Reel:
+    """Put runs on one reel.
+
+    Args:
+        runs: one or two.
+        first: the first step that is shown.
+        last: the last one; None, or one beyond the end: until all runs are over.
+
+    Raises:
+        UserError: the runs are not of one board, or there are no such steps.
+    """
+    for run in runs[1:]:
+        _check_same_board(runs[0], run)
+    steps = max(run.steps for run in runs)
+    if first > steps:
+        which = "the runs end" if len(runs) > 1 else f"{runs[0].folder} ends"
+        raise UserError(f"--from {first}: {which} with step {steps}")
+    if last is not None and last < first:
+        raise UserError(f"--to {last}: it is before --from {first}")
+    return Reel(runs, _labels(runs), first, steps if last is None else min(last, steps))
+
+
+def _check_same_board(one: Recorded, other: Recorded) -> None:
+    if _board(one) == _board(other):
+        return
+    kind = (one.trace.start.world, other.trace.start.world)
+    ours = [d for d in _differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
+    differences = [f"{key} {value} and {another}" for key, value, another in ours if key not in _SHARED]
+    if kind[0] != kind[1]:
+        differences = [f"env.name {harmless(kind[0], 40)} and {harmless(kind[1], 40)}"]
+    differences = differences or ["the boards that their traces begin with"]
+    raise UserError(
+        f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
+        f"{', '.join(differences[:_TOLD])}{' ...' if len(differences) > _TOLD else ''}",
+        "Side by side stand two runs of one board: the same env, n and seed.",
+    )
+
+
+def _board(run: Recorded) -> bytes:
+    """Give what two runs of one board share; how long a run may take is no part of it."""
+    start = run.trace.start
+    board = {key: value for key, value in start.board.items() if key != "max_steps"}
+    return orjson.dumps([start.world, start.seed, board])
+
+
+def _labels(runs: Sequence[Recorded]) -> list[str]:
+    labels = [_label(run) for run in runs]
+    if len(set(labels)) == len(labels):
+        return labels
+    own = [d for d in _differences(*runs) if not d[0].startswith("prompts.")][:_TOLD]
+    return [
+        " · ".join([labels[0], *(f"{key}={value}" for key, value, _ in own)]),
+        " · ".join([labels[1], *(f"{key}={value}" for key, _, value in own)]),
+    ]
+
+
+def _label(run: Recorded) -> str:
+    start = run.trace.start
+    names = [name for name in run.answerers.models if name != "simulated"]
+    minds = f"{run.name_of('agents')} ({', '.join(names)})" if names else run.name_of("agents")
+    arm = [f"arm {run.arm}"] if run.arm else []
+    size = f"{len(start.agents)} agents" if len(start.agents) > 1 else "1 agent"
+    parts = [*arm, start.world, size, run.name_of("topology"), minds, f"seed {start.seed}"]
+    return " · ".join(harmless(part, 80) for part in parts)
+
+
+def _differences(one: Recorded, other: Recorded) -> Iterator[tuple[str, str, str]]:
+    """Give each key that two configurations do not share, with both values; those of the top first."""
+    a, b = flatten(one.configuration), flatten(other.configuration)
+    for key in sorted(a.keys() | b.keys(), key=lambda key: (key.count("."), key)):
+        if key != "hash" and a.get(key) != b.get(key):
+            own, others = (harmless(str(leaves.get(key, "none")), 40) for leaves in (a, b))
+            yield harmless(key, 60), own, others

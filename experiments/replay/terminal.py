@@ -1,0 +1,98 @@
+"""Plays an episode in the terminal; where there is none, prints its frames one after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from experiments.replay.caption import SIMULATED, caption
+from experiments.replay.characters import as_characters
+from experiments.replay.frames import Frame
+from experiments.replay.reel import Reel
+from maeil import World
+from maeil.drawing import Drawable
+
+_CHROME = 7
+"""Rows around a board: its label, and its caption with a message of some lines."""
+_GAP = 3
+"""Columns between two boards."""
+
+
+def play(reel: Reel, console: Console, fps: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Play a reel on a terminal, and leave its last frame there.
+
+    Args:
+        reel: what is shown.
+        console: a terminal.
+        fps: steps a second.
+        sleep: waits for some seconds.
+
+    Raises:
+        UserError: a run cannot be brought back.
+    """
+    width = (console.width + _GAP) // len(reel.runs) - _GAP
+    rows = max(1, console.height - _CHROME)
+
+    def picture(world: World) -> _Picture:
+        if not isinstance(world, Drawable):
+            return _as_text(world)
+        drawing = world.draw()
+        return _Picture(as_characters(world.canvas(), drawing, width, rows), drawing.caption)
+
+    screen: RenderableType = ""
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        for frames in reel.frames(picture):
+            screen = _side_by_side(reel, frames, width)
+            live.update(screen, refresh=True)
+            sleep(1 / fps)
+    console.print(screen)
+
+
+def print_frames(reel: Reel, console: Console) -> None:
+    """Print every frame of a reel as text, without colours and without a pause: for pipes and files.
+
+    Raises:
+        UserError: a run cannot be brought back.
+    """
+    for frames in reel.frames(_as_text):
+        for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
+            words = caption(frame, run.steps, frame.picture.remark)
+            who = f"{SIMULATED} · {label}" if run.answerers.simulated else label
+            head = "\n".join(line for line in (who, words.count, words.detail, words.said) if line)
+            console.print(Text(head), soft_wrap=True)
+            console.print(Text(frame.picture.text.plain.rstrip("\n") + "\n"), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """A world in characters, and what it says of the instant."""
+
+    text: Text
+    remark: str
+
+
+def _as_text(world: World) -> _Picture:
+    remark = world.draw().caption if isinstance(world, Drawable) else ""
+    return _Picture(Text.from_ansi(world.ansi()), remark)
+
+
+def _side_by_side(reel: Reel, frames: tuple[Frame[_Picture], ...], width: int) -> RenderableType:
+    table = Table.grid(padding=(0, _GAP, 0, 0))
+    panels = []
+    for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
+        words = caption(frame, run.steps, frame.picture.remark)
+        simulated = [(f"{SIMULATED} · ", "bold red")] if run.answerers.simulated else []
+        head = Text.assemble(
+            *simulated, (label, "bold"), "\n", (words.count, "bold"), "\n", (words.detail, "bold" if frame.end else ""),
+            no_wrap=True, overflow="ellipsis",
+        )  # fmt: skip
+        table.add_column(width=width)
+        panels.append(Group(head, frame.picture.text, Text(words.said)))
+    table.add_row(*panels)
+    return table

@@ -1,0 +1,88 @@
+"""The board as shapes, after `maeil.drawing`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil, sqrt
+
+from llamac_env.transport.board import Board, Item
+from llamac_env.transport.constants import Colour
+from llamac_env.transport.grid import Grid, Place
+from llamac_env.transport.primitives import COLOURS, NOTHING, SLOTS
+from maeil.drawing import Canvas, Drawing, Kind, Mark, Shape, Texture
+
+_PAINT = {
+    Colour.blue: ("#0072b2", "#56b4e9", Texture.PLAIN),
+    Colour.red: ("#c8102e", "#ff6b6b", Texture.STRIPES),
+    Colour.green: ("#009e73", "#2fc79b", Texture.DOTS),
+    Colour.purple: ("#9467bd", "#c39be6", Texture.CROSSES),
+    Colour.orange: ("#e69f00", "#f0b73c", Texture.WAVES),
+}
+_BOXES = {colour: number for number, colour in enumerate(_PAINT)}
+_TARGETS = {colour: len(_PAINT) + number for number, colour in enumerate(_PAINT)}
+_AGENT = 2 * len(_PAINT)
+KINDS = (
+    *(Kind(f"{colour} box", light, dark, texture=texture) for colour, (light, dark, texture) in _PAINT.items()),
+    *(Kind(f"{colour} target", light, dark, Shape.RING) for colour, (light, dark, _) in _PAINT.items()),
+    Kind("agent of the cell", "#8a8a92", "#85858f", Shape.DISC),
+)
+_MARGIN = 0.25
+"""Cells around a grid whose boxes stand on its corners."""
+_ITEM, _DISC = 0.26, 0.2
+"""Edge of a box, and of the disc of an agent."""
+_WAYS = {
+    False: ("up", "down", "left", "right", "onto its target"),
+    True: ("to the top left", "to the top right", "to the bottom left", "to the bottom right", "onto its target"),
+}
+
+
+def canvas(grid: Grid) -> Canvas:
+    """Give the frame of a board."""
+    return Canvas(grid.cols, grid.rows, KINDS, margin=_MARGIN if grid.is_hard else 0)
+
+
+def draw(board: Board) -> Drawing:
+    """Draw a board: boxes are filled, targets are frames.
+
+    The disc of its agent stands in the upper left of each cell; in the middle where boxes stand on the corners.
+    """
+    marks: dict[str, Mark] = {}
+    aside = 0.5 - _DISC / 2 if board.grid.is_hard else 0.04
+    for agent, (row, col) in enumerate(board.grid.cells):
+        title = f"agent_{agent}"
+        x, y = (col - 1) / 2 + aside, (row - 1) / 2 + 0.04
+        marks[title] = Mark(_AGENT, x, y, _DISC, _DISC, label=str(agent), title=title, agent=agent)
+    items = [(item, False) for item in board.targets] + [(item, True) for item in board.boxes]
+    crowd = Counter(item.place for item, _ in items)
+    placed: Counter[Place] = Counter()
+    alike: Counter[tuple[Item, bool]] = Counter()
+    for item, is_box in items:
+        x, y = _spot(item.place, placed[item.place], crowd[item.place])
+        what = f"{item.colour} {'box' if is_box else 'target'}"
+        row, col = item.place
+        marks[f"{what} {row}/{col} {alike[item, is_box]}"] = Mark(
+            (_BOXES if is_box else _TARGETS)[item.colour], x, y, _ITEM, _ITEM, label=item.colour[0].upper(), title=what
+        )
+        placed[item.place] += 1
+        alike[item, is_box] += 1
+    return Drawing(b"", marks, f"{len(board.boxes)} boxes are not placed yet")
+
+
+def _spot(place: Place, number: int, crowd: int) -> tuple[float, float]:
+    """Left and upper edge of one of the items that share a place: they stand in a square around its centre."""
+    columns = ceil(sqrt(crowd))
+    down, right = divmod(number, columns)
+    step = _ITEM + 0.03
+    row, col = place
+    return (
+        col / 2 + (right - (columns - 1) / 2) * step - _ITEM / 2,
+        row / 2 + (down - (ceil(crowd / columns) - 1) / 2) * step - _ITEM / 2,
+    )
+
+
+def primitive_name(primitive: int, grid: Grid) -> str:
+    """Name a primitive of `llamac_env.transport.primitives`."""
+    if primitive == NOTHING:
+        return "nothing"
+    colour, slot = divmod(primitive - 1, SLOTS)
+    return f"{COLOURS[colour]} {_WAYS[grid.is_hard][slot]}"

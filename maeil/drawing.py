@@ -1,0 +1,149 @@
+"""The contract of a picture: what a world looks like at one instant, as data that any canvas can draw.
+
+A world that can be drawn is a `Drawable`: the viewer, the films and the terminal need no more of it. Everything is
+JSON-ready, and general over worlds: a grid whose cells have a ground, and marks (agents, blocks, bars) that lie on it.
+No kind is told from another by its colour alone: a shape, a texture or a sign goes with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+PAPER = 255
+"""The ground of a cell that has none."""
+
+
+class Shape(StrEnum):
+    """The outline of a mark, within its rectangle."""
+
+    BOX = "box"
+    DISC = "disc"
+    RING = "ring"  # a box with nothing in it
+    DIAMOND = "diamond"
+    WEDGE = "wedge"  # a triangle that points to where its mark is turned
+
+
+class Texture(StrEnum):
+    """What lies over the colour of a kind."""
+
+    PLAIN = "plain"
+    DOTS = "dots"
+    STRIPES = "stripes"  # rising to the right
+    WAVES = "waves"
+    CROSSES = "crosses"
+    BRICKS = "bricks"
+
+
+class Turn(StrEnum):
+    """Where a mark looks."""
+
+    RIGHT = "right"
+    DOWN = "down"
+    LEFT = "left"
+    UP = "up"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of thing, as the legend shows it.
+
+    Attributes:
+        name: what it is called.
+        light: its colour on light paper, `#rrggbb`.
+        dark: its colour on dark paper.
+        shape: the outline of marks of this kind; a ground fills its cell.
+        texture: over the colour.
+        sign: a character that stands in each cell of this ground; empty for none.
+    """
+
+    name: str
+    light: str
+    dark: str
+    shape: Shape = Shape.BOX
+    texture: Texture = Texture.PLAIN
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """What stays as it is for a whole episode.
+
+    Attributes:
+        width: in cells.
+        height: in cells.
+        kinds: the legend; drawings name a kind by its index here. Fewer than `PAPER`.
+        ruled: whether lines part the cells.
+        margin: cells of paper around it, for marks that stand over its edge.
+    """
+
+    width: int
+    height: int
+    kinds: tuple[Kind, ...]
+    ruled: bool = True
+    margin: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A thing on the picture. Lengths are in cells, from the top left corner of the picture.
+
+    Attributes:
+        kind: index in the legend.
+        x: of its left edge.
+        y: of its upper edge.
+        width: of its rectangle.
+        height: of its rectangle.
+        label: a few characters that are written on it.
+        title: what it is, in words, for whoever points at it.
+        agent: index of the agent that it is; None for anything else.
+        turn: where it looks.
+    """
+
+    kind: int
+    x: float
+    y: float
+    width: float = 1
+    height: float = 1
+    label: str = ""
+    title: str = ""
+    agent: int | None = None
+    turn: Turn = Turn.RIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A world at one instant.
+
+    Attributes:
+        ground: the kind of each cell, row by row, `PAPER` where there is none; empty where no cell has one.
+        marks: by a name that stays with a thing from one instant to the next. A later one lies above an earlier one.
+        caption: what there is to say of the instant, in a line; empty for nothing.
+        holdings: what each agent has, in words, by index; empty where agents have nothing.
+    """
+
+    ground: bytes
+    marks: dict[str, Mark]
+    caption: str = ""
+    holdings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Drawable(Protocol):
+    """A world that can be drawn. It is asked between steps, and to be asked changes nothing."""
+
+    def canvas(self) -> Canvas:
+        """Give what stays as it is until the next reset."""
+        ...
+
+    def draw(self) -> Drawing:
+        """Draw the world as it is."""
+        ...
+
+    def primitive_name(self, primitive: int) -> str:
+        """Give the name of a primitive, for people."""
+        ...
+
+
+__all__ = ["PAPER", "Canvas", "Drawable", "Drawing", "Kind", "Mark", "Shape", "Texture", "Turn"]
