@@ -1,0 +1,42 @@
+"""Where cooperation breaks: the instants that "next failure or interruption" jumps to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from maeil.plans import PlanStatus
+from maeil.stages import Stage
+from maeil.trace import Stamped
+from maeil.trace.events import EpisodeEnd, ForcedReady, PlanChange, StageChange, StepOutcome, ThoughtEnd
+
+_BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+
+
+def breaks(stamped: Stamped) -> Iterator[tuple[str, int, str]]:
+    """Give the failures and interruptions that an event tells of: what it is, the agent or -1, and the reason."""
+    event: Any = stamped.event
+    match event:
+        case PlanChange(status=status) if status in _BROKEN:
+            yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"
+        case PlanChange(status=PlanStatus.COMMITTED, flag=flag) if flag:
+            yield flag.replace("_", " "), event.agent, f"{event.plan} was committed in the mind's stead"
+        case StageChange(to_stage=Stage.INTERRUPTED):
+            yield "interruption", event.agent, event.reason
+        case ThoughtEnd(refused=refused) if refused:
+            yield "refused thought", event.agent, "; ".join(refused)
+        case ForcedReady():
+            yield "forced ready", event.agent, "it used up its thoughts of this step"
+        case StepOutcome():
+            for attempt in event.attempts:
+                if not attempt.get("succeeded", True):
+                    agents = attempt.get("agents") or [-1]
+                    yield "failed attempt", agents[0], _attempt(attempt)
+        case EpisodeEnd(outcome="error" | "limit" | "budget"):
+            yield f"the episode ends: {event.outcome}", -1, event.reason
+
+
+def _attempt(attempt: Any) -> str:
+    task = attempt.get("task") or {}
+    missing = ", ".join(map(str, attempt.get("missing") or ()))
+    return f"{task.get('kind', '')}:{task.get('target', '')}" + (f", missing: {missing}" if missing else "")
