@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,27 +54,33 @@ class Lanes:
     end: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Episode:
     """An episode, read.
 
     Attributes:
         head: what is known of it as a whole.
         lanes: what happened.
-        film: its pictures.
         calls: its calls of language models.
+        reading: its trace.
+        resolved: its configuration; None where it cannot be read.
     """
 
     head: Mapping[str, Any]
     lanes: Lanes
-    film: Film
     calls: Calls
+    reading: Reading
+    resolved: Mapping[str, Any] | None
+
+    @cached_property
+    def film(self) -> Film:
+        """Its pictures; to replay an episode takes longer than to read it."""
+        return film(self.reading, self.resolved)
 
     def plain(self) -> dict[str, Any]:
         """Give all of it but pictures and calls."""
         lanes = {name: getattr(self.lanes, name) for name in Lanes.__slots__}
-        primitives = {str(code): name for code, name in self.film.primitives.items()}
-        return {**self.head, **lanes, "primitives": primitives, "calls": len(self.calls.places)}
+        return {**self.head, **lanes, "calls": len(self.calls.places)}
 
 
 def read_episode(folder: Path) -> Episode:
@@ -82,12 +89,11 @@ def read_episode(folder: Path) -> Episode:
     reading = read_tolerantly(data)
     configuration = _configuration(folder, problems)
     calls = Calls(folder)
-    shown = film(reading, configuration)
-    problems += [*reading.problems, *calls.problems, *shown.problems]
+    problems += [*reading.problems, *calls.problems]
     lanes = _Weaver(reading, calls).woven() if reading.start is not None else Lanes()
     if reading.start is not None and lanes.end is None:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
-    return Episode(_head(folder, reading, problems), lanes, shown, calls)
+    return Episode(_head(folder, reading, problems), lanes, calls, reading, configuration)
 
 
 def _configuration(folder: Path, problems: list[str]) -> Mapping[str, Any] | None:

@@ -15,8 +15,9 @@ A key is left out where it has nothing to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,12 @@ from pydantic import ValidationError
 from experiments.errors import UserError
 from experiments.registry import worlds
 from experiments.viewer.tolerant import Reading
-from maeil.drawing import Drawable, Drawing, Mark
+from maeil.drawing import Drawable, Drawing
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
 from maeil.trace.events import StepTaken
 from maeil.world import World
 
-_EMPTY = Drawing(b"", {})
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
 
@@ -49,6 +49,11 @@ class Film:
     plain: dict[str, Any] | None
     primitives: Mapping[int, str]
     problems: tuple[str, ...]
+
+    def reel(self) -> dict[str, Any]:
+        """Give all of it, JSON-ready."""
+        names = {str(code): name for code, name in self.primitives.items()}
+        return {"pictures": self.plain, "primitives": names, "problems": self.problems}
 
 
 def film(reading: Reading, configuration: Mapping[str, Any] | None) -> Film:
@@ -136,59 +141,61 @@ class _Writer:
     def __init__(self) -> None:
         self.frames: list[dict[str, Any]] = []
         self._first: bytes = b""
-        self._last = _EMPTY
+        self._ground: bytes = b""
+        self._marks: dict[str, tuple[Any, ...]] = {}
+        self._caption = ""
+        self._holdings: tuple[str, ...] = ()
         self._names: dict[str, int] = {}
 
     def add(self, drawing: Drawing) -> None:
         """Take the drawing of the next instant."""
-        drawing = replace(drawing, marks={name: _rounded(mark) for name, mark in drawing.marks.items()})
         if not self.frames:
-            self._first = drawing.ground
-        self.frames.append({key: value for key, value in self._changes(drawing) if value != []})
-        self._last = drawing
+            self._first = self._ground = drawing.ground
+            self._holdings = ("",) * len(drawing.holdings)
+        marks = {name: _VALUES(mark) for name, mark in drawing.marks.items()}
+        changes = {"g": self._cells(drawing.ground), **self._moves(marks)}
+        held = enumerate(zip(self._holdings, drawing.holdings, strict=True))
+        changes["h"] = [part for agent, (was, has) in held if was != has for part in (agent, has)]
+        frame: dict[str, Any] = {key: found for key, found in changes.items() if found}
+        if drawing.caption != self._caption:
+            frame["c"] = drawing.caption
+        self.frames.append(frame)
+        self._ground, self._marks = drawing.ground, marks
+        self._caption, self._holdings = drawing.caption, drawing.holdings
 
     def plain(self) -> dict[str, Any]:
         """Give what was written."""
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
         return {"ground": runs, "names": list(self._names), "frames": self.frames}
 
-    def _changes(self, new: Drawing) -> Iterator[tuple[str, Any]]:
-        old = self._last
-        if self.frames and old.ground != new.ground:
-            now = np.frombuffer(new.ground, dtype=np.uint8)
-            cells = np.flatnonzero(now != np.frombuffer(old.ground, dtype=np.uint8))
-            yield "g", np.stack((cells, now[cells]), axis=1).ravel().tolist()
+    def _cells(self, ground: bytes) -> list[int]:
+        if ground == self._ground:
+            return []
+        now = np.frombuffer(ground, dtype=np.uint8)
+        cells = np.flatnonzero(now != np.frombuffer(self._ground, dtype=np.uint8))
+        pairs: list[int] = np.stack((cells, now[cells]), axis=1).ravel().tolist()
+        return pairs
+
+    def _moves(self, marks: Mapping[str, tuple[Any, ...]]) -> dict[str, list[Any]]:
         moved: list[float] = []
         changed: list[list[Any]] = []
-        for name, mark in new.marks.items():
-            was = old.marks.get(name)
+        for name, mark in marks.items():
+            was = self._marks.get(name)
             if was == mark:
                 continue
             index = self._names.setdefault(name, len(self._names))
-            if was is not None and replace(was, x=mark.x, y=mark.y) == mark:
-                moved += (index, mark.x, mark.y)
+            if was is not None and was[2:] == mark[2:]:
+                moved += (index, _rounded(mark[0]), _rounded(mark[1]))
             else:
-                changed.append([index, *_values(mark)])
-        yield "p", moved
-        yield "m", changed
-        yield "d", [self._names[name] for name in old.marks if name not in new.marks]
-        if new.caption != old.caption:
-            yield "c", new.caption
-        held = old.holdings or ("",) * len(new.holdings)
-        pairs_held = enumerate(zip(held, new.holdings, strict=True))
-        yield "h", [part for agent, (was_held, has) in pairs_held if was_held != has for part in (agent, has)]
+                x, y, width, height, kind, label, title, agent, turn = mark
+                lengths = map(_rounded, (x, y, width, height))
+                changed.append([index, kind, *lengths, label, title, -1 if agent is None else agent, turn.value])
+        gone = [self._names[name] for name in self._marks if name not in marks]
+        return {"p": moved, "m": changed, "d": gone}
 
 
-def _rounded(mark: Mark) -> Mark:
-    lengths = (mark.x, mark.y, mark.width, mark.height)
-    if all(type(length) is int for length in lengths):
-        return mark
-    x, y, width, height = (round(length, _DIGITS) for length in lengths)
-    return replace(mark, x=x, y=y, width=width, height=height)
+_VALUES = attrgetter("x", "y", "width", "height", "kind", "label", "title", "agent", "turn")
 
 
-def _values(mark: Mark) -> tuple[Any, ...]:
-    return (
-        mark.kind, mark.x, mark.y, mark.width, mark.height,
-        mark.label, mark.title, -1 if mark.agent is None else mark.agent, mark.turn.value,
-    )  # fmt: skip
+def _rounded(length: float) -> float:
+    return length if type(length) is int else round(length, _DIGITS)

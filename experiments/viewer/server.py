@@ -78,7 +78,7 @@ class Served:
         return await self._of(request, Episode.plain)
 
     async def _film(self, request: Request) -> Response:
-        return await self._of(request, lambda episode: episode.film.plain)
+        return await self._of(request, lambda episode: episode.film.reel())
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]

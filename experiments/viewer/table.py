@@ -37,7 +37,7 @@ def table(folder: Path) -> dict[str, Any]:
         problems = [f"{item.name}: {item.reason}" for item in found.damaged]
         name = found.sweep.name if found.sweep is not None else folder.name
         head = {"name": name, "problems": problems, "missing": len(found.missing)}
-    varying = [key for key in factor_columns(rows) if len({repr(row.factors.get(key)) for row in rows}) > 1]
+    varying = _varying(rows)
     arms = ["arm"] if any(row.arm for row in rows) else []
     return {
         **head,
@@ -47,6 +47,16 @@ def table(folder: Path) -> dict[str, Any]:
         "shown": [name for name in FIRST if any(row.metrics.get(name) for row in rows)],
         "rows": [*_lines(rows, varying, arms), *_others(folder, {row.name for row in rows})],
     }
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """Give the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
+    found: dict[tuple[str, ...], str] = {}
+    for key in factor_columns(rows):
+        values = tuple(repr(row.factors.get(key)) for row in rows)
+        if len(set(values)) > 1:
+            found.setdefault(values, key)
+    return list(found.values())
 
 
 def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[dict[str, Any]]:

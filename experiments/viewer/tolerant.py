@@ -3,42 +3,88 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import orjson
 
 from maeil.trace import EVENTS, SCHEMA, Event, Stamped
-from maeil.trace.events import EpisodeStart, StepTaken
-
-
-def _is(*types: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) in types
+from maeil.trace.events import EpisodeStart, MessageSent, StepTaken
 
 
 def _are(kind: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) is list and all(type(item) is kind for item in value)
+    return lambda items: set(map(type, items)) <= {kind}
 
 
-_MAY_BE: dict[str, Callable[[Any], bool]] = {
-    "int": _is(int),
-    "float": _is(int, float),
-    "bool": _is(bool),
-    "str": _is(str),
-    "Sequence[int]": _are(int),
-    "Sequence[str]": _are(str),
-    "Sequence[Mapping[str, Any]]": _are(dict),
-    "Sequence[Mapping[str, Any]] | None": lambda value: value is None or _are(dict)(value),
-    "Mapping[str, Any]": _is(dict),
-    "Mapping[str, str]": _is(dict),
-    "Mapping[str, str] | None": _is(dict, type(None)),
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "Sequence[int]": (list,),
+    "Sequence[str]": (list,),
+    "Sequence[Mapping[str, Any]]": (list,),
+    "Sequence[Mapping[str, Any]] | None": (list, type(None)),
+    "Mapping[str, Any]": (dict,),
+    "Mapping[str, str]": (dict,),
+    "Mapping[str, str] | None": (dict, type(None)),
 }
 """What JSON may hold in a field, by its annotation: pydantic takes thirty times as long, seconds for a large trace."""
-_FIELDS = {
-    name: [(field.name, _MAY_BE[str(field.type)], field.default) for field in fields(kind)]
-    for name, kind in EVENTS.items()
-}
+_ITEMS = {"int": _are(int), "str": _are(str), "Mapping[str, Any]": _are(dict)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How the record of an event must be made."""
+
+    kind: type[Event]
+    names: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    types: tuple[tuple[type, ...], ...]
+    lists: tuple[tuple[int, Callable[[Any], bool]], ...]
+    agents: tuple[str, ...]
+    good: set[tuple[type, ...]]
+    """Types of the values of records that were found right: most are like one before."""
+
+    @classmethod
+    def of(cls, kind: type[Event]) -> _Form:
+        names = tuple(field.name for field in fields(kind))
+        written = [str(field.type) for field in fields(kind)]
+        items = [(i, text[len("Sequence[") :].partition(" | ")[0].removesuffix("]")) for i, text in enumerate(written)]
+        return cls(
+            kind,
+            names,
+            {field.name: field.default for field in fields(kind) if field.default is not MISSING},
+            tuple(_TYPES[text] for text in written),
+            tuple((i, _ITEMS[of]) for i, of in items if written[i].startswith("Sequence[")),
+            tuple(name for name in ("agent", "sender") if name in names),
+            set(),
+        )
+
+    def read(self, record: Mapping[str, Any]) -> Event:
+        """Make the event of a record.
+
+        Raises:
+            KeyError: a field is missing.
+            ValueError: a field cannot be what it is.
+        """
+        defaults = self.defaults
+        values = [record[name] if name not in defaults else record.get(name, defaults[name]) for name in self.names]
+        found = tuple(map(type, values))
+        if found not in self.good:
+            for name, value, types in zip(self.names, values, self.types, strict=True):
+                if type(value) not in types:
+                    raise ValueError(f"the field {name!r} cannot be {repr(value)[:60]}")
+            self.good.add(found)
+        for index, fine in self.lists:
+            if values[index] is not None and not fine(values[index]):
+                raise ValueError(f"the field {self.names[index]!r} cannot be {repr(values[index])[:60]}")
+        event: Event = self.kind(*values)
+        return event
+
+
+_FORMS = {name: _Form.of(kind) for name, kind in EVENTS.items()}
 _NAMED = 5
 """Lines that are named one by one when they cannot be read."""
 
@@ -71,7 +117,8 @@ def read_tolerantly(data: bytes) -> Reading:
         try:
             record = orjson.loads(line)
             kind = record["event"]
-            if kind not in EVENTS:
+            form = _FORMS.get(kind)
+            if form is None:
                 unknown[str(kind)[:60]] += 1
                 continue
             stamped = Stamped(
@@ -79,10 +126,10 @@ def read_tolerantly(data: bytes) -> Reading:
                 int(record["t"]),
                 float(record["t_hat"]),
                 float(record.get("wall", 0)),
-                _event(kind, record),
+                form.read(record),
             )
             if start is not None:
-                _check(stamped, start)
+                _check(stamped, form, start)
             elif isinstance(stamped.event, EpisodeStart):
                 start = stamped.event
             else:
@@ -110,16 +157,6 @@ def read_tolerantly(data: bytes) -> Reading:
     return Reading(start, tuple(events), (*problems, *_gaps(events)))
 
 
-def _event(kind: str, record: dict[str, Any]) -> Event:
-    values = {}
-    for name, may_be, default in _FIELDS[kind]:
-        value = record[name] if default is MISSING else record.get(name, default)
-        if not may_be(value):
-            raise ValueError(f"the field {name!r} cannot be {repr(value)[:60]}")
-        values[name] = value
-    return EVENTS[kind](**values)
-
-
 def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"an event without {error}"
@@ -128,7 +165,7 @@ def _reason(error: Exception) -> str:
     return f"no event: {error}"
 
 
-def _check(stamped: Stamped, start: EpisodeStart) -> None:
+def _check(stamped: Stamped, form: _Form, start: EpisodeStart) -> None:
     """Refuse an event that names an agent or an instant that there cannot be.
 
     Raises:
@@ -136,22 +173,18 @@ def _check(stamped: Stamped, start: EpisodeStart) -> None:
     """
     if stamped.t < 0:
         raise ValueError(f"t = {stamped.t}")
-    event = stamped.event
-    if isinstance(event, EpisodeStart):
-        raise ValueError("a second start of the episode")
-    if isinstance(event, StepTaken) and len(event.joint) != len(start.agents):
-        raise ValueError(f"a joint action of {len(event.joint)} agents; there are {len(start.agents)}")
-    participants = len(start.agents) + len(start.coordinators)
-    if any(not 0 <= agent < participants for agent in _named(event)):
-        raise ValueError("it names an agent that there is not")
-
-
-def _named(event: Event) -> Iterator[int]:
-    found: Any = event
-    for name in ("agent", "sender"):
-        if hasattr(found, name):
-            yield getattr(found, name)
-    yield from getattr(found, "recipients", ())
+    event: Any = stamped.event
+    participants = range(len(start.agents) + len(start.coordinators))
+    for name in form.agents:
+        if getattr(event, name) not in participants:
+            raise ValueError(f"the field {name!r} cannot be {getattr(event, name)}: there is no such participant")
+    match event:
+        case MessageSent() if not set(participants).issuperset(event.recipients):
+            raise ValueError("it has a recipient that there is not")
+        case StepTaken() if len(event.joint) != len(start.agents):
+            raise ValueError(f"a joint action of {len(event.joint)} agents; there are {len(start.agents)}")
+        case EpisodeStart():
+            raise ValueError("a second start of the episode")
 
 
 def _gaps(events: list[Stamped]) -> list[str]:

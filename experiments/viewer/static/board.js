@@ -5,6 +5,8 @@ import { colour } from "./theme.js";
 
 const PAPER = 255;
 const LARGEST_ZOOM = 12;
+const SMALLEST_AGENT = 11;
+const SMALLEST_MARK = 1.8;
 
 export class Board {
   /** @param onPick called with the agent, or -1, that was clicked. */
@@ -55,8 +57,8 @@ export class Board {
     this.#rules(c, width, high);
     const marks = [...picture.marks.values()].sort((one, other) => one.kind - other.kind);
     for (const mark of marks) {
-      const [x, y, w, h] = [left + mark.x * size, top + mark.y * size, mark.width * size, mark.height * size];
-      if (x > width || y > high || x + w < 0 || y + h < 0) continue;
+      const [x, y, w, h] = rectangle(mark, this.view);
+      if (x > width || y > high || x + w < 0 || y + h < 0 || (mark.width < 1 && w < SMALLEST_MARK)) continue;
       paintMark(c, frame.kinds[mark.kind], mark, x, y, w, h);
       if (mark.agent >= 0 && mark.agent === this.chosen) ring(c, x, y, w, h);
     }
@@ -120,7 +122,11 @@ export class Board {
     const x = (event.clientX - box.left - this.view.left) / this.view.size;
     const y = (event.clientY - box.top - this.view.top) / this.view.size;
     const marks = [...this.film.at(this.t).marks.values()].sort((one, other) => other.kind - one.kind);
-    const mark = marks.find((m) => x >= m.x && x < m.x + m.width && y >= m.y && y < m.y + m.height);
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const mark = marks.find((m) => {
+      const [left, top, width, height] = rectangle(m, this.view);
+      return px >= left && px < left + width && py >= top && py < top + height;
+    });
     const { width, height, kinds } = this.film.canvas;
     const inside = x >= 0 && y >= 0 && x < width && y < height;
     const ground = inside ? kinds[this.film.at(this.t).ground[Math.floor(y) * width + Math.floor(x)]] : undefined;
@@ -167,6 +173,13 @@ export class Board {
       this.draw();
     });
   }
+}
+
+/** Where a mark is drawn: agents of a large map are drawn larger than they are, so that they can be found. */
+function rectangle(mark, { left, top, size }) {
+  const grown = mark.agent >= 0 ? Math.max(0, SMALLEST_AGENT - mark.width * size) : 0;
+  const half = grown / 2;
+  return [left + mark.x * size - half, top + mark.y * size - half, mark.width * size + grown, mark.height * size + grown];
 }
 
 function ring(c, x, y, w, h) {

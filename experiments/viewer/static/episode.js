@@ -12,6 +12,7 @@ import { openSource } from "./sources.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
+const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
 const LIST_PAUSE = 60;
 const MOST_LISTED = 300;
 const KEYS = [
@@ -24,18 +25,19 @@ const KEYS = [
 /** Build the page. */
 export async function openEpisode(root, { run, up }) {
   const source = await openSource(run, up);
-  const [plain, pictures] = await Promise.all([source.episode(), source.film()]);
-  const page = new Episode(plain, pictures, source);
+  const page = new Episode(await source.episode(), source);
   fill(root, page.parts(up !== ""));
   page.begin();
+  page.project(await source.film());
   return page;
 }
 
 class Episode {
-  constructor(plain, pictures, source) {
+  constructor(plain, source) {
     this.plain = plain;
     this.model = new Model(plain);
-    this.film = pictures ? new Film(pictures) : null;
+    this.film = null;
+    this.board = null;
     this.player = new Player(this.model, (t) => this.#show(t));
     this.reader = new Reader(this.model, source, (t) => this.player.seek(t));
     const open = (sort, item) => this.reader.open(sort, item);
@@ -44,22 +46,24 @@ class Episode {
       this.player.seek(t);
     };
     this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
-    this.board = this.film ? new Board(this.film, (agent) => this.#choose(agent)) : null;
     this.search = new Search(this.model, source, { open, seek, call: (number) => this.reader.openCall(number) });
-    this.player.onBreak = (found) => this.#tellBreak(found);
+    this.player.onBreak = (found) => this.reader.openBreak(found);
     this.rows = plain.agents.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
     this.chosen = -1;
   }
 
   parts(withinSweep) {
     const { plain } = this;
-    const facts = Object.entries(plain.facts).filter(([name]) => !["version", "start", "error", "reason"].includes(name));
+    const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
     this.help = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => this.help.close()));
     this.about = el("dialog", { class: "help about" }, el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close()));
     this.caption = el("p", { class: "caption" });
     this.list = el("ol", { class: "events" });
     this.listHead = el("h3", {});
     this.legends = el("div", { class: "legends" });
+    this.boardBox = el("div", { class: "board-box" }, el("p", { class: "soft" }, "replaying the episode\u2026"));
+    this.problems = el("ul", { class: "problems", role: "alert" });
+    this.#tell(plain.problems);
     return [
       el("header", {},
         withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
@@ -70,10 +74,10 @@ class Episode {
         button("about", "configuration and metrics", () => this.about.showModal()),
         button("?", "keys", () => this.help.showModal()),
         themeSwitch()),
-      problems(plain),
+      this.problems,
       el("div", { class: "episode" },
         el("section", { class: "world", "aria-label": "the world" },
-          el("div", { class: "board-box" }, this.board ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")),
+          this.boardBox,
           this.caption,
           this.legends,
           el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
@@ -92,10 +96,29 @@ class Episode {
   begin() {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
-    if (this.board) new ResizeObserver(() => this.board.refresh()).observe(this.board.canvas.parentElement);
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
     this.player.start();
+  }
+
+  /** Show the pictures of the world, when they are there. */
+  project({ pictures, primitives, problems }) {
+    this.model.primitives = primitives;
+    this.#tell([...this.plain.problems, ...problems]);
+    if (pictures) {
+      this.film = new Film(pictures);
+      this.board = new Board(this.film, (agent) => this.#choose(agent));
+      new ResizeObserver(() => this.board.refresh()).observe(this.boardBox);
+    }
+    fill(this.boardBox, [this.board ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+    this.#refresh();
+    this.#show(this.player.t);
+  }
+
+  /** Say what is wrong with the run. */
+  #tell(problems) {
+    this.problems.hidden = !problems.length;
+    fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
   /** Give the picture that is shown, as plain data. */
@@ -179,11 +202,6 @@ class Episode {
     this.#events();
   }
 
-  #tellBreak(found) {
-    const event = this.model.eventsAt(found.t).find((e) => this.model.isTrouble(e) && e.agent === found.agent);
-    if (event) this.reader.open(event.sort, event.item);
-  }
-
   #key(event) {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
     const ten = event.shiftKey ? 10 : 1;
@@ -207,11 +225,6 @@ class Episode {
       ways[event.key]();
     }
   }
-}
-
-function problems(plain) {
-  if (!plain.problems.length) return null;
-  return el("ul", { class: "problems", role: "alert" }, plain.problems.map((problem) => el("li", {}, problem)));
 }
 
 function pairs(title, values) {

@@ -2,6 +2,7 @@
 import { isDark } from "./theme.js";
 
 const TILE = 8;
+const THIN = 4;
 const tiles = new Map();
 
 /** Give a pattern of strokes in a colour. */
@@ -97,8 +98,10 @@ export function paintMark(c, kind, mark, x, y, width, height) {
       c.fillStyle = texture(c, kind.texture, inkOn(base) === "#ffffff" ? "rgba(255,255,255,.55)" : "rgba(0,0,0,.45)");
       c.fill();
     }
-    c.strokeStyle = edge;
-    c.stroke();
+    if (Math.min(width, height) >= THIN) {
+      c.strokeStyle = edge;
+      c.stroke();
+    }
   }
   label(c, kind, mark, base, x, y, width, height);
 }

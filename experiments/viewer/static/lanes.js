@@ -8,7 +8,8 @@ import { colour } from "./theme.js";
 const GUTTER = 104;
 const AXIS = 22;
 const TITLE = 20;
-const LARGEST_STEP = 90;
+const LARGEST_STEP = 160;
+const LETTER = 6.2;
 const MANY_ARROWS = 1500;
 const ARROWS = { up: "\u2191", down: "\u2193", left: "\u2190", right: "\u2192" };
 const NOTHING = new Set(["stay", "noop", "nothing"]);
@@ -63,7 +64,7 @@ export class Lanes {
   }
 
   /** Change the scale around a place of the axis. */
-  zoom(factor, around = this.model.axis.step(this.t)) {
+  zoom(factor, around = this.model.axis.starts[this.t]) {
     const scale = Math.min(Math.max(this.scale * factor, this.fitScale), Math.max(LARGEST_STEP, this.fitScale));
     this.left = around - ((around - this.left) * this.scale) / scale;
     this.scale = scale;
@@ -176,10 +177,23 @@ export class Lanes {
     const text = row.agent !== undefined ? this.model.name(row.agent) : row.sort === "task" ? row.task.name : row.sort;
     if (row.agent !== undefined) this.hits.push([0, y, GUTTER, y + row.height, "agent", row.agent]);
     if (row.height < 9) return;
+    if (row.sort === "score") {
+      const [, reached, goals, score] = this.model.plain.scores.at(-1) || [0, 0, 0, 0];
+      this.#note(c, `score, ${shown(score)} at the end`, y + row.height / 2 - 8);
+      this.#note(c, `${shown(reached)} of ${shown(goals)} goals`, y + row.height / 2 + 8);
+      return;
+    }
     c.fillStyle = colour(row.sort === "task" ? "soft" : "ink");
     c.font = `${Math.min(12, row.height - 1)}px system-ui, sans-serif`;
     c.textAlign = "left";
     c.fillText(short(text, 40), 6, y + row.height / 2, GUTTER - 12);
+  }
+
+  #note(c, text, y) {
+    c.fillStyle = colour("soft");
+    c.font = "11px system-ui, sans-serif";
+    c.textAlign = "left";
+    c.fillText(text, 6, y, GUTTER - 12);
   }
 
   #axis(c) {
@@ -363,7 +377,7 @@ export class Lanes {
     if (!scores.length) return;
     const highest = Math.max(...scores.map(([, , , score]) => score), 1e-9);
     const lowest = Math.min(0, ...scores.map(([, , , score]) => score));
-    const place = (score) => y + row.height - 5 - ((row.height - 16) * (score - lowest)) / (highest - lowest);
+    const place = (score) => y + row.height - 5 - ((row.height - 10) * (score - lowest)) / (highest - lowest);
     c.beginPath();
     let last = place(scores[0][3]);
     c.moveTo(this.#x(0), last);
@@ -377,10 +391,6 @@ export class Lanes {
     c.strokeStyle = colour("ok");
     c.lineWidth = 2;
     c.stroke();
-    c.fillStyle = colour("soft");
-    c.font = "11px system-ui, sans-serif";
-    c.textAlign = "right";
-    c.fillText(`score ${shown(scores.at(-1)[3])}, goals ${shown(scores.at(-1)[1])} of ${shown(scores.at(-1)[2])}`, this.view.width - 8, y + 8);
   }
 
   #cursor() {
@@ -478,7 +488,7 @@ function block(c, x, y, width, height, base, pattern) {
 function tag(c, text, x, y, width) {
   c.font = "600 10.5px system-ui, sans-serif";
   c.textAlign = "left";
-  const words = short(text, Math.max(1, Math.floor(width / 5.6)));
+  const words = short(text).slice(0, Math.floor(width / LETTER));
   c.lineWidth = 2.5;
   c.strokeStyle = "rgba(0,0,0,.55)";
   c.strokeText(words, x, y);

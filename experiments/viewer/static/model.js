@@ -13,6 +13,7 @@ const NOT_TOLD = new Set(["committed", "running"]);
 export class Model {
   constructor(plain) {
     this.plain = plain;
+    this.primitives = {};
     this.names = [...plain.agents, ...plain.coordinators];
     this.steps = plain.joint.length;
     this.axis = new Axis(plain.spans, this.steps);
@@ -40,14 +41,16 @@ export class Model {
   }
 
   primitive(code) {
-    return this.plain.primitives[code] ?? String(code);
+    return this.primitives[code] ?? String(code);
   }
 
-  /** Stage of a participant when the step from `t` begins. */
+  /** The most telling stage of a participant at `t`: whether it was interrupted or reasoned before it executed. */
   stageAt(agent, t) {
     const { starts, codes } = this.stages[agent];
-    const index = lastUpTo(starts, this.axis.step(t));
-    return index < 0 ? "R" : codes[index];
+    const first = Math.max(0, lastUpTo(starts, this.axis.starts[t]));
+    const last = lastUpTo(starts, this.axis.step(t));
+    const there = codes.slice(first, last + 1);
+    return ["I", "R", "X", "W"].find((code) => there.includes(code)) ?? "R";
   }
 
   planAt(agent, t) {

@@ -20,11 +20,11 @@ export class Player {
     this.range.addEventListener("input", () => this.seek(Number(this.range.value)));
     const previous = "to the failure or interruption before (N)";
     this.root = el("nav", { class: "player", "aria-label": "time" },
-      button("\u23ee", "to the beginning (home)", () => this.seek(0)),
+      button("\u21e4", "to the beginning (home)", () => this.seek(0)),
       button("\u2039", "a step back (left arrow)", () => this.step(-1)),
       this.play,
       button("\u203a", "a step on (right arrow)", () => this.step(1)),
-      button("\u23ed", "to the end (end)", () => this.seek(this.last)),
+      button("\u21e5", "to the end (end)", () => this.seek(this.last)),
       this.speed,
       button("\u2190 !", previous, () => this.toBreak(-1)),
       button("! \u2192", "to the next failure or interruption (n)", () => this.toBreak(1)),

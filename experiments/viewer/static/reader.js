@@ -22,14 +22,25 @@ export class Reader {
 
   /** Show an item of the lanes or of the list. */
   open(sort, item) {
-    const shows = { message: "#message", thought: "#thought", plan: "#plan", action: "#action" };
-    if (!(sort in shows)) {
+    if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
       fill(this.root, [heading(sort === "task" ? "constraint" : sort, ""), long(text)]);
     } else if (sort === "message") this.#message(item);
     else if (sort === "thought") this.#thought(item);
     else this.#plan(sort === "plan" ? item : this.model.plansById.get(item.plan), item);
     this.root.scrollTop = 0;
+  }
+
+  /** Show a failure or an interruption, and what it comes from. */
+  openBreak({ t, x, what, agent, reason }) {
+    const { model } = this;
+    const event = model.eventsAt(t).find((found) => found.agent === agent && model.isTrouble(found));
+    const message = model.messages.findLast((found) => found.x <= x && found.t === t && found.recipients.includes(agent));
+    if (what === "interruption" && message) this.open("message", message);
+    else if (event) this.open(event.sort, event.item);
+    else fill(this.root, []);
+    const who = agent < 0 ? "" : ` of ${model.name(agent)}`;
+    this.root.prepend(el("p", { class: "bad" }, el("b", {}, what), who, reason ? `: ${reason}` : "", what === "interruption" && message ? ", by this message:" : ""));
   }
 
   #at(t, tHat) {

@@ -4,7 +4,7 @@ import { ask } from "./sources.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
-const PLOT = { width: 116, height: 30 };
+const PLOT = { width: 92, height: 28 };
 const BINS = 16;
 
 /** Build the page. */
@@ -77,12 +77,13 @@ class Sweep {
   #heading(column, index, rows, bounds) {
     const sorted = this.sort.column === index;
     const sign = sorted ? (this.sort.way > 0 ? " \u25b2" : " \u25bc") : "";
-    const sorting = button(`${column.name}${sign}`, `sort by ${column.name}`, () => {
+    const [group, name] = column.name.includes(".") ? split(column.name) : ["\u00a0", column.name];
+    const sorting = button([el("small", {}, group), `${name}${sign}`], `sort by ${column.name}`, () => {
       this.sort = { column: index, way: sorted ? -this.sort.way : 1 };
       this.update();
     });
     const order = sorted ? (this.sort.way > 0 ? "ascending" : "descending") : "none";
-    return el("th", { scope: "col", "aria-sort": order }, sorting, bounds ? plot(column, rows, bounds) : null);
+    return el("th", { scope: "col", "aria-sort": order }, sorting, bounds && bounds[1] > bounds[0] ? plot(column, rows, bounds) : null);
   }
 
   #row(row, columns, bounds) {
@@ -92,7 +93,7 @@ class Sweep {
       if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && value !== "completed" ? "bad" : null }, short(shown(value), 60));
       const bar = el("i", { class: "bar" });
       const [low, high] = bounds[i];
-      bar.style.width = value === null || high === low ? "0" : `${(100 * (value - Math.min(0, low))) / (high - Math.min(0, low))}%`;
+      bar.style.width = value === null || high === low ? "0" : `${(88 * (value - Math.min(0, low))) / (high - Math.min(0, low))}%`;
       return el("td", { class: "number" }, bar, el("span", {}, shown(value)));
     }));
   }
@@ -113,6 +114,11 @@ function plot(column, rows, [low, high]) {
   c.fillStyle = colour("line");
   c.fillRect(0, PLOT.height - 1, PLOT.width, 1);
   return [canvas, el("span", { class: "range" }, `${shown(low)} \u2013 ${shown(high)}`)];
+}
+
+function split(name) {
+  const at = name.lastIndexOf(".");
+  return [name.slice(0, at), name.slice(at + 1)];
 }
 
 function extent(values) {
