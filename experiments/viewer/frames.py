@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import attrgetter
 from typing import Any
 
@@ -151,10 +151,9 @@ class _Writer:
         """Take the drawing of the next instant."""
         if not self.frames:
             self._first = self._ground = drawing.ground
-            self._holdings = ("",) * len(drawing.holdings)
         marks = {name: _VALUES(mark) for name, mark in drawing.marks.items()}
         changes = {"g": self._cells(drawing.ground), **self._moves(marks)}
-        held = enumerate(zip(self._holdings, drawing.holdings, strict=True))
+        held = enumerate(zip_longest(self._holdings, drawing.holdings, fillvalue=""))
         changes["h"] = [part for agent, (was, has) in held if was != has for part in (agent, has)]
         frame: dict[str, Any] = {key: found for key, found in changes.items() if found}
         if drawing.caption != self._caption:

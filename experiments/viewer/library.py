@@ -10,6 +10,7 @@ from threading import Lock
 from experiments.errors import UserError
 from experiments.results.run_folder import is_run
 from experiments.viewer.episode import Episode, read_episode
+from experiments.viewer.frames import Film
 
 _KEPT = 3
 """Episodes that stay in memory."""
@@ -27,7 +28,8 @@ class Library:
     root: Path
     single: str | None
     _episodes: OrderedDict[tuple[str, int], Episode] = field(default_factory=OrderedDict)
-    _lock: Lock = field(default_factory=Lock)
+    _reading: Lock = field(default_factory=Lock)
+    _filming: Lock = field(default_factory=Lock)
 
     @classmethod
     def of(cls, folder: Path) -> Library:
@@ -69,9 +71,17 @@ class Library:
         if folder is None:
             return None
         key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
-        with self._lock:
+        with self._reading:
             if key not in self._episodes:
                 self._episodes[key] = read_episode(folder)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
+
+    def film(self, name: str) -> Film | None:
+        """Replay a run, once; None where there is none. What else is asked of the run does not wait for it."""
+        episode = self.episode(name)
+        if episode is None:
+            return None
+        with self._filming:
+            return episode.film

@@ -65,7 +65,7 @@ def exported_page(episode: Episode) -> str:
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
     calls = [episode.calls.call(number) for number in range(len(episode.calls.places))]
     data = {"episode": episode.plain(), "film": episode.film.reel(), "calls": _shared(calls)}
-    packed = base64.b64encode(gzip.compress(orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS), mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
     tail = f'<script type="application/octet-stream" id="data">{packed}</script>\n<script>{script}</script>'
     return _page(Markup(head), Markup(tail), str(episode.head["name"]), "")
 

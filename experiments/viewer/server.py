@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Any
 
 import orjson
@@ -78,7 +79,10 @@ class Served:
         return await self._of(request, Episode.plain)
 
     async def _film(self, request: Request) -> Response:
-        return await self._of(request, lambda episode: episode.film.reel())
+        film = await run_in_threadpool(self.library.film, request.path_params["name"])
+        if film is None:
+            raise HTTPException(404, "There is no such run.")
+        return await run_in_threadpool(lambda: _json(film.reel()))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -96,7 +100,7 @@ class Served:
             episode = self.library.episode(request.path_params["name"])
             if episode is None:
                 raise HTTPException(404, "There is no such run.")
-            return orjson.dumps(part(episode), option=orjson.OPT_NON_STR_KEYS)
+            return orjson.dumps(part(episode))
 
         return Response(await run_in_threadpool(work), media_type="application/json")
 
@@ -132,6 +136,8 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
         with contextlib.suppress(KeyboardInterrupt):
             listener.listen(128)
+            if library.single is not None:  # by the time the browser asks for it, it may be there
+                Thread(target=library.film, args=(library.single,), daemon=True).start()
             announce()
             uvicorn.Server(config).run(sockets=[listener])
 

@@ -52,6 +52,7 @@ export class Search {
     if (asked !== this.asked) return;
     const found = calls.map((number) => button([el("b", {}, "call"), ` ${number}`], "read this call", () => this.on.call(number)));
     this.#show([...rows, ...found], words, note);
+    this.list.dataset.found = words;
   }
 
   #events(wanted) {
