@@ -86,7 +86,7 @@ class Episode:
 def read_episode(folder: Path) -> Episode:
     """Read the folder of a run, whatever state it is in; what is wrong with it stands in `head["problems"]`."""
     data, problems = read_trace_bytes(folder)
-    reading = read_tolerantly(data)
+    reading = read_tolerantly(data) if data or not problems else Reading(None, (), ())
     configuration = _configuration(folder, problems)
     calls = Calls(folder)
     problems += [*reading.problems, *calls.problems]

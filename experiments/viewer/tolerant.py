@@ -152,7 +152,9 @@ def read_tolerantly(data: bytes) -> Reading:
         problems.append(f"{len(wrong)} lines could not be read and are left out: {'; '.join(wrong[:_NAMED])}{more}.")
     if torn:
         problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
-    if start is None and data:
+    if not data:
+        problems.append("trace.jsonl: it is empty.")
+    elif start is None:
         problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
     return Reading(start, tuple(events), (*problems, *_gaps(events)))
 

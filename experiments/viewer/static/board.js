@@ -54,7 +54,6 @@ export class Board {
     c.fillStyle = colour("board");
     c.fillRect(0, 0, width, high);
     this.#ground(c, picture.ground, width, high);
-    this.#rules(c, width, high);
     const marks = [...picture.marks.values()].sort((one, other) => one.kind - other.kind);
     for (const mark of marks) {
       const [x, y, w, h] = rectangle(mark, this.view);
@@ -64,10 +63,9 @@ export class Board {
     }
   }
 
-  /** Draw the ground on a canvas of its own, which is kept: of most pictures only a few cells differ. */
+  /** Draw ground and lines on a canvas of their own, which is kept: of most pictures only a few cells differ. */
   #ground(c, ground, width, high) {
     const { left, top, size } = this.view;
-    if (!ground.length) return;
     const { width: columns, kinds } = this.film.canvas;
     const ratio = window.devicePixelRatio || 1;
     const key = `${left} ${top} ${size} ${width} ${high} ${ratio}`;
@@ -78,15 +76,20 @@ export class Board {
       b.textAlign = "center";
       b.textBaseline = "middle";
     }
+    let changed = whole;
     for (let cell = 0; cell < ground.length; cell++) {
       if (!whole && this.drawn.ground[cell] === ground[cell]) continue;
+      changed = true;
       const x = left + (cell % columns) * size;
       const y = top + Math.floor(cell / columns) * size;
       if (x > width || y > high || x + size < 0 || y + size < 0) continue;
       if (ground[cell] === PAPER) b.clearRect(x, y, size, size);
       else paintGround(b, kinds[ground[cell]], x, y, size);
     }
-    this.drawn = { key, ground: ground.slice() };
+    if (changed) {
+      this.#rules(b, width, high);
+      this.drawn = { key, ground: ground.slice() };
+    }
     c.drawImage(this.base, 0, 0, width, high);
   }
 

@@ -38,8 +38,9 @@ export function fitted(canvas, width, height) {
   const high = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== high) canvas.height = high;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
+  const [styleWidth, styleHeight] = [`${width}px`, `${height}px`];
+  if (canvas.style.width !== styleWidth) canvas.style.width = styleWidth;
+  if (canvas.style.height !== styleHeight) canvas.style.height = styleHeight;
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;

@@ -13,7 +13,7 @@ import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
 const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
-const LIST_PAUSE = 60;
+const LIST_PAUSE = 100;
 const MOST_LISTED = 300;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],

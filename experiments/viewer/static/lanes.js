@@ -1,4 +1,4 @@
-/* The three lanes on one axis. What is in view is drawn on one canvas; the cursor lies on another above it. */
+/* The three lanes on one axis. What is in view is drawn on a canvas; the cursor lies above it, so that to move it is cheap. */
 import { el, fitted } from "./dom.js";
 import { texture } from "./kinds.js";
 import { STAGES, lastBy, lastUpTo } from "./model.js";
@@ -10,7 +10,8 @@ const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
 const LETTER = 6.2;
-const MANY_ARROWS = 1500;
+const MANY_RECIPIENTS = 12;
+const LABEL_ROOM = 30;
 const ARROWS = { up: "\u2191", down: "\u2193", left: "\u2190", right: "\u2192" };
 const NOTHING = new Set(["stay", "noop", "nothing"]);
 const STATUS = {
@@ -31,7 +32,7 @@ export class Lanes {
     this.scale = 0;
     this.hits = [];
     this.base = el("canvas", { class: "lanes-base", role: "img", "aria-label": "stages, messages, actions and constraints over time" });
-    this.over = el("canvas", { class: "lanes-over" });
+    this.over = el("div", { class: "lanes-cursor", hidden: true });
     this.spacer = el("div", { class: "lanes-spacer" });
     this.root = el("div", { class: "lanes", tabIndex: 0 }, el("div", { class: "lanes-stick" }, this.base, this.over), this.spacer);
     this.rows = this.#layout();
@@ -211,6 +212,7 @@ export class Lanes {
     const last = Math.min(steps, axis.t(this.view.to) + 1);
     const per = (this.view.to - this.view.from) / Math.max(1, last - first);
     const every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000].find((k) => k * per * this.scale > 34) || 10000;
+    let labelled = -LABEL_ROOM;
     c.beginPath();
     for (let t = first; t <= last; t++) {
       const x = this.#x(axis.starts[t]);
@@ -219,7 +221,8 @@ export class Lanes {
         c.fillStyle = colour("thinking");
         c.fillRect(x, AXIS - 5, axis.thinking[t] * this.scale, 5);
       }
-      if (t % every === 0) {
+      if (t % every === 0 && x - labelled >= LABEL_ROOM) {
+        labelled = x;
         c.fillStyle = colour("soft");
         c.fillText(String(t), Math.max(x, GUTTER + 4), AXIS / 2 - 2);
         c.moveTo(Math.round(x) + 0.5, AXIS - 5);
@@ -270,7 +273,6 @@ export class Lanes {
     const rows = new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2]));
     const { messages } = this.model;
     const first = lastBy(messages, (message) => message.x < this.view.from - 1) + 1;
-    let drawn = 0;
     c.save();
     c.beginPath();
     c.rect(GUTTER, AXIS, this.view.width - GUTTER, this.view.high);
@@ -284,12 +286,10 @@ export class Lanes {
       c.strokeStyle = colour("message");
       c.fillStyle = colour("message");
       c.lineWidth = 1.1;
-      if (drawn < MANY_ARROWS) {
-        for (const recipient of message.recipients) {
-          if (rows.has(recipient)) arrow(c, x, y, Math.max(x + 5, this.#x(message.arrives)), rows.get(recipient));
-        }
-        drawn += message.recipients.length;
-      }
+      const end = Math.max(x + 5, this.#x(message.arrives));
+      const targets = message.recipients.filter((recipient) => rows.has(recipient)).map((recipient) => rows.get(recipient));
+      if (targets.length <= MANY_RECIPIENTS) for (const target of targets) arrow(c, x, y, end, target);
+      else for (const target of [Math.min(...targets), Math.max(...targets)]) arrow(c, x, y, end, target);
       c.beginPath();
       c.arc(x, y, 3.4, 0, 2 * Math.PI);
       c.fill();
@@ -396,15 +396,12 @@ export class Lanes {
   #cursor() {
     const { width, high } = this.view || {};
     if (!width) return;
-    const c = fitted(this.over, width, high);
-    c.clearRect(0, 0, width, high);
     const x = Math.max(GUTTER, this.#x(this.model.axis.starts[this.t]));
     const end = this.#x(this.model.axis.starts[this.t + 1]);
-    if (end < GUTTER || x > width) return;
-    c.fillStyle = colour("cursor-band");
-    c.fillRect(x, 0, Math.max(2, end - x), high);
-    c.fillStyle = colour("cursor");
-    c.fillRect(Math.round(x) - 1, 0, 2, high);
+    this.over.hidden = end < GUTTER || x > width;
+    this.over.style.transform = `translateX(${Math.round(x) - 1}px)`;
+    this.over.style.width = `${Math.max(2, Math.min(end, width) - x)}px`;
+    this.over.style.height = `${high}px`;
   }
 
   #hit(event) {

@@ -143,9 +143,13 @@ def place(edge: float, length: float) -> float:
 
 def test_moving_the_time_changes_the_board_and_the_cursor(site: str, episodes: dict[str, Path], opened: Open) -> None:
     page, _ = opened(address(site, episodes["cube"]))
-    for canvas in (".board", ".lanes-over"):
-        page.evaluate("quorum.player.seek(0)")
-        assert page.evaluate(DIFFERS, [canvas, 12]), canvas
+    cursor = page.locator(".lanes-cursor")
+    before = cursor.bounding_box()
+    assert page.evaluate(DIFFERS, [".board", 12])
+    after = cursor.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["x"] > before["x"] + 30
     page.locator("input[type=range]").fill("7")
     assert page.locator(".clock").inner_text().startswith("t = 7 of")
     assert page.locator(".now h3").inner_text().startswith("At t = 7")
