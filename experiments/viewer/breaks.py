@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from maeil.plans import PlanStatus
 from maeil.stages import Stage
-from maeil.trace import Stamped
 from maeil.trace.events import EpisodeEnd, ForcedReady, PlanChange, StageChange, StepOutcome, ThoughtEnd
 
+_TELLING = {PlanChange, StageChange, ThoughtEnd, ForcedReady, StepOutcome, EpisodeEnd}
 _BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
-def breaks(stamped: Stamped) -> Iterator[tuple[str, int, str]]:
+def breaks(event: Any) -> Iterable[tuple[str, int, str]]:
     """Give the failures and interruptions that an event tells of: what it is, the agent or -1, and the reason."""
-    event: Any = stamped.event
+    return _found(event) if type(event) in _TELLING else ()
+
+
+def _found(event: Any) -> Iterator[tuple[str, int, str]]:
     match event:
         case PlanChange(status=status) if status in _BROKEN:
             yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"

@@ -110,5 +110,5 @@ def _shown(record: dict[str, Any]) -> dict[str, Any]:
     """Give a record without what only machines read."""
     request = record.get("request")
     request = request if isinstance(request, dict) else {}
-    kept = {key: record[key] for key in ("agent", "t", "reply", "failure") if key in record}
+    kept: dict[str, Any] = {key: record[key] for key in ("agent", "t", "reply", "failure") if key in record}
     return {**kept, "messages": request.get("messages", []), "sampling": request.get("sampling", {})}

@@ -167,18 +167,21 @@ class _Weaver:
         for stamped in self._events:
             self._span(stamped)
             self._sort(stamped)
-            for what, agent, reason in breaks(stamped):
+            for what, agent, reason in breaks(stamped.event):
                 self._lanes.breaks.append([stamped.t, stamped.t_hat, what, agent, reason])
         return self._lanes
 
     def _span(self, stamped: Stamped) -> None:
-        spans = self._lanes.spans
-        while len(spans) <= min(stamped.t, len(self._lanes.joint)):
-            begin = spans[-1][1] if spans else stamped.t_hat
-            spans.append([begin, begin, 0])
-        span = spans[min(stamped.t, len(spans) - 1)]
+        spans, t = self._lanes.spans, stamped.t
+        if t >= len(spans):
+            t = min(t, len(self._lanes.joint))
+            while t >= len(spans):
+                begin = spans[-1][1] if spans else stamped.t_hat
+                spans.append([begin, begin, 0])
+        span = spans[t]
         span[1] = max(span[1], stamped.t_hat)
-        span[2] += isinstance(stamped.event, e.ThoughtEnd)
+        if type(stamped.event) is e.ThoughtEnd:
+            span[2] += 1
 
     def _sort(self, stamped: Stamped) -> None:
         t, t_hat, lanes = stamped.t, stamped.t_hat, self._lanes
@@ -186,6 +189,9 @@ class _Weaver:
         match event:
             case e.StageChange():
                 lanes.stages[event.agent] += (t, t_hat, event.to_stage, event.reason)
+            case e.MessageRead():
+                if event.message in self._messages:
+                    self._messages[event.message]["read"] += (event.agent, t, t_hat)
             case e.ThoughtStart():
                 thought = {"agent": event.agent, "t": t, "from": t_hat, "acts": event.acts, "problems": event.problems}
                 self._thinking[event.agent] = thought
@@ -193,10 +199,9 @@ class _Weaver:
             case e.ThoughtEnd():
                 self._end_thought(stamped, event)
             case e.MessageSent():
-                self._messages[event.message] = {"t": t, "t_hat": t_hat, **asdict(event), "read": []}
+                message = {name: getattr(event, name) for name in e.MessageSent.__slots__}
+                self._messages[event.message] = {"t": t, "t_hat": t_hat, **message, "read": []}
                 lanes.messages.append(self._messages[event.message])
-            case e.MessageRead() if event.message in self._messages:
-                self._messages[event.message]["read"] += (event.agent, t, t_hat)
             case e.PlanChange():
                 self._change_plan(stamped, event)
             case e.ActionChange():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -40,6 +41,7 @@ class _Form:
 
     kind: type[Event]
     names: tuple[str, ...]
+    pick: Callable[[Mapping[str, Any]], tuple[Any, ...]]
     defaults: Mapping[str, Any]
     types: tuple[tuple[type, ...], ...]
     lists: tuple[tuple[int, Callable[[Any], bool]], ...]
@@ -55,6 +57,7 @@ class _Form:
         return cls(
             kind,
             names,
+            itemgetter(*names) if len(names) > 1 else lambda record: (record[names[0]],),
             {field.name: field.default for field in fields(kind) if field.default is not MISSING},
             tuple(_TYPES[text] for text in written),
             tuple((i, _ITEMS[of]) for i, of in items if written[i].startswith("Sequence[")),
@@ -69,8 +72,10 @@ class _Form:
             KeyError: a field is missing.
             ValueError: a field cannot be what it is.
         """
-        defaults = self.defaults
-        values = [record[name] if name not in defaults else record.get(name, defaults[name]) for name in self.names]
+        try:
+            values = self.pick(record)
+        except KeyError:
+            values = self.pick({**self.defaults, **record})
         found = tuple(map(type, values))
         if found not in self.good:
             for name, value, types in zip(self.names, values, self.types, strict=True):
