@@ -20,7 +20,7 @@ class Shape(StrEnum):
 
     BOX = "box"
     DISC = "disc"
-    RING = "ring"  # a box with nothing in it
+    RING = "ring"  # the frame of a box; its texture lies within
     DIAMOND = "diamond"
     WEDGE = "wedge"  # a triangle that points to where its mark is turned
 

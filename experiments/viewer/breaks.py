@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from maeil.plans import PlanStatus
@@ -33,13 +33,17 @@ def _found(event: Any) -> Iterator[tuple[str, int, str]]:
         case StepOutcome():
             for attempt in event.attempts:
                 if not attempt.get("succeeded", True):
-                    agents = attempt.get("agents") or [-1]
-                    yield "failed attempt", agents[0], _attempt(attempt)
+                    yield "failed attempt", _first(attempt.get("agents")), _attempt(attempt)
         case EpisodeEnd(outcome="error" | "limit" | "budget"):
             yield f"the episode ends: {event.outcome}", -1, event.reason
 
 
-def _attempt(attempt: Any) -> str:
-    task = attempt.get("task") or {}
-    missing = ", ".join(map(str, attempt.get("missing") or ()))
-    return f"{task.get('kind', '')}:{task.get('target', '')}" + (f", missing: {missing}" if missing else "")
+def _first(agents: object) -> int:
+    return agents[0] if isinstance(agents, list) and agents and type(agents[0]) is int else -1
+
+
+def _attempt(attempt: Mapping[str, Any]) -> str:
+    task, missing = attempt.get("task"), attempt.get("missing")
+    name = f"{task.get('kind', '')}:{task.get('target', '')}" if isinstance(task, dict) else "a task"
+    lacking = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
+    return f"{name}, missing: {lacking}" if lacking else name

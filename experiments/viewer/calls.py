@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ class Calls:
         """
         where = self.places[number]
         record = orjson.loads(self._data[where.start : where.end])
-        return _shown(record) if isinstance(record, dict) else {}
+        return _shown(_map(record))
 
     def matching(self, words: str) -> list[int]:
         """Give the numbers of the first calls whose record has these words, in any case."""
@@ -106,9 +106,36 @@ class Queue:
         return [waiting.popleft() for _ in range(min(count, len(waiting)))]
 
 
-def _shown(record: dict[str, Any]) -> dict[str, Any]:
-    """Give a record without what only machines read."""
-    request = record.get("request")
-    request = request if isinstance(request, dict) else {}
-    kept: dict[str, Any] = {key: record[key] for key in ("agent", "t", "reply", "failure") if key in record}
-    return {**kept, "messages": request.get("messages", []), "sampling": request.get("sampling", {})}
+def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a record without what only machines read, each part in its form whatever the file holds."""
+    reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
+    shown: dict[str, Any] = {
+        "agent": str(record.get("agent", "")),
+        "t": record.get("t"),
+        "messages": [
+            {"role": str(message.get("role", "")), "content": _text(message.get("content"))}
+            for message in _maps(request.get("messages"))
+        ],
+    }
+    if reply:
+        rejected = [
+            {"text": _text(answer.get("text")), "reasons": _text(answer.get("reasons"))}
+            for answer in _maps(reply.get("rejected"))
+        ]
+        simulated = reply.get("simulated") is True
+        shown["reply"] = {"text": _text(reply.get("text")), "simulated": simulated, "rejected": rejected}
+    if failure:
+        shown["failure"] = {"kind": str(failure.get("kind", "")), "message": _text(failure.get("message"))}
+    return shown
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _maps(value: object) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

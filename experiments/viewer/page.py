@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import orjson
 from markupsafe import Markup, escape
@@ -70,14 +71,12 @@ def exported_page(episode: Episode) -> str:
     return _page(Markup(head), Markup(tail), str(episode.head["name"]), "")
 
 
-def _shared(calls: list[dict[str, object]]) -> dict[str, object]:
+def _shared(calls: list[dict[str, Any]]) -> dict[str, Any]:
     """Keep each text of a prompt once: most of a prompt is the same in every call."""
     texts: dict[str, int] = {}
     for call in calls:
-        messages = call["messages"]
-        for message in messages if isinstance(messages, list) else ():
-            if isinstance(message, dict) and isinstance(message.get("content"), str):
-                message["content"] = texts.setdefault(message["content"], len(texts))
+        for message in call["messages"]:
+            message["content"] = texts.setdefault(message["content"], len(texts))
     return {"texts": list(texts), "calls": calls}
 
 

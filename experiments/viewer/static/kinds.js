@@ -91,6 +91,10 @@ export function paintMark(c, kind, mark, x, y, width, height) {
     c.lineWidth = Math.max(1.5, width / 7);
     c.strokeStyle = base;
     c.stroke();
+    if (kind.texture !== "plain") {
+      c.fillStyle = texture(c, kind.texture, base);
+      c.fill();
+    }
   } else {
     c.fillStyle = base;
     c.fill();
@@ -136,7 +140,7 @@ function label(c, kind, mark, base, x, y, width, height) {
   const ink = kind.shape === "ring" ? (isDark() ? "#ffffff" : "#111114") : inkOn(base);
   if (kind.texture !== "plain") {
     c.lineWidth = 3;
-    c.strokeStyle = base;
+    c.strokeStyle = kind.shape === "ring" ? (isDark() ? "#111114" : "#ffffff") : base;
     c.strokeText(mark.label, x + width / 2, y + height / 2 + size * 0.04);
   }
   c.fillStyle = ink;

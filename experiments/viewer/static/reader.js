@@ -131,9 +131,9 @@ export class Reader {
     fill(holder, [
       head ? el("p", {}, el("b", {}, el("bdi", {}, call.agent)), " at ", this.#at(call.t)) : null,
       reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), long(reply.text)] : null,
-      reply?.rejected?.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons?.join("; ")}`), long(r.text)]) : null,
-      failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message ?? "")] : null,
-      (call.messages || []).map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), long(message.content))),
+      reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
+      failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
+      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), long(message.content))),
     ]);
   }
 }

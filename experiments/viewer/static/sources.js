@@ -30,7 +30,7 @@ async function unpacked(text) {
 
 function exported(data) {
   const { texts, calls } = data.calls;
-  const whole = (message) => (typeof message?.content === "number" ? { ...message, content: texts[message.content] } : message);
+  const whole = (message) => ({ ...message, content: texts[message.content] });
   const call = (number) => ({ ...calls[number], messages: calls[number].messages.map(whole) });
   return {
     episode: async () => data.episode,

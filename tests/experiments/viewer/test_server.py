@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from experiments.errors import UserError
+from experiments.viewer.command import export, view
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
 
@@ -151,24 +153,35 @@ def test_the_command_prints_an_address_and_ends_at_ctrl_c(episodes: dict[str, Pa
         server.wait()
 
 
-def test_mistakes_are_told_without_a_traceback(
-    quorum: Quorum, episodes: dict[str, Path], tmp_path: Path, port: int
-) -> None:
+def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path: Path, port: int) -> None:
     run = episodes["squeeze"]
     (tmp_path / "empty").mkdir()
-    for arguments, wanted in (
-        (["nowhere"], "nowhere: there is no such folder"),
-        (["empty"], "empty: it holds no runs"),
-        ([str(run / "meta.json")], "it is a file"),
-        ([str(run), "--port", str(port)], f"--port {port}: "),
-        ([str(run), "--port", "99999"], "--port 99999: "),
-        ([str(run.parent), "--export", "page.html"], "is a sweep; one file holds one run"),
-        ([str(run), "--export", "no/where.html"], "cannot be written"),
+    nowhere = tmp_path / "no" / "page.html"
+
+    def look(folder: Path, port: int = 0) -> None:
+        view(folder, port, browser=False, tell=lambda _: pytest.fail("it was served"))
+
+    for mistake, wanted in (
+        (lambda: look(tmp_path / "nowhere"), "there is no such folder"),
+        (lambda: look(tmp_path / "empty"), "it holds no runs"),
+        (lambda: look(run / "meta.json"), "it is a file"),
+        (lambda: look(run, port), f"--port {port}: "),
+        (lambda: look(run, 99_999), "--port 99999: "),
+        (lambda: export(run.parent, tmp_path / "page.html"), "is a sweep; one file holds one run"),
+        (lambda: export(run, nowhere), "cannot be written"),
     ):
-        done = quorum("view", *arguments, "--no-browser")
-        assert done.returncode == 2, arguments
-        assert wanted in done.stderr
-        assert "Traceback" not in done.stderr
-    done = quorum("view", str(run), "--export", "page.html")
+        with pytest.raises(UserError) as told:
+            mistake()
+        assert wanted in str(told.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
+
+
+def test_the_command_exports_and_tells_mistakes_without_a_traceback(
+    quorum: Quorum, episodes: dict[str, Path], tmp_path: Path
+) -> None:
+    done = quorum("view", str(episodes["squeeze"]), "--export", "page.html")
     assert (done.returncode, done.stdout) == (0, "page: page.html\n")
     assert (tmp_path / "page.html").stat().st_size > 10_000
+    done = quorum("view", "nowhere", "--no-browser")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: nowhere: there is no such folder\n")
