@@ -66,6 +66,7 @@ def _quorum(
       quorum results runs
       quorum compare runs --by topology
       quorum report runs
+      quorum view runs
       quorum replay runs/NAME --out film.gif
     """
 
@@ -518,6 +519,42 @@ def replay(
         raise typer.Exit(130) from None
     for line in told:
         typer.echo(line, err=True)
+
+
+@app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="The folder of a run, or of a sweep.")],
+    *,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and open nothing.", show_default=False)
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.", show_default=False),
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Look at an episode or a sweep in the browser: what was thought, said and done, beside the world.
+
+    The page is served on this machine alone, for reading only, until Ctrl-C. With --export it is one HTML file that
+    needs neither a server nor a network.
+
+    \b
+    Examples:
+      quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d
+      quorum view runs/topologies
+      quorum view runs/topologies --port 8765 --no-browser
+      quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
+    """
+    from experiments.plugins import load_plugins
+    from experiments.viewer import command
+
+    load_plugins(plugin or [])
+    if export is not None:
+        typer.echo(f"page: {command.export(folder, export)}")
+    else:
+        command.view(folder, port, browser=not no_browser, tell=typer.echo)
 
 
 @app.command("list")

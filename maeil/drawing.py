@@ -20,7 +20,7 @@ class Shape(StrEnum):
 
     BOX = "box"
     DISC = "disc"
-    RING = "ring"  # a box with nothing in it
+    RING = "ring"  # the frame of a box; its texture lies within
     DIAMOND = "diamond"
     WEDGE = "wedge"  # a triangle that points to where its mark is turned
 
@@ -73,7 +73,8 @@ class Canvas:
     Attributes:
         width: in cells.
         height: in cells.
-        kinds: the legend; drawings name a kind by its index here. Fewer than `PAPER`.
+        kinds: the legend; drawings name a kind by its index here. Fewer than `PAPER`. Marks of a later kind lie above
+            those of an earlier one.
         ruled: whether lines part the cells.
         margin: cells of paper around it, for marks that stand over its edge.
     """
@@ -118,7 +119,7 @@ class Drawing:
 
     Attributes:
         ground: the kind of each cell, row by row, `PAPER` where there is none; empty where no cell has one.
-        marks: by a name that stays with a thing from one instant to the next. A later one lies above an earlier one.
+        marks: by a name that stays with a thing from one instant to the next.
         caption: what there is to say of the instant, in a line; empty for nothing.
         holdings: what each agent has, in words, by index; empty where agents have nothing.
     """

@@ -15,9 +15,9 @@ _GROUNDS = {
     Material.grass: ("#d6e8c4", "#2c4224", Texture.PLAIN),
     Material.stone: ("#b9b9be", "#55555c", Texture.BRICKS),
     Material.path: ("#efe6d6", "#3a352c", Texture.DOTS),
-    Material.sand: ("#f4e7a8", "#5d5430", Texture.DOTS),
+    Material.sand: ("#f4e7a8", "#5d5430", Texture.STRIPES),
     Material.tree: ("#5c9a5a", "#3f7a3f", Texture.PLAIN),
-    Material.lava: ("#e8663a", "#b5431c", Texture.WAVES),
+    Material.lava: ("#e8663a", "#b5431c", Texture.CROSSES),
     Material.coal: ("#77777e", "#2a2a2e", Texture.BRICKS),
     Material.iron: ("#d9b38c", "#8a6642", Texture.BRICKS),
     Material.diamond: ("#7fd6dd", "#2f8b93", Texture.BRICKS),
@@ -25,17 +25,17 @@ _GROUNDS = {
     Material.furnace: ("#8c8c94", "#3c3c44", Texture.CROSSES),
 }
 _ENTITIES = {
-    Entity.cow: ("cow", "#ffffff", "#e6e0d0", Shape.BOX),
-    Entity.zombie: ("zombie", "#009e73", "#2fc79b", Shape.DIAMOND),
-    Entity.skeleton: ("skeleton", "#cc79a7", "#e79bc6", Shape.DIAMOND),
-    Entity.arrow: ("arrow", "#1d1d1f", "#ececf0", Shape.WEDGE),
-    Entity.plant: ("plant", "#5c9a5a", "#6fb86c", Shape.RING),
-    Entity.ripe_plant: ("ripe plant", "#d55e00", "#ff8c3a", Shape.RING),
+    Entity.cow: ("cow", "#ffffff", "#e6e0d0", Shape.BOX, Texture.PLAIN),
+    Entity.zombie: ("zombie", "#009e73", "#2fc79b", Shape.DIAMOND, Texture.PLAIN),
+    Entity.skeleton: ("skeleton", "#cc79a7", "#e79bc6", Shape.DIAMOND, Texture.CROSSES),
+    Entity.arrow: ("arrow", "#4a4a50", "#c8c8d0", Shape.WEDGE, Texture.STRIPES),
+    Entity.plant: ("plant", "#5c9a5a", "#6fb86c", Shape.RING, Texture.PLAIN),
+    Entity.ripe_plant: ("ripe plant", "#d55e00", "#ff8c3a", Shape.RING, Texture.DOTS),
 }
 _AGENT, _ASLEEP = len(_GROUNDS) + len(_ENTITIES), len(_GROUNDS) + len(_ENTITIES) + 1
 KINDS = (
     *(Kind(m.name, light, dark, texture=t, sign=_SIGNS.get(m, "")) for m, (light, dark, t) in _GROUNDS.items()),
-    *(Kind(name, light, dark, shape) for name, light, dark, shape in _ENTITIES.values()),
+    *(Kind(*looks) for looks in _ENTITIES.values()),
     Kind("agent", "#0072b2", "#56b4e9", Shape.DISC),
     Kind("agent asleep", "#4b4b86", "#9a9ae0", Shape.DISC, Texture.STRIPES),
     Kind("where an agent looks", "#1d1d1f", "#ececf0", Shape.WEDGE),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llamac_env.squeeze.game import Game
-from maeil.drawing import Canvas, Drawing, Kind, Mark, Shape
+from maeil.drawing import Canvas, Drawing, Kind, Mark, Shape, Texture
 
-_BEST, _BAR, _PICKS, _SHARE = range(4)
+_PAST, _LAST, _BEST, _SHARE = range(4)
 KINDS = (
-    Kind("sum that pays most", "#009e73", "#2fc79b"),
     Kind("sum of a round", "#a9c9e3", "#2c5878"),
-    Kind("sum of this round", "#0072b2", "#56b4e9"),
+    Kind("sum of this round", "#0072b2", "#56b4e9", texture=Texture.DOTS),
+    Kind("sum that pays most", "#009e73", "#2fc79b", texture=Texture.STRIPES),
     Kind("reward, as a share of the best", "#d55e00", "#ff8c3a", Shape.DIAMOND),
 )
 _ASPECT = 0.7
@@ -43,7 +43,7 @@ def draw(game: Game, picks: Sequence[Sequence[int]], rounds: int) -> Drawing:
         x, share = sum(picked), game.reward(sum(picked)) / game.best_reward
         last = number == len(picks) - 1
         marks[f"sum {number}"] = Mark(
-            _PICKS if last else _BAR, (number + 0.1) * slot, frame.height - x * top, 0.8 * slot, x * top,
+            _LAST if last else _PAST, (number + 0.1) * slot, frame.height - x * top, 0.8 * slot, x * top,
             label=str(x), title=f"round {number}: sum {x}",
         )  # fmt: skip
         edge = 0.5 * slot

@@ -23,7 +23,7 @@ _TARGETS = {colour: len(_PAINT) + number for number, colour in enumerate(_PAINT)
 _AGENT = 2 * len(_PAINT)
 KINDS = (
     *(Kind(f"{colour} box", light, dark, texture=texture) for colour, (light, dark, texture) in _PAINT.items()),
-    *(Kind(f"{colour} target", light, dark, Shape.RING) for colour, (light, dark, _) in _PAINT.items()),
+    *(Kind(f"{colour} target", light, dark, Shape.RING, texture) for colour, (light, dark, texture) in _PAINT.items()),
     Kind("agent of the cell", "#8a8a92", "#85858f", Shape.DISC),
 )
 _MARGIN = 0.25

@@ -1,0 +1,93 @@
+"""What the viewer costs: a large episode in a real browser, and the size of an export.
+
+python benchmarks/viewer.py [FOLDER]
+
+The large episode is a real run of CUBE, 64 rule-based minds that talk freely for 500 steps (`negotiator`, topology
+`decentralized`): about 120,000 events. The export is of a run of 8 zero-shot agents in the open world for 200 steps,
+answered by the simulated model. Both are made in FOLDER, or taken from it where an earlier call left them.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from experiments.cell import Cell
+from experiments.episode import run_cell
+from experiments.viewer.command import export
+from maeil.trace import read_trace
+
+LARGE = ["n=64", "env=cube", "agents=negotiator", "topology=decentralized", "max_steps=500"]
+EXPORTED = ["n=8", "env=crafter_coop", "agents=naive", "topology=debate", "llm=simulated", "max_steps=200"]
+RUNS = 5
+CHROMIUM = "/usr/bin/chromium"
+FRAMES = """async (frames) => {
+  const times = [];
+  let last = await new Promise(requestAnimationFrame);
+  for (let i = 0; i < frames; i++) {
+    quorum.player.seek((i * 7) % (quorum.player.last + 1));
+    const now = await new Promise(requestAnimationFrame);
+    times.push(now - last);
+    last = now;
+  }
+  return times;
+}"""
+
+
+def run(arguments: list[str], out: Path) -> Path:
+    """Run a cell into a folder, unless it is there; give its own folder."""
+    cell = Cell.compose(arguments)
+    folder = out / cell.name
+    return folder if folder.exists() else run_cell(cell, out).folder
+
+
+def opening(browser: Browser, folder: Path) -> tuple[float, float, list[float]]:
+    """Seconds from the command, and from the navigation, until the page is complete; milliseconds of each frame."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "cli", "view", str(folder), "--no-browser"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto("about:blank")
+        asked = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=yes]", timeout=120_000)
+        done = time.perf_counter()
+        frames = page.evaluate(FRAMES, 200)
+        page.close()
+    finally:
+        server.terminate()
+        server.wait()
+    return done - begin, done - asked, frames
+
+
+def main() -> None:
+    """Measure and print."""
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp())
+    large = run(LARGE, out)
+    print(f"large episode: {len(read_trace(large).events)} events")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = [opening(browser, large) for _ in range(RUNS)]
+        browser.close()
+    for name, index in (("from the command to the complete page", 0), ("from the navigation to it", 1)):
+        seconds = [one[index] for one in found]
+        print(f"{name}: median {statistics.median(seconds):.2f} s, least {min(seconds):.2f} s of {RUNS}")
+    medians = [statistics.median(one[2]) for one in found]
+    late = [statistics.quantiles(one[2], n=20)[-1] for one in found]
+    print(f"a frame while scrubbing: median {statistics.median(medians):.1f} ms, least {min(medians):.1f} ms; "
+          f"95th percentile {statistics.median(late):.1f} ms, least {min(late):.1f} ms")  # fmt: skip
+    written = export(run(EXPORTED, out), out / "export.html")
+    print(f"export of 8 agents x 200 steps: {written.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""The page and its files: served as they are, or bound into one."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+from markupsafe import Markup, escape
+
+from experiments.viewer.episode import Episode
+
+_MODULES = (
+    "text.js",
+    "dom.js",
+    "theme.js",
+    "sources.js",
+    "axis.js",
+    "film.js",
+    "kinds.js",
+    "board.js",
+    "model.js",
+    "lanes.js",
+    "reader.js",
+    "search.js",
+    "player.js",
+    "legend.js",
+    "episode.js",
+    "sweep.js",
+    "main.js",
+)
+"""The scripts; each imports from earlier ones only."""
+STATIC = {"style.css": "text/css", "icon.svg": "image/svg+xml", **dict.fromkeys(_MODULES, "text/javascript")}
+"""The files of the page and their types."""
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
+
+
+@cache
+def static_file(name: str) -> bytes:
+    """Give a file of the page."""
+    return files("experiments.viewer").joinpath("static", name).read_bytes()
+
+
+def served_page(run: str | None, *, within_sweep: bool = False) -> str:
+    """Give the page of a run, or of the sweep where `run` is None."""
+    up = "../" if within_sweep else ""
+    head = f'<link rel="stylesheet" href="{up}static/style.css">\n'
+    head += f'<link rel="icon" href="{up}static/icon.svg">\n'
+    head += f'<script type="module" src="{up}static/main.js"></script>'
+    return _page(Markup(head), Markup(), run, up)
+
+
+def exported_page(episode: Episode) -> str:
+    """Give the page of a run as one file that needs nothing else."""
+    style, script = static_file("style.css").decode(), bound()
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
+    policy += "; form-action 'none'"
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
+    calls = [episode.calls.call(number) for number in range(len(episode.calls.places))]
+    data = {"episode": episode.plain(), "film": episode.film.reel(), "calls": _shared(calls)}
+    packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
+    tail = f'<script type="application/octet-stream" id="data">{packed}</script>\n<script>{script}</script>'
+    return _page(Markup(head), Markup(tail), str(episode.head["name"]), "")
+
+
+def _shared(calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """Keep each text of a prompt once: most of a prompt is the same in every call."""
+    texts: dict[str, int] = {}
+    for call in calls:
+        for message in call["messages"]:
+            message["content"] = texts.setdefault(message["content"], len(texts))
+    return {"texts": list(texts), "calls": calls}
+
+
+@cache
+def bound() -> str:
+    """Give all scripts as one: each module a function, its imports taken from what earlier ones gave back."""
+    return '"use strict";\n{\n' + "".join(_functions()) + "}\n"
+
+
+def _functions() -> Iterator[str]:
+    for file in _MODULES:
+        name = file.removesuffix(".js")
+        source = static_file(file).decode()
+        body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {found[2]};\n", source)
+        given = ", ".join(_EXPORTED.findall(source))
+        yield f"const {name} = (() => {{\n{_EXPORT.sub('', body)}\nreturn {{ {given} }};\n}})();\n"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _page(head: Markup, tail: Markup, run: str | None, up: str) -> str:
+    kind = "sweep" if run is None else "episode"
+    title = escape(run) if run is not None else "Quorum"
+    return f"""<!doctype html>
+<html lang="en" data-page="{kind}" data-run="{escape(run or "")}" data-up="{escape(up)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+{head}
+</head>
+<body>
+<noscript>This page needs JavaScript.</noscript>
+<main id="main"></main>
+{tail}
+</body>
+</html>
+"""

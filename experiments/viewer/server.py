@@ -1,0 +1,153 @@
+"""Serves the pages of a library, on 127.0.0.1 only, for reading only."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from threading import Thread
+from typing import Any
+
+import orjson
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from experiments.viewer.episode import Episode
+from experiments.viewer.guard import Guard
+from experiments.viewer.library import Library
+from experiments.viewer.page import STATIC, served_page, static_file
+from experiments.viewer.table import table
+
+HOST = "127.0.0.1"
+_LONGEST_SEARCH = 200
+"""Characters of a search, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The routes over a library."""
+
+    library: Library
+
+    def app(self) -> Starlette:
+        """Give the application, without its guard."""
+        run = "/api/run/{name}"
+        return Starlette(
+            routes=[
+                Route("/", self._front, methods=["GET"]),
+                Route("/run/{name}", self._episode_page, methods=["GET"]),
+                Route("/static/{name}", self._static, methods=["GET"]),
+                Route("/api/sweep", self._sweep, methods=["GET"]),
+                Route(f"{run}/episode", self._episode, methods=["GET"]),
+                Route(f"{run}/film", self._film, methods=["GET"]),
+                Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
+                Route(f"{run}/search", self._search, methods=["GET"]),
+            ]
+        )
+
+    async def _front(self, _: Request) -> Response:
+        single = self.library.single
+        return HTMLResponse(served_page(single) if single is not None else served_page(None))
+
+    async def _episode_page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if self.library.folder(name) is None:
+            raise HTTPException(404, "There is no such run.")
+        return HTMLResponse(served_page(name, within_sweep=self.library.single is None))
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in STATIC:
+            raise HTTPException(404, "There is no such file.")
+        return Response(static_file(name), media_type=STATIC[name])
+
+    async def _sweep(self, _: Request) -> Response:
+        if self.library.single is not None:
+            raise HTTPException(404, "A single run was opened.")
+        return _json(await run_in_threadpool(table, self.library.root))
+
+    async def _episode(self, request: Request) -> Response:
+        return await self._of(request, Episode.plain)
+
+    async def _film(self, request: Request) -> Response:
+        film = await run_in_threadpool(self.library.film, request.path_params["name"])
+        if film is None:
+            raise HTTPException(404, "There is no such run.")
+        return await run_in_threadpool(lambda: _json(film.reel()))
+
+    async def _call(self, request: Request) -> Response:
+        number: int = request.path_params["number"]
+        try:
+            return await self._of(request, lambda episode: episode.calls.call(number))
+        except (IndexError, ValueError):
+            raise HTTPException(404, "There is no such call.") from None
+
+    async def _search(self, request: Request) -> Response:
+        words = request.query_params.get("q", "")[:_LONGEST_SEARCH]
+        return await self._of(request, lambda episode: episode.calls.matching(words) if words else [])
+
+    async def _of(self, request: Request, part: Callable[[Episode], Any]) -> Response:
+        def work() -> bytes:
+            episode = self.library.episode(request.path_params["name"])
+            if episode is None:
+                raise HTTPException(404, "There is no such run.")
+            return orjson.dumps(part(episode))
+
+        return Response(await run_in_threadpool(work), media_type="application/json")
+
+
+def _json(data: Any) -> Response:
+    return Response(orjson.dumps(data), media_type="application/json")
+
+
+def guarded(library: Library, token: str, port: int) -> ASGIApp:
+    """Give the application that answers a holder of the token on this port."""
+    return Guard(Served(library).app(), token, {f"{HOST}:{port}", f"localhost:{port}"})
+
+
+def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until the process is interrupted.
+
+    Args:
+        library: what may be shown.
+        port: 0 for any free one.
+        ready: called with the address of the page when the port is taken.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    token = secrets.token_urlsafe(24)
+    with contextlib.closing(_listen(port)) as listener:
+        taken = listener.getsockname()[1]
+        app = guarded(library, token, taken)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
+            server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
+        with contextlib.suppress(KeyboardInterrupt):
+            listener.listen(128)
+            if library.single is not None:  # by the time the browser asks for it, it may be there
+                Thread(target=library.film, args=(library.single,), daemon=True).start()
+            announce()
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+    except (OSError, OverflowError):
+        listener.close()
+        raise
+    return listener

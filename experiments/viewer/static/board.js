@@ -1,0 +1,194 @@
+/* The world at an instant, on a canvas: wheel to look closer, drag to look elsewhere, double click for all of it. */
+import { el, fitted } from "./dom.js";
+import { paintGround, paintMark } from "./kinds.js";
+import { colour } from "./theme.js";
+
+const PAPER = 255;
+const LARGEST_ZOOM = 12;
+const SMALLEST_AGENT = 11;
+const SMALLEST_MARK = 1.8;
+
+export class Board {
+  /** @param onPick called with the agent, or -1, that was clicked. */
+  constructor(film, onPick) {
+    this.film = film;
+    this.canvas = el("canvas", { class: "board", role: "img", "aria-label": "the world at the chosen instant" });
+    this.base = document.createElement("canvas");
+    this.zoom = 1;
+    this.centre = null;
+    this.chosen = -1;
+    this.t = 0;
+    this.drawn = null;
+    this.#listen(onPick);
+  }
+
+  /** Show the world at `t`. */
+  show(t) {
+    this.t = t;
+    this.draw();
+  }
+
+  /** Draw anew, after a change of size or theme. */
+  refresh() {
+    this.drawn = null;
+    this.draw();
+  }
+
+  draw() {
+    const { canvas: frame } = this.film;
+    const box = this.canvas.parentElement;
+    const width = box.clientWidth;
+    const high = box.clientHeight;
+    if (width < 20 || high < 20) return;
+    const c = fitted(this.canvas, width, high);
+    const margin = frame.margin + 0.02 * Math.max(frame.width, frame.height);
+    const fit = Math.min(width / (frame.width + 2 * margin), high / (frame.height + 2 * margin));
+    const size = fit * this.zoom;
+    const middle = this.centre || [frame.width / 2, frame.height / 2];
+    const left = width / 2 - middle[0] * size;
+    const top = high / 2 - middle[1] * size;
+    this.view = { left, top, size };
+    const picture = this.film.at(this.t);
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillStyle = colour("board");
+    c.fillRect(0, 0, width, high);
+    this.#ground(c, picture.ground, width, high);
+    const marks = [...picture.marks.values()].sort((one, other) => one.kind - other.kind);
+    for (const mark of marks) {
+      const [x, y, w, h] = rectangle(mark, this.view);
+      if (x > width || y > high || x + w < 0 || y + h < 0 || (mark.width < 1 && w < SMALLEST_MARK)) continue;
+      paintMark(c, frame.kinds[mark.kind], mark, x, y, w, h);
+      if (mark.agent >= 0 && mark.agent === this.chosen) ring(c, x, y, w, h);
+    }
+  }
+
+  /** Draw ground and lines on a canvas of their own, which is kept: of most pictures only a few cells differ. */
+  #ground(c, ground, width, high) {
+    const { left, top, size } = this.view;
+    const { width: columns, kinds } = this.film.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    const key = `${left} ${top} ${size} ${width} ${high} ${ratio}`;
+    const whole = !this.drawn || this.drawn.key !== key;
+    const b = whole ? fitted(this.base, width, high) : this.base.getContext("2d");
+    if (whole) {
+      b.clearRect(0, 0, width, high);
+      b.textAlign = "center";
+      b.textBaseline = "middle";
+    }
+    let changed = whole;
+    for (let cell = 0; cell < ground.length; cell++) {
+      if (!whole && this.drawn.ground[cell] === ground[cell]) continue;
+      changed = true;
+      const x = left + (cell % columns) * size;
+      const y = top + Math.floor(cell / columns) * size;
+      if (x > width || y > high || x + size < 0 || y + size < 0) continue;
+      if (ground[cell] === PAPER) b.clearRect(x, y, size, size);
+      else paintGround(b, kinds[ground[cell]], x, y, size);
+    }
+    if (changed) {
+      this.#rules(b, width, high);
+      this.drawn = { key, ground: ground.slice() };
+    }
+    c.drawImage(this.base, 0, 0, width, high);
+  }
+
+  #rules(c, width, high) {
+    const { left, top, size } = this.view;
+    const { width: columns, height: rows, ruled } = this.film.canvas;
+    c.strokeStyle = colour("line");
+    c.lineWidth = 1;
+    if (ruled && size >= 5) {
+      c.beginPath();
+      for (let column = 1; column < columns; column++) {
+        const x = Math.round(left + column * size) + 0.5;
+        if (x >= 0 && x <= width) {
+          c.moveTo(x, Math.max(0, top));
+          c.lineTo(x, Math.min(high, top + rows * size));
+        }
+      }
+      for (let row = 1; row < rows; row++) {
+        const y = Math.round(top + row * size) + 0.5;
+        if (y >= 0 && y <= high) {
+          c.moveTo(Math.max(0, left), y);
+          c.lineTo(Math.min(width, left + columns * size), y);
+        }
+      }
+      c.stroke();
+    }
+    c.strokeStyle = colour("soft");
+    c.strokeRect(Math.round(left) + 0.5, Math.round(top) + 0.5, Math.round(columns * size), Math.round(rows * size));
+  }
+
+  #under(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = (event.clientX - box.left - this.view.left) / this.view.size;
+    const y = (event.clientY - box.top - this.view.top) / this.view.size;
+    const marks = [...this.film.at(this.t).marks.values()].sort((one, other) => other.kind - one.kind);
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const mark = marks.find((m) => {
+      const [left, top, width, height] = rectangle(m, this.view);
+      return px >= left && px < left + width && py >= top && py < top + height;
+    });
+    const { width, height, kinds } = this.film.canvas;
+    const inside = x >= 0 && y >= 0 && x < width && y < height;
+    const ground = inside ? kinds[this.film.at(this.t).ground[Math.floor(y) * width + Math.floor(x)]] : undefined;
+    return { x, y, mark, ground, inside };
+  }
+
+  #listen(onPick) {
+    let drag = null;
+    this.canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const { x, y } = this.#under(event);
+      const zoom = Math.min(LARGEST_ZOOM, Math.max(1, this.zoom * Math.exp(-event.deltaY / 400)));
+      const { width, height } = this.film.canvas;
+      const middle = this.centre || [width / 2, height / 2];
+      const ratio = this.zoom / zoom;
+      this.zoom = zoom;
+      this.centre = zoom === 1 ? null : [x + (middle[0] - x) * ratio, y + (middle[1] - y) * ratio];
+      this.draw();
+    }, { passive: false });
+    this.canvas.addEventListener("pointerdown", (event) => {
+      const { width, height } = this.film.canvas;
+      drag = { x: event.clientX, y: event.clientY, from: this.centre || [width / 2, height / 2], moved: false };
+      this.canvas.setPointerCapture(event.pointerId);
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (drag && this.zoom > 1 && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 3) {
+        drag.moved = true;
+        const { size } = this.view;
+        this.centre = [drag.from[0] - (event.clientX - drag.x) / size, drag.from[1] - (event.clientY - drag.y) / size];
+        this.draw();
+      } else if (this.view) {
+        const { mark, ground, inside, x, y } = this.#under(event);
+        const place = inside ? ` (row ${Math.floor(y)}, column ${Math.floor(x)})` : "";
+        this.canvas.title = mark ? `${mark.title}${place}` : ground ? `${ground.name}${place}` : "";
+      }
+    });
+    this.canvas.addEventListener("pointerup", (event) => {
+      if (drag && !drag.moved) onPick(this.#under(event).mark?.agent ?? -1);
+      drag = null;
+    });
+    this.canvas.addEventListener("dblclick", () => {
+      this.zoom = 1;
+      this.centre = null;
+      this.draw();
+    });
+  }
+}
+
+/** Where a mark is drawn: agents of a large map are drawn larger than they are, so that they can be found. */
+function rectangle(mark, { left, top, size }) {
+  const grown = mark.agent >= 0 ? Math.max(0, SMALLEST_AGENT - mark.width * size) : 0;
+  const half = grown / 2;
+  return [left + mark.x * size - half, top + mark.y * size - half, mark.width * size + grown, mark.height * size + grown];
+}
+
+function ring(c, x, y, w, h) {
+  c.beginPath();
+  c.ellipse(x + w / 2, y + h / 2, w / 2 + 4, h / 2 + 4, 0, 0, 2 * Math.PI);
+  c.lineWidth = 2.5;
+  c.strokeStyle = colour("cursor");
+  c.stroke();
+}

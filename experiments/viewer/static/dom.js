@@ -1,0 +1,47 @@
+/* Elements, made with their text as text: nothing on the page is ever parsed as HTML. */
+import { visible } from "./text.js";
+
+/** Make an element; `properties` are set on it, `class`, `title` and names with a dash as attributes. */
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "title") element.title = visible(value);
+    else if (name === "class" || name === "for" || name === "role" || name.includes("-")) element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  fill(element, children);
+  return element;
+}
+
+/** Put children into an element in place of what it holds. */
+export function fill(element, children) {
+  const nodes = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  element.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : visible(child))));
+}
+
+/** Set an element's text if it differs: to set it anew costs a layout. */
+export function say(element, text) {
+  const wanted = visible(text);
+  if (element.textContent !== wanted) element.textContent = wanted;
+}
+
+/** Make a button. */
+export function button(label, title, onclick, properties = {}) {
+  return el("button", { type: "button", title, "aria-label": title, onclick, ...properties }, label);
+}
+
+/** Fit a canvas to its box in device pixels; give its context in CSS pixels, and its size. */
+export function fitted(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const wide = Math.max(1, Math.round(width * ratio));
+  const high = Math.max(1, Math.round(height * ratio));
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
+  const [styleWidth, styleHeight] = [`${width}px`, `${height}px`];
+  if (canvas.style.width !== styleWidth) canvas.style.width = styleWidth;
+  if (canvas.style.height !== styleHeight) canvas.style.height = styleHeight;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

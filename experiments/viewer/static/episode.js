@@ -1,0 +1,234 @@
+/* The page of an episode. */
+import { Board } from "./board.js";
+import { button, el, fill, fitted, say } from "./dom.js";
+import { Film } from "./film.js";
+import { Lanes } from "./lanes.js";
+import { boardLegend, lanesLegend } from "./legend.js";
+import { Model, STAGES } from "./model.js";
+import { Player } from "./player.js";
+import { Reader } from "./reader.js";
+import { Search } from "./search.js";
+import { openSource } from "./sources.js";
+import { short, shown } from "./text.js";
+import { colour, onTheme, themeSwitch } from "./theme.js";
+
+const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
+const LIST_PAUSE = 100;
+const MOST_LISTED = 300;
+const KEYS = [
+  ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
+  ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
+  ["f", "all of the time axis"], ["/", "search"], ["?", "these keys"],
+  ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+];
+
+/** Build the page. */
+export async function openEpisode(root, { run, up }) {
+  const source = await openSource(run, up);
+  const page = new Episode(await source.episode(), source);
+  fill(root, page.parts(up !== ""));
+  page.begin();
+  page.project(await source.film());
+  return page;
+}
+
+class Episode {
+  constructor(plain, source) {
+    this.plain = plain;
+    this.model = new Model(plain);
+    this.film = null;
+    this.board = null;
+    this.player = new Player(this.model, (t) => this.#show(t));
+    this.reader = new Reader(this.model, source, (t) => this.player.seek(t));
+    const open = (sort, item) => this.reader.open(sort, item);
+    const seek = (t) => {
+      this.player.pause();
+      this.player.seek(t);
+    };
+    this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
+    this.search = new Search(this.model, source, { open, seek, call: (number) => this.reader.openCall(number) });
+    this.player.onBreak = (found) => this.reader.openBreak(found);
+    this.rows = plain.agents.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
+    this.chosen = -1;
+  }
+
+  parts(withinSweep) {
+    const { plain } = this;
+    const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
+    this.help = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => this.help.close()));
+    this.about = el("dialog", { class: "help about" }, el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close()));
+    this.caption = el("p", { class: "caption" });
+    this.list = el("ol", { class: "events" });
+    this.listHead = el("h3", {});
+    this.legends = el("div", { class: "legends" });
+    this.boardBox = el("div", { class: "board-box" }, el("p", { class: "soft" }, "replaying the episode\u2026"));
+    this.problems = el("ul", { class: "problems", role: "alert" });
+    this.#tell(plain.problems);
+    return [
+      el("header", {},
+        withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
+        el("h1", { title: plain.name }, plain.name),
+        plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
+        el("span", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40))))),
+        this.search.root,
+        button("about", "configuration and metrics", () => this.about.showModal()),
+        button("?", "keys", () => this.help.showModal()),
+        themeSwitch()),
+      this.problems,
+      el("div", { class: "episode" },
+        el("section", { class: "world", "aria-label": "the world" },
+          this.boardBox,
+          this.caption,
+          this.legends,
+          el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
+        el("section", { class: "time" },
+          el("div", { class: "lanes-head" },
+            lanesLegend(),
+            el("span", { class: "zoom" }, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", "all of it (f)", () => this.lanes.fit()))),
+          this.lanes.root,
+          el("div", { class: "below" }, el("section", { class: "now", "aria-label": "what happens at this step" }, this.listHead, this.list), this.reader.root))),
+      this.player.root,
+      this.help,
+      this.about,
+    ];
+  }
+
+  begin() {
+    onTheme(() => this.#refresh());
+    new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
+    document.addEventListener("keydown", (event) => this.#key(event));
+    this.#refresh();
+    this.player.start();
+  }
+
+  /** Show the pictures of the world, when they are there. */
+  project({ pictures, primitives, problems }) {
+    this.model.primitives = primitives;
+    this.#tell([...this.plain.problems, ...problems]);
+    if (pictures) {
+      this.film = new Film(pictures);
+      this.board = new Board(this.film, (agent) => this.#choose(agent));
+      new ResizeObserver(() => this.board.refresh()).observe(this.boardBox);
+    }
+    fill(this.boardBox, [this.board ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+    this.#refresh();
+    this.#show(this.player.t);
+  }
+
+  /** Say what is wrong with the run. */
+  #tell(problems) {
+    this.problems.hidden = !problems.length;
+    fill(this.problems, problems.map((problem) => el("li", {}, problem)));
+  }
+
+  /** Give the picture that is shown, as plain data. */
+  picture() {
+    const { t, ground, marks, caption, holdings } = this.film.at(this.player.t);
+    return { t, ground: [...ground], marks: Object.fromEntries(marks), caption, holdings };
+  }
+
+  #refresh() {
+    this.lanes.resize();
+    this.board?.refresh();
+    this.player.drawMarks(fitted, colour);
+    fill(this.legends, [this.film ? boardLegend(this.film) : null]);
+    const head = document.querySelector(".lanes-head .legend");
+    if (head) head.replaceWith(lanesLegend());
+  }
+
+  #show(t) {
+    this.lanes.show(t);
+    if (this.board) {
+      this.board.show(t);
+      const late = t > this.film.last ? `not drawn beyond step ${this.film.last}; ` : "";
+      say(this.caption, `t = ${t}: ${late}${this.film.at(t).caption}`.replace(/: $/, ""));
+    }
+    if (this.waiting) return;
+    this.waiting = setTimeout(() => {
+      this.waiting = null;
+      this.#agents();
+      this.#events();
+    }, this.listed === undefined ? 0 : LIST_PAUSE);
+  }
+
+  #agentRow(cells, agent) {
+    const [name, stage, doing, has] = cells;
+    say(name, this.model.name(agent));
+    stage.className = "stage";
+    doing.className = "doing";
+    has.className = "has";
+    const row = el("button", { type: "button", class: "agent", "aria-pressed": "false", onclick: () => this.#choose(agent) }, name, stage, doing, has);
+    return row;
+  }
+
+  #agents() {
+    const { t } = this.player;
+    const holdings = this.film ? this.film.at(t).holdings : [];
+    this.rows.forEach(([, stage, doing, has], agent) => {
+      const code = this.model.stageAt(agent, t);
+      if (stage.dataset.stage !== code) stage.dataset.stage = code;
+      say(stage, STAGES[code]?.name ?? code);
+      const plan = this.model.planAt(agent, t);
+      const action = this.model.actionAt(agent, t);
+      const task = plan?.task ? `${plan.task.kind}:${plan.task.target}` : plan ? plan.id : "no plan";
+      say(doing, short(action ? `${task} \u00b7 ${action.name}` : task, 60));
+      say(has, short(holdings[agent] ?? "", 200));
+    });
+  }
+
+  #events() {
+    const { t } = this.player;
+    this.listed = t;
+    const found = this.model.eventsAt(t).filter((event) => this.chosen < 0 || event.agent < 0 || event.agent === this.chosen || event.item.recipients?.includes?.(this.chosen));
+    const who = this.chosen < 0 ? "" : ` of ${this.model.name(this.chosen)}`;
+    say(this.listHead, `At t = ${t}${who}: ${found.length || "no"} ${found.length === 1 ? "event" : "events"}`);
+    const rows = found.slice(0, MOST_LISTED).map((event) => {
+      const line = [el("span", { class: "sort" }, event.sort), " ", event.agent >= 0 ? el("bdi", { class: "who" }, this.model.name(event.agent)) : null, " ", el("bdi", {}, this.model.line(event))];
+      return el("li", { class: this.model.isTrouble(event) ? "bad" : null }, button(line, "read it", () => this.reader.open(event.sort, event.item)));
+    });
+    if (found.length > MOST_LISTED) rows.push(el("li", {}, `and ${found.length - MOST_LISTED} more`));
+    fill(this.list, rows);
+    this.list.scrollTop = 0;
+  }
+
+  #choose(agent) {
+    this.chosen = agent === this.chosen ? -1 : agent;
+    if (this.board) {
+      this.board.chosen = this.chosen;
+      this.board.draw();
+    }
+    this.lanes.choose(this.chosen);
+    document.querySelectorAll(".agent").forEach((row, index) => row.setAttribute("aria-pressed", String(index === this.chosen)));
+    this.#events();
+  }
+
+  #key(event) {
+    if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const ten = event.shiftKey ? 10 : 1;
+    const ways = {
+      " ": () => this.player.toggle(),
+      ArrowLeft: () => this.player.step(-ten),
+      ArrowRight: () => this.player.step(ten),
+      Home: () => this.player.step(-Infinity),
+      End: () => this.player.step(Infinity),
+      n: () => this.player.toBreak(1),
+      N: () => this.player.toBreak(-1),
+      "+": () => this.lanes.zoom(1.6),
+      "=": () => this.lanes.zoom(1.6),
+      "-": () => this.lanes.zoom(1 / 1.6),
+      f: () => this.lanes.fit(),
+      "/": () => this.search.input.focus(),
+      "?": () => this.help.showModal(),
+    };
+    if (event.key in ways) {
+      event.preventDefault();
+      ways[event.key]();
+    }
+  }
+}
+
+function pairs(title, values) {
+  const entries = Object.entries(values);
+  if (!entries.length) return null;
+  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, shown(value))))));
+}

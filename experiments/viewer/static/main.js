@@ -1,0 +1,21 @@
+/* Opens the page that the document asks for. */
+import { el, fill } from "./dom.js";
+import { openEpisode } from "./episode.js";
+import { openSweep } from "./sweep.js";
+
+/** Open it; what goes wrong is said in its place. */
+async function start() {
+  const root = document.getElementById("main");
+  const { page, run, up } = document.documentElement.dataset;
+  fill(root, [el("p", { class: "soft loading" }, "reading\u2026")]);
+  try {
+    const opened = page === "sweep" ? await openSweep(root, { up }) : await openEpisode(root, { run, up });
+    window.quorum = opened;
+    document.documentElement.dataset.ready = "yes";
+  } catch (error) {
+    fill(root, [el("p", { class: "problems", role: "alert" }, `The page cannot be shown: ${error.message}`)]);
+    throw error;
+  }
+}
+
+start();

@@ -1,0 +1,225 @@
+/* An episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
+import { Axis } from "./axis.js";
+import { asCall, short, shown } from "./text.js";
+
+export const STAGES = {
+  R: { name: "reason", texture: "dots", colour: "stage-r", full: true },
+  W: { name: "wait", texture: "plain", colour: "stage-w", full: false },
+  X: { name: "execute", texture: "plain", colour: "stage-x", full: true },
+  I: { name: "interrupted", texture: "crosses", colour: "stage-i", full: true },
+};
+const NOT_TOLD = new Set(["committed", "running"]);
+
+export class Model {
+  constructor(plain) {
+    this.plain = plain;
+    this.primitives = {};
+    this.names = [...plain.agents, ...plain.coordinators];
+    this.steps = plain.joint.length;
+    this.axis = new Axis(plain.spans, this.steps);
+    this.stages = plain.stages.map((flat) => this.#intervals(flat));
+    this.plansById = new Map(plain.plans.map((plan) => [plan.id, plan]));
+    this.plansOf = this.names.map((_, agent) => plain.plans.filter((plan) => plan.agent === agent));
+    this.actionsOf = this.names.map(() => []);
+    for (const action of plain.actions) this.actionsOf[action[0]].push(this.#action(action));
+    this.messages = plain.messages.map((m) => ({
+      ...m, x: this.axis.at(m.t, m.t_hat), arrives: this.axis.at(m.t, Math.max(m.delivered_at, m.t_hat)),
+    }));
+    this.thoughtsOf = this.names.map(() => []);
+    for (const thought of plain.thoughts) {
+      const x = this.axis.at(thought.t, thought.from);
+      const end = thought.to === undefined ? x : this.axis.at(thought.t, thought.to);
+      this.thoughtsOf[thought.agent].push({ ...thought, x, end });
+    }
+    this.tasks = this.#tasks(plain.tasks);
+    this.breaks = plain.breaks.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
+    this.events = this.#events();
+  }
+
+  name(agent) {
+    return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
+  }
+
+  primitive(code) {
+    return this.primitives[code] ?? String(code);
+  }
+
+  /** The most telling stage of a participant at `t`: whether it was interrupted or reasoned before it executed. */
+  stageAt(agent, t) {
+    const { starts, codes } = this.stages[agent];
+    const first = Math.max(0, lastUpTo(starts, this.axis.starts[t]));
+    const last = lastUpTo(starts, this.axis.step(t));
+    const there = codes.slice(first, last + 1);
+    return ["I", "R", "X", "W"].find((code) => there.includes(code)) ?? "R";
+  }
+
+  planAt(agent, t) {
+    const plans = this.plansOf[agent];
+    return plans[lastBy(plans, (plan) => plan.t <= t)];
+  }
+
+  actionAt(agent, t) {
+    const actions = this.actionsOf[agent];
+    const found = actions[lastBy(actions, (action) => action.t <= t)];
+    return found && (found.endT === null || found.endT > t) ? found : undefined;
+  }
+
+  /** What happened at `t`, in order. */
+  eventsAt(t) {
+    const first = lastBy(this.events, (event) => event.t < t) + 1;
+    const last = lastBy(this.events, (event) => event.t <= t);
+    return this.events.slice(first, last + 1);
+  }
+
+  /** The next failure or interruption after a step, or the last before it where `way` is -1. */
+  nextBreak(t, way) {
+    return way > 0 ? this.breaks.find((found) => found.t > t) : this.breaks.findLast((found) => found.t < t);
+  }
+
+  #intervals(flat) {
+    const starts = [];
+    const codes = [];
+    const reasons = [];
+    if (!flat.length || flat[0] > 0 || flat[1] > (this.plain.spans[0] || [0])[0]) {
+      starts.push(0);
+      codes.push("R");
+      reasons.push("the episode begins");
+    }
+    for (let i = 0; i < flat.length; i += 4) {
+      const [t, tHat, stage, reason] = flat.slice(i, i + 4);
+      starts.push(stage === "X" ? this.axis.step(t) : this.axis.at(t, tHat));
+      codes.push(stage);
+      reasons.push(reason);
+    }
+    return { starts: Float64Array.from(starts), codes, reasons };
+  }
+
+  #action([agent, plan, index, name, t, tHat, endT, endHat, status, reason]) {
+    const x = this.axis.step(t);
+    const end = endT === null ? this.axis.length : endT > t ? this.axis.at(endT, endHat) : x;
+    return { agent, plan, index, name, t, endT, status, reason, x, end };
+  }
+
+  #tasks(tasks) {
+    const alive = tasks.filter((task) => task.changes.some(([, , spatial, temporal]) => spatial || temporal));
+    const first = (task) => task.changes.find(([, , spatial, temporal]) => spatial || temporal)[0];
+    const rows = alive.map((task) => ({
+      name: task.name, first: first(task), changes: task.changes, starts: Float64Array.from(task.changes, ([t]) => this.axis.step(t)),
+    }));
+    return rows.sort((one, other) => one.first - other.first);
+  }
+
+  #events() {
+    const { plain } = this;
+    const found = [];
+    for (const item of this.messages) found.push({ t: item.t, rank: item.t_hat, sort: "message", agent: item.sender, item });
+    for (const list of this.thoughtsOf) {
+      for (const item of list) found.push({ t: item.t, rank: item.from, sort: "thought", agent: item.agent, item });
+    }
+    for (const item of plain.plans) {
+      for (const status of item.statuses) {
+        if (status[2] !== "running") found.push({ t: status[0], rank: status[1], sort: "plan", agent: item.agent, item, status });
+      }
+    }
+    const late = Infinity;
+    for (const list of this.actionsOf) {
+      for (const item of list) {
+        if (item.status === "failed" || item.status === "timeout") {
+          found.push({ t: item.endT, rank: 0, sort: "action", agent: item.agent, item });
+        }
+      }
+    }
+    for (const [t, records, attempts] of plain.outcomes) {
+      for (const item of records) found.push({ t, rank: late, sort: "outcome", agent: item.agent ?? item.agents?.[0] ?? -1, item });
+      for (const item of attempts) {
+        if (!item.succeeded) found.push({ t, rank: late, sort: "attempt", agent: item.agents?.[0] ?? -1, item });
+      }
+    }
+    for (const [t, agent, name, gained] of plain.capabilities) {
+      found.push({ t, rank: late, sort: "capability", agent, item: { name, gained } });
+    }
+    for (const [t, reached, goals, score] of plain.scores) {
+      found.push({ t, rank: late, sort: "score", agent: -1, item: { reached, goals, score } });
+    }
+    for (const [t, tHat, agent] of plain.forced) found.push({ t, rank: tHat, sort: "forced", agent, item: {} });
+    if (plain.end) found.push({ t: plain.end.t, rank: late, sort: "end", agent: -1, item: plain.end });
+    return found.sort((one, other) => one.t - other.t || (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0));
+  }
+
+  /** Say an event in a line. */
+  line(event) {
+    const { item } = event;
+    switch (event.sort) {
+      case "message":
+        return `to ${this.recipients(item.recipients)}: ${short(item.content, 120)}`;
+      case "thought":
+        return this.thoughtLine(item);
+      case "plan": {
+        const [, , status, reason] = event.status;
+        const what = status === "committed" ? item.actions.map(asCall).join("; ") : reason;
+        return `${item.id} ${status}${item.flag && status === "committed" ? ` (${item.flag})` : ""}${what ? `: ${short(what, 120)}` : ""}`;
+      }
+      case "action":
+        return `${item.name} ${item.status}: ${short(item.reason, 120)}`;
+      case "outcome":
+        return short(Object.entries(item).filter(([key]) => key !== "agent").map(([key, value]) => (key === "what" ? value : `${key} ${written(value)}`)).join(", "), 160);
+      case "attempt":
+        return `failed attempt at ${item.task?.kind}:${item.task?.target}${item.missing?.length ? `, missing ${item.missing.join(", ")}` : ""}`;
+      case "capability":
+        return `${item.gained ? "gains" : "loses"} ${item.name}`;
+      case "score":
+        return `${shown(item.reached)} of ${shown(item.goals)} goals, score ${shown(item.score)}`;
+      case "forced":
+        return "was made ready: its thoughts of this step were used up";
+      default:
+        return `the episode ends: ${item.outcome}${item.reason ? `, ${short(item.reason)}` : ""}`;
+    }
+  }
+
+  thoughtLine(thought) {
+    if (thought.to === undefined) return "begins to think, and does not end";
+    const tokens = thought.calls.reduce((sum, call) => sum + (call.completion_tokens || 0), 0);
+    const calls = thought.calls.length ? `, ${thought.calls.length === 1 ? "a call" : `${thought.calls.length} calls`}, ${tokens} tokens` : "";
+    return `thinks (${thought.acts.join(", ")})${calls}${thought.refused.length ? `; refused: ${short(thought.refused.join("; "))}` : ""}`;
+  }
+
+  recipients(recipients) {
+    const all = recipients.length >= this.names.length - 1 && this.names.length > 2;
+    return all ? "all" : recipients.map((agent) => this.name(agent)).join(", ");
+  }
+
+  /** Whether an event is one that the list shows in the colour of trouble. */
+  isTrouble(event) {
+    if (event.sort === "plan") return !NOT_TOLD.has(event.status[2]) && event.status[2] !== "succeeded";
+    if (event.sort === "thought") return event.item.refused?.length > 0;
+    return ["action", "attempt", "forced"].includes(event.sort);
+  }
+}
+
+function written(value) {
+  return typeof value === "object" ? JSON.stringify(value) : value;
+}
+
+/** Index of the last number that is not above a value, in an ascending array; -1 where all are. */
+export function lastUpTo(numbers, value) {
+  let low = -1;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (numbers[middle] <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Index of the last item for which a condition holds that holds for a first part of the items; -1 for none. */
+export function lastBy(items, holds) {
+  let low = -1;
+  let high = items.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (holds(items[middle])) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,119 @@
+/* The time: where it stands, how it runs, and the ways to move it. */
+import { button, el, say } from "./dom.js";
+
+const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+const HASH_PAUSE = 250;
+
+export class Player {
+  /** @param show called with every new `t`. */
+  constructor(model, show) {
+    this.model = model;
+    this.show = show;
+    this.t = -1;
+    this.playing = false;
+    this.last = model.steps;
+    this.play = button("\u25b6", "play or pause (space)", () => this.toggle(), { class: "play" });
+    this.range = el("input", { type: "range", min: 0, max: this.last, step: 1, value: 0, "aria-label": "step of the environment" });
+    this.label = el("output", { class: "clock" });
+    this.speed = el("select", { "aria-label": "steps a second", title: "steps a second" }, SPEEDS.map((s) => el("option", { value: String(s), selected: s === 4 }, `${s}/s`)));
+    this.marks = el("canvas", { class: "marks" });
+    this.range.addEventListener("input", () => this.seek(Number(this.range.value)));
+    const previous = "to the failure or interruption before (N)";
+    this.root = el("nav", { class: "player", "aria-label": "time" },
+      button("\u21e4", "to the beginning (home)", () => this.seek(0)),
+      button("\u2039", "a step back (left arrow)", () => this.step(-1)),
+      this.play,
+      button("\u203a", "a step on (right arrow)", () => this.step(1)),
+      button("\u21e5", "to the end (end)", () => this.seek(this.last)),
+      this.speed,
+      button("\u2190 !", previous, () => this.toBreak(-1)),
+      button("! \u2192", "to the next failure or interruption (n)", () => this.toBreak(1)),
+      el("div", { class: "track" }, this.marks, this.range),
+      this.label);
+    window.addEventListener("hashchange", () => this.#fromHash());
+  }
+
+  /** Take the instant of the address, or the beginning. */
+  start() {
+    if (!this.#fromHash()) this.seek(0);
+  }
+
+  seek(t) {
+    const wanted = Math.max(0, Math.min(this.last, Math.round(t)));
+    if (wanted === this.t) return;
+    this.t = wanted;
+    this.range.value = String(wanted);
+    say(this.label, `t = ${wanted} of ${this.last}`);
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.#toHash(), HASH_PAUSE);
+    this.show(wanted);
+  }
+
+  step(by) {
+    this.pause();
+    this.seek(this.t + by);
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.#run();
+  }
+
+  pause() {
+    this.playing = false;
+    say(this.play, "\u25b6");
+  }
+
+  /** Go to the next failure or interruption, or the last one before; give it. */
+  toBreak(way) {
+    this.pause();
+    const found = this.model.nextBreak(this.t, way);
+    if (found) {
+      this.seek(found.t);
+      this.onBreak?.(found);
+    }
+    return found;
+  }
+
+  #run() {
+    if (this.t >= this.last) this.seek(0);
+    this.playing = true;
+    say(this.play, "\u23f8");
+    let begin = performance.now();
+    let from = this.t;
+    let speed = Number(this.speed.value);
+    const tick = (now) => {
+      if (!this.playing) return;
+      if (Number(this.speed.value) !== speed) {
+        speed = Number(this.speed.value);
+        begin = now;
+        from = this.t;
+      }
+      this.seek(from + Math.floor(((now - begin) * speed) / 1000));
+      if (this.t >= this.last) this.pause();
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  #fromHash() {
+    const found = /^#t=(\d+)$/.exec(window.location.hash);
+    if (!found) return false;
+    this.seek(Number(found[1]));
+    return true;
+  }
+
+  #toHash() {
+    const hash = `#t=${this.t}`;
+    if (window.location.hash !== hash && !this.playing) window.history.replaceState(null, "", hash);
+  }
+
+  /** Mark the failures and interruptions along the track. */
+  drawMarks(fitted, colour) {
+    const { clientWidth: width, clientHeight: high } = this.marks.parentElement;
+    const c = fitted(this.marks, width, high);
+    c.clearRect(0, 0, width, high);
+    c.fillStyle = colour("bad");
+    for (const { t } of this.model.breaks) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
+  }
+}

@@ -1,0 +1,155 @@
+/* Reads out what was clicked: a message, a plan, a thought with its calls, a constraint. */
+import { button, el, fill } from "./dom.js";
+import { lastBy } from "./model.js";
+import { taskLine } from "./lanes.js";
+import { asCall, shown } from "./text.js";
+
+const LONG = 20000;
+
+export class Reader {
+  /** @param source where calls are read from. @param seek called with the `t` of a link. */
+  constructor(model, source, seek) {
+    this.model = model;
+    this.source = source;
+    this.seek = seek;
+    this.root = el("section", { class: "reader", "aria-label": "what was clicked", "aria-live": "polite" });
+    this.welcome();
+  }
+
+  welcome() {
+    fill(this.root, [el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here.")]);
+  }
+
+  /** Show an item of the lanes or of the list. */
+  open(sort, item) {
+    if (!["message", "thought", "plan", "action"].includes(sort)) {
+      const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
+      fill(this.root, [heading(sort === "task" ? "constraint" : sort, ""), long(text)]);
+    } else if (sort === "message") this.#message(item);
+    else if (sort === "thought") this.#thought(item);
+    else this.#plan(sort === "plan" ? item : this.model.plansById.get(item.plan), item);
+    this.root.scrollTop = 0;
+  }
+
+  /** Show a failure or an interruption, and what it comes from. */
+  openBreak({ t, x, what, agent, reason }) {
+    const { model } = this;
+    const event = model.eventsAt(t).find((found) => found.agent === agent && model.isTrouble(found));
+    const message = model.messages.findLast((found) => found.x <= x && found.t === t && found.recipients.includes(agent));
+    if (what === "interruption" && message) this.open("message", message);
+    else if (event) this.open(event.sort, event.item);
+    else fill(this.root, []);
+    const who = agent < 0 ? "" : ` of ${model.name(agent)}`;
+    this.root.prepend(el("p", { class: "bad" }, el("b", {}, what), who, reason ? `: ${reason}` : "", what === "interruption" && message ? ", by this message:" : ""));
+  }
+
+  #at(t, tHat) {
+    return button(`t = ${t}${tHat === undefined ? "" : `, t^ = ${shown(tHat)}`}`, "go to this instant", () => this.seek(t), { class: "link" });
+  }
+
+  #message(message) {
+    const { model } = this;
+    const read = [];
+    for (let i = 0; i < message.read.length; i += 3) {
+      const [agent, t, tHat] = message.read.slice(i, i + 3);
+      read.push(el("li", {}, `${model.name(agent)} at `, this.#at(t, tHat)));
+    }
+    fill(this.root, [
+      heading(`message ${message.message}`, message.what),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", message.recipients.map((r) => model.name(r)).join(", "), ", sent at ", this.#at(message.t, message.t_hat)),
+      long(message.content),
+      message.feedback ? el("p", { class: "soft" }, "It carries the states of all constraints.") : null,
+      el("p", { class: "soft" }, read.length ? "Read by:" : "Nobody read it."),
+      el("ul", {}, read),
+    ]);
+  }
+
+  #plan(plan, action) {
+    if (!plan) {
+      fill(this.root, [heading("action", ""), long(JSON.stringify(action, null, 2))]);
+      return;
+    }
+    const { model } = this;
+    const list = plan.actions.map((step, index) => {
+      const run = model.actionsOf[plan.agent].find((found) => found.plan === plan.id && found.index === index);
+      const state = run ? ` \u2014 ${run.status ?? "running"}${run.reason ? `: ${run.reason}` : ""}, from t = ${run.t}${run.endT === null ? "" : ` to ${run.endT}`}` : "";
+      return el("li", { class: run?.status === "failed" || run?.status === "timeout" ? "bad" : null }, el("code", {}, asCall(step)), state);
+    });
+    const thoughts = model.thoughtsOf[plan.agent];
+    const thought = thoughts[lastBy(thoughts, (found) => found.t < plan.t || (found.t === plan.t && found.from <= plan.t_hat))];
+    fill(this.root, [
+      heading(`plan ${plan.id}`, plan.flag),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(plan.agent))), plan.task ? ` for ${plan.task.kind}:${plan.task.target}` : " for no named task", ", committed at ", this.#at(plan.t, plan.t_hat)),
+      plan.rationale ? long(plan.rationale) : null,
+      el("ol", { class: "actions" }, list),
+      el("p", {}, plan.statuses.map(([t, tHat, status, reason], i) => [i ? " \u2192 " : "", el("b", {}, status), reason ? ` (${reason})` : "", " at ", this.#at(t, tHat)])),
+      thought ? el("p", {}, button("the thought before it", "read the thought that came before", () => this.open("thought", thought), { class: "link" })) : null,
+    ]);
+  }
+
+  #thought(thought) {
+    const { model } = this;
+    const calls = thought.calls || [];
+    const parts = [
+      heading("thought", thought.acts.join(", ")),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " begins at ", this.#at(thought.t, thought.from), thought.to === undefined ? " and does not end" : `, ends at t^ = ${shown(thought.to)}`),
+      thought.problems.length ? el("div", { class: "bad" }, "After a refusal: ", long(thought.problems.join("\n"))) : null,
+      thought.refused?.length ? el("div", { class: "bad" }, "Refused: ", long(thought.refused.join("\n"))) : null,
+      calls.length ? null : el("p", { class: "soft" }, "It asked no language model."),
+    ];
+    calls.forEach((call, i) => {
+      const number = thought.numbers[i];
+      const holder = el("div", {});
+      const usage = [
+        call.simulated ? "simulated" : call.model, `${shown(call.prompt_tokens)} tokens in`, `${shown(call.completion_tokens)} out`,
+        `$${shown(call.usd)}`, `${shown(call.seconds)} s`, call.cache_hit ? "from the cache" : "", call.repairs ? `${call.repairs} repairs` : "",
+        call.retries ? `${call.retries} retries` : "",
+      ];
+      parts.push(el("p", {}, el("b", {}, `call ${i + 1}`), ` \u2014 ${usage.filter(Boolean).join(", ")}`), holder);
+      if (number === undefined) fill(holder, [el("p", { class: "soft" }, "calls.jsonl has no record of it.")]);
+      else this.#load(holder, number);
+    });
+    fill(this.root, parts);
+  }
+
+  /** Show a call by its number in `calls.jsonl`. */
+  async openCall(number) {
+    const holder = el("div", {}, "\u2026");
+    fill(this.root, [heading(`call ${number}`, ""), holder]);
+    await this.#load(holder, number, true);
+  }
+
+  async #load(holder, number, head = false) {
+    let call;
+    try {
+      call = await this.source.call(number);
+    } catch (error) {
+      fill(holder, [el("p", { class: "bad" }, `The call cannot be read: ${error.message}`)]);
+      return;
+    }
+    const { reply, failure } = call;
+    fill(holder, [
+      head ? el("p", {}, el("b", {}, el("bdi", {}, call.agent)), " at ", this.#at(call.t)) : null,
+      reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), long(reply.text)] : null,
+      reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
+      failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
+      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), long(message.content))),
+    ]);
+  }
+}
+
+function heading(title, note) {
+  return el("h3", {}, title, note ? el("span", { class: "note" }, ` ${note}`) : null);
+}
+
+/** A text as it was written; of one that is very long the rest is shown when it is asked for. */
+function long(text) {
+  const whole = typeof text === "string" ? text : JSON.stringify(text, null, 2) ?? "";
+  const block = el("pre", { dir: "ltr" }, whole.slice(0, LONG));
+  if (whole.length <= LONG) return block;
+  const more = button(`show all ${whole.length.toLocaleString("en")} characters`, "show all of it", () => {
+    fill(block, [whole]);
+    more.remove();
+  }, { class: "link" });
+  return [block, more];
+}

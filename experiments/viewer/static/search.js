@@ -1,0 +1,90 @@
+/* Search in messages, plans, thoughts and outcomes, and in what language models were asked and answered. */
+import { button, el, fill } from "./dom.js";
+import { short } from "./text.js";
+
+const MOST = 200;
+const PAUSE = 150;
+
+export class Search {
+  /** @param on `open(sort, item)`, `call(number)`, `seek(t)`. */
+  constructor(model, source, on) {
+    this.model = model;
+    this.source = source;
+    this.on = on;
+    this.asked = 0;
+    this.input = el("input", { type: "search", placeholder: "search ( / )", "aria-label": "search messages, plans and calls" });
+    this.list = el("div", { class: "results", hidden: true });
+    this.root = el("div", { class: "search" }, this.input, this.list);
+    let waiting;
+    this.input.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => this.#find(this.input.value.trim()), PAUSE);
+    });
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.close();
+      if (event.key === "Enter") this.list.querySelector("button")?.click();
+    });
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.root.contains(event.target)) this.list.hidden = true;
+    });
+  }
+
+  close() {
+    this.list.hidden = true;
+    this.input.blur();
+  }
+
+  async #find(words) {
+    const asked = ++this.asked;
+    if (!words) {
+      this.list.hidden = true;
+      return;
+    }
+    const rows = this.#events(words.toLowerCase());
+    this.#show(rows, words, "searching the calls\u2026");
+    let calls = [];
+    let note = "";
+    try {
+      if (this.model.plain.calls) calls = await this.source.search(words);
+    } catch (error) {
+      note = `The calls could not be searched: ${error.message}`;
+    }
+    if (asked !== this.asked) return;
+    const found = calls.map((number) => button([el("b", {}, "call"), ` ${number}`], "read this call", () => this.on.call(number)));
+    this.#show([...rows, ...found], words, note);
+    this.list.dataset.found = words;
+  }
+
+  #events(wanted) {
+    const rows = [];
+    for (const event of this.model.events) {
+      if (rows.length >= MOST) break;
+      if (event.sort === "plan" && event.status[2] !== "committed" && !`${event.status}`.toLowerCase().includes(wanted)) continue;
+      const name = this.model.name(event.agent);
+      const text = haystack(event);
+      const at = text.toLowerCase().indexOf(wanted);
+      if (at < 0 && !name.toLowerCase().includes(wanted)) continue;
+      const passage = at > 40 ? `\u2026${text.slice(at - 30, at + 120)}` : text.slice(0, 150);
+      rows.push(button([el("b", {}, `t = ${event.t} `), el("bdi", {}, name), ` ${event.sort}: `, el("bdi", {}, short(passage, 110))], "go there", () => {
+        this.on.seek(event.t);
+        this.on.open(event.sort, event.item);
+      }));
+    }
+    return rows;
+  }
+
+  #show(rows, words, note) {
+    const count = rows.length ? `${rows.length >= MOST ? "the first " : ""}${rows.length} found` : `nothing has \u201c${short(words, 40)}\u201d`;
+    fill(this.list, [el("p", { class: "soft" }, note || count), rows]);
+    this.list.hidden = false;
+  }
+}
+
+/** The text of an event that is searched. */
+function haystack({ sort, item, status }) {
+  if (sort === "message") return item.content;
+  if (sort === "thought") return [...(item.refused || []), ...item.problems].join(" ");
+  if (sort === "plan") return `${item.id} ${status[2]} ${status[3]} ${item.task ? `${item.task.kind}:${item.task.target}` : ""} ${item.rationale} ${item.flag} ${JSON.stringify(item.actions)}`;
+  if (sort === "action") return `${item.name} ${item.status} ${item.reason}`;
+  return JSON.stringify(item);
+}

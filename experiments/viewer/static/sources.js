@@ -1,0 +1,48 @@
+/* Where the page has its data from: the server that it came from, or the file that it stands in. */
+
+/** Open the source of this page: `episode()`, `film()`, `call(number)`, `search(words)`. */
+export async function openSource(run, up) {
+  const packed = document.getElementById("data");
+  return packed ? exported(await unpacked(packed.textContent)) : served(`${up}api/run/${encodeURIComponent(run)}`);
+}
+
+/** Ask the server for JSON. */
+export async function ask(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).trim()}`);
+  return answer.json();
+}
+
+function served(base) {
+  return {
+    episode: () => ask(`${base}/episode`),
+    film: () => ask(`${base}/film`),
+    call: (number) => ask(`${base}/call/${number}`),
+    search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
+  };
+}
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+function exported(data) {
+  const { texts, calls } = data.calls;
+  const whole = (message) => ({ ...message, content: texts[message.content] });
+  const call = (number) => ({ ...calls[number], messages: calls[number].messages.map(whole) });
+  return {
+    episode: async () => data.episode,
+    film: async () => data.film,
+    call: async (number) => call(number),
+    search: async (words) => {
+      const wanted = words.toLowerCase();
+      const found = [];
+      for (let number = 0; number < calls.length && found.length < 200; number++) {
+        if (JSON.stringify(call(number)).toLowerCase().includes(wanted)) found.push(number);
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/* Text of strangers: shown as text, with nothing in it that hides or turns what is written. */
+
+const PICTURES = 0x2400;
+const TURNS = /[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f]/g;
+
+/** Give a text with control characters as their pictures, and with those that turn or hide text as their numbers. */
+export function visible(text) {
+  return String(text)
+    .replace(/\r\n/g, "\n")
+    .replace(CONTROLS, (c) => String.fromCharCode(PICTURES + c.charCodeAt(0)))
+    .replace(/[\u007f-\u009f]/g, (c) => `\u27e8${hex(c)}\u27e9`)
+    .replace(TURNS, (c) => `\u27e8${hex(c)}\u27e9`);
+}
+
+function hex(c) {
+  return `U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Give the beginning of a text in one line. */
+export function short(text, length = 90) {
+  const start = visible(String(text).slice(0, 4 * length)).replace(/\s+/g, " ").trim();
+  return start.length > length ? `${start.slice(0, length - 1)}\u2026` : start;
+}
+
+/** Give a number as people read it. */
+export function shown(value) {
+  if (value === null || value === undefined || value === "") return "\u2013";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  return Math.abs(value) >= 100 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
+}
+
+/** Give a symbolic action as a call. */
+export function asCall(action) {
+  const values = Object.entries(action || {}).filter(([name, value]) => name !== "action" && value !== null);
+  const inside = values.map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return `${action?.action ?? "?"}(${inside.join(", ")})`;
+}

@@ -1,0 +1,57 @@
+/* Light and dark: the system's choice, until the user makes another. */
+import { button } from "./dom.js";
+
+const KEY = "quorum-theme";
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+const listeners = [];
+const colours = new Map();
+
+/** Whether the page is dark now. */
+export function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : system.matches;
+}
+
+/** Give the value of a colour of the style sheet. */
+export function colour(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return colours.get(name);
+}
+
+/** Call a function whenever the theme has changed. */
+export function onTheme(listener) {
+  listeners.push(listener);
+}
+
+/** Make the switch between light and dark. */
+export function themeSwitch() {
+  restore();
+  system.addEventListener("change", tell);
+  return button("\u25d0", "light or dark", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    keep(document.documentElement.dataset.theme);
+    tell();
+  });
+}
+
+function tell() {
+  colours.clear();
+  for (const listener of listeners) listener();
+}
+
+function restore() {
+  try {
+    const kept = localStorage.getItem(KEY);
+    if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+  } catch {
+    /* a page from disk may have no storage: the choice then holds until it is closed */
+  }
+}
+
+function keep(theme) {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    /* as above */
+  }
+}

@@ -1,0 +1,79 @@
+"""A sweep as the page shows it: a line a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.errors import UserError
+from experiments.folder import PARTIAL
+from experiments.results import Row, read_results
+from experiments.results.run_folder import is_run
+from experiments.results.table import factor_columns, metric_columns
+
+FIRST = (
+    "outcome.completion",
+    "outcome.steps",
+    "outcome.score",
+    "communication.messages",
+    "decision.overhead",
+    "plans.interruptions",
+    "plans.coherence",
+    "model.usd",
+)
+"""The metrics that are shown at first; the others can be chosen."""
+
+
+def table(folder: Path) -> dict[str, Any]:
+    """Give the runs of a folder as JSON-ready lines; those that cannot be read are named among the problems."""
+    try:
+        found = read_results(folder)
+    except UserError as error:
+        rows: Sequence[Row] = ()
+        head: dict[str, Any] = {"name": folder.name, "problems": [error.message], "missing": 0}
+    else:
+        rows = found.rows
+        problems = [f"{item.name}: {item.reason}" for item in found.damaged]
+        name = found.sweep.name if found.sweep is not None else folder.name
+        head = {"name": name, "problems": problems, "missing": len(found.missing)}
+    varying = _varying(rows)
+    arms = ["arm"] if any(row.arm for row in rows) else []
+    return {
+        **head,
+        "simulated": any(row.simulated for row in rows),
+        "factors": [*arms, *varying],
+        "metrics": metric_columns(rows),
+        "shown": [name for name in FIRST if any(row.metrics.get(name) for row in rows)],
+        "rows": [*_lines(rows, varying, arms), *_others(folder, {row.name for row in rows})],
+    }
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """Give the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
+    found: dict[tuple[str, ...], str] = {}
+    for key in factor_columns(rows):
+        values = tuple(repr(row.factors.get(key)) for row in rows)
+        if len(set(values)) > 1:
+            found.setdefault(values, key)
+    return list(found.values())
+
+
+def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        yield {
+            "run": row.name,
+            "outcome": row.outcome,
+            "simulated": row.simulated,
+            "remark": row.error or row.reason,
+            "factors": [*([row.arm or ""] if arms else []), *(row.factors.get(key) for key in varying)],
+            "metrics": dict(row.metrics),
+        }
+
+
+def _others(folder: Path, known: set[str]) -> Iterator[dict[str, Any]]:
+    """Give the runs that have no results: under way, killed, damaged, or repeated."""
+    for path in sorted(folder.iterdir()):
+        if path.name not in known and not path.is_symlink() and path.is_dir() and is_run(path):
+            outcome = "unfinished" if PARTIAL in path.name else "not counted"
+            yield {"run": path.name, "outcome": outcome, "simulated": False, "remark": "", "factors": [], "metrics": {}}

@@ -1,0 +1,107 @@
+"""One browser, a few real episodes and one server for all tests of the viewer."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import uvicorn
+
+from experiments.cell import Cell
+from experiments.episode import run_cell
+from experiments.viewer.library import Library
+from experiments.viewer.server import guarded
+from tests.experiments.comparing.test_browser import BROWSERS, INSTALL
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TOKEN = "a-token-of-the-tests"
+EPISODES = {
+    "cube": ["n=3", "agents=naive", "topology=debate", "max_steps=60"],
+    "crafter": ["n=2", "env=crafter_coop", "agents=heuristic", "max_steps=25"],
+    "transport": ["n=4", "env=transport_hard", "agents=heuristic", "seed=1"],
+    "squeeze": ["n=3", "env=squeeze", "agents=heuristic", "max_steps=8"],
+}
+
+
+@pytest.fixture(scope="session")
+def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Real runs, one of each world, in one folder."""
+    out = tmp_path_factory.mktemp("viewer") / "runs"
+    return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    api = pytest.importorskip("playwright.sync_api", reason="pip install 'quorum-harness[test]'")
+    with api.sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+        path = next(filter(None, map(shutil.which, (*BROWSERS, own))), None)
+        if path is None:
+            pytest.skip(INSTALL)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder as the command does; give the address of its page."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        port = listener.getsockname()[1]
+        app = guarded(Library.of(folder), TOKEN, port)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.005)
+        try:
+            yield f"http://127.0.0.1:{port}/{TOKEN}/"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+@pytest.fixture(scope="session")
+def site(episodes: dict[str, Path]) -> Iterator[str]:
+    """The address of the page of all real runs."""
+    with served(episodes["cube"].parent) as address:
+        yield address
+
+
+Open = Callable[..., "tuple[Page, list[str]]"]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Opens a page; gives it, and all that the browser complains of or asks of any other address."""
+    contexts = []
+
+    def open_page(address: str, *, scheme: str = "light", offline: bool = False) -> tuple[Page, list[str]]:
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 800}, color_scheme=scheme, offline=offline, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page, complaints = context.new_page(), []
+        home = address.split("#", maxsplit=1)[0].split("run/", maxsplit=1)[0]
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(home) or complaints.append(request.url))
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        return page, complaints
+
+    yield open_page
+    for context in contexts:
+        context.close()

@@ -1,0 +1,92 @@
+"""The table of a sweep in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.comparing.folders import HOSTILE, hostile_sweep, outcome, write_run
+from tests.experiments.viewer.conftest import Open, served
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = hostile_sweep(tmp_path_factory.mktemp("table") / "sweep")
+    write_run(folder, outcome(steps=3), name="late", n=4, seed=9, meta={"outcome": "error"})
+    (folder / "cell-x.partial-0a1b2c3d").mkdir()
+    (folder / "cell-x.partial-0a1b2c3d" / "trace.jsonl").write_text("")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "meta.json").write_text("{")
+    with served(folder) as address:
+        yield address
+
+
+def column(page: object, number: int) -> list[str]:
+    return page.locator(f".runs tbody tr > :nth-child({number})").all_inner_texts()  # type: ignore[attr-defined]
+
+
+def number_of(page: object, name: str) -> int:
+    heads = page.locator(".runs thead button").all_inner_texts()  # type: ignore[attr-defined]
+    return next(i for i, head in enumerate(heads, 1) if head.split("\n")[-1].rstrip(" \u25b2\u25bc") == name)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_table_loads_and_shows_every_run(sweep: str, opened: Open, scheme: str, tmp_path: Path) -> None:
+    page, complaints = opened(sweep, scheme=scheme)
+    page.screenshot(path=tmp_path / f"sweep-{scheme}.png")
+    assert complaints == []
+    assert page.locator("header .badge").first.inner_text() == "simulated"
+    assert page.locator(".runs tbody tr").count() == 15
+    assert "broken: meta.json" in page.locator(".problems").inner_text()
+    assert {"unfinished", "not counted", "error"} <= set(column(page, number_of(page, "outcome")))
+    assert page.locator("h1").inner_text() == " ".join(f"sweep {HOSTILE}".split())
+    assert page.locator(".runs thead canvas").count() >= 4
+
+
+def test_a_click_on_a_head_sorts_up_and_then_down(sweep: str, opened: Open) -> None:
+    page, _ = opened(sweep)
+    head = page.get_by_label("sort by outcome.steps")
+    steps = number_of(page, "steps")
+    for way in (1, -1):
+        head.click()
+        found = [float(text) for text in column(page, steps) if text != "\u2013"]
+        assert found == sorted(found, reverse=way < 0)
+        assert len(found) == 13
+    assert page.locator("th[aria-sort=descending]").count() == 1
+    page.get_by_label("sort by n", exact=True).click()
+    found = [text for text in column(page, number_of(page, "n")) if text != "\u2013"]
+    assert found == sorted(found)
+
+
+def test_words_and_values_filter_the_rows(sweep: str, opened: Open) -> None:
+    page, _ = opened(sweep)
+    for words, rows in (
+        ("n=8", 6),
+        ("n=8 plain", 3),
+        ("outcome=error", 1),
+        ("late", 1),
+        ("nothing-of-the-kind", 0),
+        ("<script>", 12),
+        ("", 15),
+    ):
+        page.get_by_label("filter the runs").fill(words)
+        assert page.locator(".runs tbody tr").count() == rows, words
+        assert f"{rows} of 15 runs" in page.locator("header").inner_text()
+
+
+def test_another_metric_can_be_shown(sweep: str, opened: Open) -> None:
+    page, _ = opened(sweep)
+    page.get_by_label("another metric").select_option("model.calls")
+    assert set(column(page, number_of(page, "calls"))) == {"9", "0", "\u2013"}
+
+
+def test_a_row_leads_to_its_episode_and_back(site: str, opened: Open, episodes: dict[str, Path]) -> None:
+    page, complaints = opened(site)
+    page.locator(".runs a", has_text=episodes["squeeze"].name).click()
+    page.wait_for_selector("html[data-page=episode][data-ready=yes]")
+    assert page.locator("h1").inner_text() == episodes["squeeze"].name
+    page.get_by_text("\u2039 runs").click()
+    page.wait_for_selector("html[data-page=sweep][data-ready=yes]")
+    assert complaints == []
