@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -14,6 +17,18 @@ from experiments.viewer.frames import Film
 
 _KEPT = 3
 """Episodes that stay in memory."""
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the search for cycles: a large trace becomes many objects and no cycle, and half the time would go there."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @dataclass(slots=True)
@@ -73,7 +88,8 @@ class Library:
         key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
         with self._reading:
             if key not in self._episodes:
-                self._episodes[key] = read_episode(folder)
+                with _uncollected():
+                    self._episodes[key] = read_episode(folder)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
@@ -83,5 +99,5 @@ class Library:
         episode = self.episode(name)
         if episode is None:
             return None
-        with self._filming:
+        with self._filming, _uncollected():
             return episode.film

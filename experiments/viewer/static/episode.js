@@ -25,10 +25,12 @@ const KEYS = [
 /** Build the page. */
 export async function openEpisode(root, { run, up }) {
   const source = await openSource(run, up);
-  const page = new Episode(await source.episode(), source);
+  const [episode, film] = [source.episode(), source.film()];
+  film.catch(() => {}); // what fails is told below, once
+  const page = new Episode(await episode, source);
   fill(root, page.parts(up !== ""));
   page.begin();
-  page.project(await source.film());
+  page.project(await film);
   return page;
 }
 
