@@ -51,14 +51,15 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
 
 
 def _alone(scene: Scene, plan: Plan | None, taken: Set[object], heading: Direction) -> Plan | None:
-    """What an agent does for itself: its plan, if it needs nobody for it and takes it from nobody, or something else.
+    """What an agent does for itself: its plan, or what else takes nobody else and nothing from anybody, on the way too.
 
     None when there is nothing that it could do.
     """
-    if plan is not None and not _takes_several(scene, plan) and not _claims(plan_value(plan)["actions"]) & taken:
-        return plan
-    others = frozenset(one for one in taken if isinstance(one, int))
-    return harvest(scene, others) or _anywhere(scene, heading)
+    if plan is None or _takes_several(scene, plan) or _claims(plan_value(plan)["actions"]) & taken:
+        plan = harvest(scene, frozenset(one for one in taken if isinstance(one, int)))
+    if plan is None or _claims(plan_value(plan)["actions"]) & taken:
+        plan = _anywhere(scene, heading)
+    return plan
 
 
 def _anywhere(scene: Scene, heading: Direction) -> Plan | None:
