@@ -21,7 +21,7 @@ _KEPT = 3
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the search for cycles: a large trace becomes many objects and no cycle, and half the time would go there."""
+    """Pause the search for cycles: a large trace makes objects, no cycles, and it would take half the time."""
     was = gc.isenabled()
     gc.disable()
     try:

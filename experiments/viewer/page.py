@@ -26,6 +26,7 @@ _MODULES = (
     "kinds.js",
     "board.js",
     "model.js",
+    "strokes.js",
     "lanes.js",
     "reader.js",
     "search.js",

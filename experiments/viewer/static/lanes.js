@@ -1,7 +1,7 @@
 /* The three lanes on one axis. What is in view is drawn on a canvas; the cursor lies above it, so that to move it is cheap. */
 import { el, fitted } from "./dom.js";
-import { texture } from "./kinds.js";
-import { STAGES, lastBy, lastUpTo } from "./model.js";
+import { STAGES, lastBy, lastUpTo, taskLine } from "./model.js";
+import { arrow, block, cross, tag } from "./strokes.js";
 import { short, shown } from "./text.js";
 import { colour } from "./theme.js";
 
@@ -9,7 +9,6 @@ const GUTTER = 104;
 const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
-const LETTER = 6.2;
 const MANY_RECIPIENTS = 12;
 const LABEL_ROOM = 30;
 const ARROWS = { up: "\u2191", down: "\u2193", left: "\u2190", right: "\u2192" };
@@ -465,54 +464,4 @@ export class Lanes {
     if (sort === "task") return taskLine(item);
     return "";
   }
-}
-
-/** Say the constraints of a task in a line. */
-export function taskLine({ name, change: [, threshold, spatial, temporal, participation, joint, dependency] }) {
-  const parts = Object.entries({ spatial, temporal, participation, "at once": joint }).map(([what, number]) => `${what} ${number}`);
-  return `${name}: ${parts.join(", ")} of ${threshold}; dependency ${dependency ? "met" : "not met"}`;
-}
-
-function block(c, x, y, width, height, base, pattern) {
-  c.fillStyle = base;
-  c.fillRect(x, y, width, height);
-  if (pattern !== "plain" && width > 3) {
-    c.fillStyle = texture(c, pattern, "rgba(255,255,255,.5)");
-    c.fillRect(x, y, width, height);
-  }
-}
-
-function tag(c, text, x, y, width) {
-  c.font = "600 10.5px system-ui, sans-serif";
-  c.textAlign = "left";
-  const words = short(text).slice(0, Math.floor(width / LETTER));
-  c.lineWidth = 2.5;
-  c.strokeStyle = "rgba(0,0,0,.55)";
-  c.strokeText(words, x, y);
-  c.fillStyle = "#ffffff";
-  c.fillText(words, x, y);
-}
-
-function cross(c, x, y, size) {
-  c.strokeStyle = colour("bad");
-  c.lineWidth = 2;
-  c.beginPath();
-  c.moveTo(x - size, y - size);
-  c.lineTo(x + size, y + size);
-  c.moveTo(x - size, y + size);
-  c.lineTo(x + size, y - size);
-  c.stroke();
-}
-
-function arrow(c, x0, y0, x1, y1) {
-  const angle = Math.atan2(y1 - y0, x1 - x0);
-  c.beginPath();
-  c.moveTo(x0, y0);
-  c.lineTo(x1, y1);
-  c.stroke();
-  c.beginPath();
-  c.moveTo(x1, y1);
-  c.lineTo(x1 - 6 * Math.cos(angle - 0.4), y1 - 6 * Math.sin(angle - 0.4));
-  c.lineTo(x1 - 6 * Math.cos(angle + 0.4), y1 - 6 * Math.sin(angle + 0.4));
-  c.fill();
 }

@@ -223,3 +223,9 @@ export function lastBy(items, holds) {
   }
   return low;
 }
+
+/** Say the constraints of a task in a line. */
+export function taskLine({ name, change: [, threshold, spatial, temporal, participation, joint, dependency] }) {
+  const parts = Object.entries({ spatial, temporal, participation, "at once": joint }).map(([what, number]) => `${what} ${number}`);
+  return `${name}: ${parts.join(", ")} of ${threshold}; dependency ${dependency ? "met" : "not met"}`;
+}

@@ -1,7 +1,6 @@
 /* Reads out what was clicked: a message, a plan, a thought with its calls, a constraint. */
 import { button, el, fill } from "./dom.js";
-import { lastBy } from "./model.js";
-import { taskLine } from "./lanes.js";
+import { lastBy, taskLine } from "./model.js";
 import { asCall, shown } from "./text.js";
 
 const LONG = 20000;
