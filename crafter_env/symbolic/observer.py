@@ -70,6 +70,7 @@ class Observer:
         inventory = dict(zip(Item, state.inventory[agent].tolist(), strict=True))
         dx, dy = state.facing[agent].tolist()
         tasks, supplies, frontiers = self._hints(agent) if alive else ((), (), ())
+        others = [a for a in range(ground.agents) if a != agent and alive and self._sees(agent, a)]
         return CrafterObservation(
             step=state.step,
             max_steps=self._max_steps,
@@ -85,16 +86,10 @@ class Observer:
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
             cooperation=self._cooperation,
-            map=self._draw(
-                ground.memory[agent], [a for a in range(ground.agents) if a == agent or self._sees(agent, a)]
-            ),
+            map=self._draw(ground.memory[agent], [agent, *others]),
             visible=self._visible(cell) if alive else {},
             entities=self._entities(agent) if alive else (),
-            teammates=tuple(
-                Teammate(other, ground.cell_of(other), ground.sleeps(other))
-                for other in range(ground.agents)
-                if other != agent and alive and self._sees(agent, other)
-            ),
+            teammates=tuple(Teammate(other, ground.cell_of(other), ground.sleeps(other)) for other in others),
             tasks=tasks,
             supplies=supplies,
             frontiers=frontiers,

@@ -144,3 +144,14 @@ def test_an_episode_replays_from_its_trace(tmp_path):
     assert last == 25
     assert again.ansi() == played.ansi()
     assert again.env.crafter_state.inventory.tolist() == played.env.crafter_state.inventory.tolist()
+
+
+def test_the_dead_see_nobody_also_where_they_have_died_in_a_step_to_a_place_that_they_had_not_seen():
+    w = world(".....!..\n0...!1..\n.....!..")
+    assert not w.observe(1).teammates, "out of view"
+    advance(w, {1: int(Action.move_left)})
+    seen = w.observe(1)
+    assert not seen.alive
+    assert seen.cell == (4, 1)
+    assert not seen.teammates
+    assert not any("0" in row for row in seen.map.rows)
