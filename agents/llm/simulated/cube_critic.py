@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from agents.cube import delivery, way
 from agents.llm.simulated.roles import Brief
 from agents.negotiator.cube_knowledge import block_of, clear
-from cube_env import Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
+from cube_env import Cell, Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
 
 PATIENCE = 20
@@ -55,20 +55,28 @@ class _Staffing:
         self._board = board
         self._role = brief.role
         self._shut: set[int] = set()
+        self._covered = {
+            (block.row + down, block.col + right)
+            for block in board.blocks
+            for down in range(block.weight)
+            for right in range(block.weight)
+        }
         self._free = list(brief.asked)
         tasks = [Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None]
         self._pushing = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
         self._waiting = Counter(block_of(task) for task in tasks if task.kind == STAND_BY)
 
     def open_faces(self) -> None:
-        """Have those leave who shut free cells off at a face in column 0, which is reached from its ends alone."""
+        """Have one leave of those who shut off free cells at a face; its block has to wait for that."""
         for block in clear(self._board):
-            rows = [row for row, _ in block.faces.left.taken]
-            if _is_shut(block):
+            gap = self._shut_off(block)
+            if gap is not None:
                 self._shut.add(block.id)
-                ends = [agent for agent in self._free if self._board.agents[agent] in ((min(rows), 0), (max(rows), 0))]
-                for agent in ends[:1]:
-                    self._leave(agent, block)
+                rows = [row for row, _ in block.faces.left.taken]
+                ends = {(row, block.col - 1): abs(row - gap) for row in (min(rows), max(rows))}
+                leaving = [agent for agent in self._free if self._board.agents[agent] in ends]
+                if leaving:
+                    self._leave(min(leaving, key=lambda agent: ends[self._board.agents[agent]]), block)
 
     def form_teams(self) -> None:
         """Give blocks teams, one after the other, until no block can have a whole one.
@@ -95,9 +103,9 @@ class _Staffing:
     def stand_by(self) -> None:
         """Send agents to the blocks that lack some, the next ones first: the nearest agents, as many as lack.
 
-        At a face in column 0 those who come one by one would shut out the rest; a team goes there together.
+        Where a face has pockets, those who come one by one would shut out the rest; a team goes there together.
         """
-        blocks = (block for block in self._board.blocks if block.col > 1)
+        blocks = (block for block in self._board.blocks if not any(map(self._is_pocket, _face(block))))
         for block in sorted(blocks, key=lambda block: (len(block.ahead), block.distance, block.id)):
             team = self._nearest(block, max(self._lacking(block) - self._waiting[block.id], 0))
             self._take(team)
@@ -127,6 +135,29 @@ class _Staffing:
         move = Move(direction=Direction.up, steps=above) if up else Move(direction=Direction.down, steps=below)
         self.plans[agent] = Plan((move,), None, f"make way for block {block.id}")
 
+    def _is_pocket(self, cell: Cell) -> bool:
+        """Whether a wall or a block is behind a cell of a left face, so that it is reached along the face alone."""
+        return self._is_closed((cell[0], cell[1] - 1))
+
+    def _is_closed(self, cell: Cell) -> bool:
+        return not 0 <= cell[0] < self._board.side or cell[1] < 0 or cell in self._covered
+
+    def _shut_off(self, block: SymbolicBlock) -> int | None:
+        """The row of a free pocket of a left face that agents of the face shut off from the rest of the board."""
+        free, taken = set(block.faces.left.free), set(block.faces.left.taken)
+        for row, col in sorted(free):
+            first, last = row, row
+            while (first - 1, col) in free:
+                first -= 1
+            while (last + 1, col) in free:
+                last += 1
+            run = [(one, col) for one in range(first, last + 1)]
+            ends = ((first - 1, col), (last + 1, col))
+            shut = all(end in taken or self._is_closed(end) for end in ends) and any(end in taken for end in ends)
+            if shut and all(map(self._is_pocket, run)):
+                return row
+        return None
+
     def _rank(self, block: SymbolicBlock) -> tuple[int, int, int]:
         """Place of a block in the order in which a critic forms teams."""
         if self._role == "explorer":
@@ -147,7 +178,6 @@ class _Staffing:
         self._free = [agent for agent in self._free if agent not in taken]
 
 
-def _is_shut(block: SymbolicBlock) -> bool:
-    """Whether agents at the ends of a left face in column 0 stand between its free cells and the others."""
-    rows = [row for row, _ in block.faces.left.taken]
-    return block.col == 1 and any(min(rows) < row < max(rows) for row, _ in block.faces.left.free) if rows else False
+def _face(block: SymbolicBlock) -> tuple[Cell, ...]:
+    """The cells of a block's left face, whoever is there."""
+    return *block.faces.left.free, *block.faces.left.taken

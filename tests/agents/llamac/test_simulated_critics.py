@@ -74,9 +74,10 @@ def test_who_stands_ahead_of_a_push_leaves_its_rows(row, move):
     assert (Direction(action.direction).value, action.steps) == move
 
 
-def test_nobody_stands_by_at_a_face_in_column_0():
-    state = board((3, (5, 1)), agents=[(1, 0), (9, 0)])
-    assert plans(state) == {}
+@pytest.mark.parametrize("blocks", [[(3, (5, 1))], [(3, (5, 5)), (1, (6, 3))]])
+def test_nobody_stands_by_at_a_face_with_a_wall_or_a_block_behind_it(blocks):
+    state = board(*blocks, agents=[(1, 0), (9, 0)])
+    assert "stand_by:block_0" not in tasks(plans(state)).values()
 
 
 def test_who_shuts_a_face_in_column_0_leaves_it_before_a_team_comes():
@@ -92,6 +93,15 @@ def test_a_part_that_was_found_wrong_is_not_drawn_at_random_again():
     assert all(plan.rationale == "at random" for plan in plans(HEAVY_AND_LIGHT, poor=1).values())
     assert plans(HEAVY_AND_LIGHT, poor=1, told=[0, 1]) == sure
     assert plans(HEAVY_AND_LIGHT, poor=1, told=[0])[0] == sure[0]
+
+
+def test_who_shuts_off_a_cell_between_two_blocks_leaves_by_the_nearer_end():
+    state = board((5, (1, 5)), (1, (4, 3)), agents=[(1, 4), (2, 4), (3, 4), (5, 4), (0, 4)])
+    found = plans(state, asked=[0, 1, 2, 3, 4])
+    (action,) = found[3].actions
+    assert isinstance(action, Move)
+    assert (Direction(action.direction).value, action.steps) == ("down", 1)
+    assert "deliver:block_0" not in tasks(found).values()
 
 
 @pytest.mark.parametrize("role", ["exploiter", "explorer"])
