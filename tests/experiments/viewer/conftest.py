@@ -39,8 +39,9 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def browser(episodes: dict[str, Path]) -> Iterator[Browser]:
+    """A browser, for one module alone: while it is open there is an event loop, and nothing else can have one."""
     api = pytest.importorskip("playwright.sync_api", reason="pip install 'quorum-harness[test]'")
     with api.sync_playwright() as playwright:
         own = playwright.chromium.executable_path
