@@ -554,7 +554,7 @@ def view(
     if export is not None:
         typer.echo(f"page: {command.export(folder, export)}")
     else:
-        command.view(folder, port, browser=not no_browser, plugins=plugin or (), tell=typer.echo)
+        command.view(folder, port, browser=not no_browser, tell=typer.echo)
 
 
 @app.command("list")

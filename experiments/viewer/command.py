@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from experiments.errors import UserError
 from experiments.files import write_whole
-from experiments.viewer.filming import Filmer
 from experiments.viewer.library import Library
 
 
-def view(folder: Path, port: int, *, browser: bool, plugins: Sequence[str], tell: Callable[[str], None]) -> None:
+def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
     """Serve the page of a run or of a sweep until the process is interrupted.
 
     Args:
         folder: of a run or of a sweep.
         port: 0 for any free one.
         browser: whether to open the page in the user's browser.
-        plugins: modules of third parties whose worlds may be replayed; they are loaded here already.
         tell: prints the address.
 
     Raises:
@@ -28,7 +26,6 @@ def view(folder: Path, port: int, *, browser: bool, plugins: Sequence[str], tell
     from experiments.viewer.server import serve  # noqa: PLC0415 - an export does without Starlette
 
     library = Library.of(folder)
-    library.replay = Filmer(plugins).reel
 
     def ready(address: str) -> None:
         tell(address)

@@ -83,38 +83,17 @@ class Episode:
         return {**self.head, **lanes, "calls": len(self.calls.places)}
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What it takes to replay an episode.
-
-    Attributes:
-        reading: its trace.
-        configuration: resolved; None where it cannot be read.
-        problems: what is wrong with the files of both.
-    """
-
-    reading: Reading
-    configuration: Mapping[str, Any] | None
-    problems: list[str]
-
-
-def read_recorded(folder: Path) -> Recorded:
-    """Read trace and configuration of a run, whatever state they are in."""
-    data, problems = read_trace_bytes(folder)
-    reading = read_tolerantly(data) if data or not problems else Reading(None, (), ())
-    return Recorded(reading, _configuration(folder, problems), problems)
-
-
 def read_episode(folder: Path) -> Episode:
     """Read the folder of a run, whatever state it is in; what is wrong with it stands in `head["problems"]`."""
-    recorded = read_recorded(folder)
-    reading, problems = recorded.reading, recorded.problems
+    data, problems = read_trace_bytes(folder)
+    reading = read_tolerantly(data) if data or not problems else Reading(None, (), ())
+    configuration = _configuration(folder, problems)
     calls = Calls(folder)
     problems += [*reading.problems, *calls.problems]
     lanes = _Weaver(reading, calls).woven() if reading.start is not None else Lanes()
     if reading.start is not None and lanes.end is None:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
-    return Episode(_head(folder, reading, problems), lanes, calls, reading, recorded.configuration)
+    return Episode(_head(folder, reading, problems), lanes, calls, reading, configuration)
 
 
 def _configuration(folder: Path, problems: list[str]) -> Mapping[str, Any] | None:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
 
 from experiments.errors import UserError
 from experiments.results.run_folder import is_run
 from experiments.viewer.episode import Episode, read_episode
-from experiments.viewer.filming import reel
-from experiments.viewer.uncollected import uncollected
+from experiments.viewer.frames import Film
 
-T = TypeVar("T")
 _KEPT = 3
 """Episodes that stay in memory."""
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the search for cycles: a large trace makes objects, no cycles, and it would take half the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @dataclass(slots=True)
@@ -28,20 +38,17 @@ class Library:
     Attributes:
         root: the folder that the user named, resolved.
         single: the name of the one run, where the folder is a run and not a sweep.
-        replay: gives the pictures of the run in a folder, as JSON.
     """
 
     root: Path
     single: str | None
-    replay: Callable[[Path], bytes] = reel
-    _reels: OrderedDict[tuple[str, int], bytes] = field(default_factory=OrderedDict)
     _episodes: OrderedDict[tuple[str, int], Episode] = field(default_factory=OrderedDict)
     _reading: Lock = field(default_factory=Lock)
     _filming: Lock = field(default_factory=Lock)
 
     @classmethod
     def of(cls, folder: Path) -> Library:
-        """Open a folder. It replays in this process, until another way is set.
+        """Open a folder.
 
         Raises:
             UserError: there is no such folder, or nothing in it can be shown.
@@ -78,26 +85,19 @@ class Library:
         folder = self.folder(name)
         if folder is None:
             return None
-        with self._reading, uncollected():
-            return _kept(self._episodes, _state(folder), partial(read_episode, folder))
+        key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
+        with self._reading:
+            if key not in self._episodes:
+                with _uncollected():
+                    self._episodes[key] = read_episode(folder)
+                while len(self._episodes) > _KEPT:
+                    self._episodes.popitem(last=False)
+            return self._episodes[key]
 
-    def reel(self, name: str) -> bytes | None:
-        """Replay a run, or give its pictures again; None where there is none. No other request waits for it."""
-        folder = self.folder(name)
-        if folder is None:
+    def film(self, name: str) -> Film | None:
+        """Replay a run, once; None where there is none. What else is asked of the run does not wait for it."""
+        episode = self.episode(name)
+        if episode is None:
             return None
-        with self._filming:
-            return _kept(self._reels, _state(folder), partial(self.replay, folder))
-
-
-def _state(folder: Path) -> tuple[str, int]:
-    """Give what changes with the files of a run."""
-    return folder.name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink())
-
-
-def _kept(found: OrderedDict[tuple[str, int], T], key: tuple[str, int], make: Callable[[], T]) -> T:
-    if key not in found:
-        found[key] = make()
-        while len(found) > _KEPT:
-            found.popitem(last=False)
-    return found[key]
+        with self._filming, _uncollected():
+            return episode.film

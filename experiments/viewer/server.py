@@ -79,10 +79,10 @@ class Served:
         return await self._of(request, Episode.plain)
 
     async def _film(self, request: Request) -> Response:
-        reel = await run_in_threadpool(self.library.reel, request.path_params["name"])
-        if reel is None:
+        film = await run_in_threadpool(self.library.film, request.path_params["name"])
+        if film is None:
             raise HTTPException(404, "There is no such run.")
-        return Response(reel, media_type="application/json")
+        return await run_in_threadpool(lambda: _json(film.reel()))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -137,8 +137,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         with contextlib.suppress(KeyboardInterrupt):
             listener.listen(128)
             if library.single is not None:  # by the time the browser asks for it, it may be there
-                for part in (library.reel, library.episode):
-                    Thread(target=part, args=(library.single,), daemon=True).start()
+                Thread(target=library.film, args=(library.single,), daemon=True).start()
             announce()
             uvicorn.Server(config).run(sockets=[listener])
 
