@@ -16,11 +16,10 @@ from agents.crafter_shelter import hide
 from agents.llm.simulated.crafter_critic import joint_plan
 from agents.llm.simulated.crafter_work import PATIENCE, work
 from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import announce
+from agents.llm.simulated.talk import take_turn
 from agents.llm.simulated.vocabulary import require
 from crafter_env import CrafterObservation, Direction
-from maeil.messages import Draft
-from maeil.mind import Act, Resume, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan
 
 NEEDS = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
@@ -64,12 +63,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
     if observation.cell is None:
         return Thought()
     plan = _plan(view, Scene(observation), poor, rng)
-    messages: tuple[Draft, ...] = ()
-    if view.turn.recipients and view.plan is None and observation.alive:
-        messages = announce(view, plan, "I have nothing to do.")
-    if Act.PLAN not in view.turn.acts:
-        return Thought(messages=messages)
-    return Thought(plan if view.plan is None else Resume.RESUME, messages)
+    return take_turn(view, plan, "I have nothing to do.", silent=not observation.alive)
 
 
 def propose(brief: Brief) -> dict[int, Plan]:

@@ -9,12 +9,11 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import announce
+from agents.llm.simulated.talk import take_turn
 from agents.llm.simulated.vocabulary import require
 from agents.squeeze import next_try, share, widest_gap
 from llamac_env import Pick, SqueezeObservation
-from maeil.messages import Draft
-from maeil.mind import Act, Resume, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 
 NEEDS = frozenset({"pick"})
@@ -58,12 +57,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
     else:
         units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
     plan = _picks(units, f"I pick {units}, {reason}")
-    messages: tuple[Draft, ...] = ()
-    if view.turn.recipients and view.plan is None:
-        messages = announce(view, plan, "I wait.")
-    if Act.PLAN not in view.turn.acts:
-        return Thought(messages=messages)
-    return Thought(plan if view.plan is None else Resume.RESUME, messages)
+    return take_turn(view, plan, "I wait.")
 
 
 def propose(brief: Brief) -> dict[int, Plan]:

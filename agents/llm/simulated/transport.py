@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import announce
+from agents.llm.simulated.talk import take_turn
 from agents.llm.simulated.vocabulary import require
 from agents.transport import distance_left, gain, one_step, places, plan_of
 from llamac_env import (
@@ -32,8 +32,7 @@ from llamac_env import (
     greedy_plan,
     read_board,
 )
-from maeil.messages import Draft
-from maeil.mind import Act, Resume, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan
 
 NEEDS = frozenset({"move", "wait"})
@@ -81,12 +80,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
         "it is as good as any" if is_poor else "it is next on its way" if move is not None else "no box is mine now"
     )
     plan = one_step(board.grid, view.agent, move, reason)
-    messages: tuple[Draft, ...] = ()
-    if view.turn.recipients and view.plan is None:
-        messages = announce(view, plan, "I wait.")
-    if Act.PLAN not in view.turn.acts:
-        return Thought(messages=messages)
-    return Thought(plan if view.plan is None else Resume.RESUME, messages)
+    return take_turn(view, plan, "I wait.")
 
 
 def propose(brief: Brief) -> dict[int, Plan]:
