@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from experiments.compare.factors import NONE, short, value_of, written
 from experiments.compare.table import Table
 from experiments.results import Row
 from experiments.results.published import Published, Value
+from experiments.results.rows import Scalar
 
 
 def published_tables(comparison: Comparison) -> Iterator[Table]:
@@ -27,11 +29,7 @@ def _table(published: Published, runs: Sequence[Row]) -> Table:
     rows = []
     for row in published.rows:
         found = [run for run in runs if _is_of(run, published.factors, row)]
-        texts = [
-            written(value) if not isinstance(value, Sequence) or isinstance(value, str) else NONE
-            for value in row[:named]
-        ]
-        texts.append(str(len(found)))
+        texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
         for metric, value in zip(published.metrics, row[named:], strict=True):
             texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
         rows.append(tuple(texts))

@@ -34,6 +34,9 @@ class Published(BaseModel):
         for number, row in enumerate(self.rows):
             if len(row) != width:
                 raise ValueError(f"row {number} holds {len(row)} values, and there are {width} factors and metrics")
+            for factor, value in zip(self.factors, row, strict=False):
+                if isinstance(value, list | tuple):
+                    raise ValueError(f"row {number}: {factor}: {value!r} is no value of a factor")
             for metric, value in zip(self.metrics, row[len(self.factors) :], strict=True):
                 if isinstance(value, str | bool) or (isinstance(value, Sequence) and len(value) != 2):
                     raise ValueError(
