@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from experiments.episode import Result, Watch
-    from experiments.sweep.command import Report
+    from quorum.experiments.episode import Result, Watch
+    from quorum.experiments.sweep.command import Report
 
 app = typer.Typer(
     add_completion=False,
@@ -40,7 +40,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but errors."
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from experiments.version import __version__
+        from quorum.experiments.version import __version__
 
         typer.echo(f"quorum {__version__}")
         raise typer.Exit
@@ -108,10 +108,10 @@ def run(
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
-    from experiments.cell import Cell
-    from experiments.episode import Interrupted, run_cell
-    from experiments.errors import UserError
-    from experiments.plugins import load_plugins
+    from quorum.experiments.cell import Cell
+    from quorum.experiments.episode import Interrupted, run_cell
+    from quorum.experiments.errors import UserError
+    from quorum.experiments.plugins import load_plugins
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -137,7 +137,7 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
     """Choose how the episode is shown while it runs."""
     from rich.console import Console
 
-    from experiments.live import LineView, LiveView
+    from quorum.experiments.live import LineView, LiveView
 
     console = Console(stderr=as_json or not sys.stdout.isatty())
     if live:
@@ -152,7 +152,7 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
     from rich.console import Console
 
-    from experiments import summary
+    from quorum.experiments import summary
 
     if as_json:
         _print_json(summary.as_json(result))
@@ -214,8 +214,8 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
-    from experiments.plugins import load_plugins
-    from experiments.sweep.command import Asked, show_plan, sweep_out
+    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.sweep.command import Asked, show_plan, sweep_out
 
     load_plugins(plugin or [])
     asked = Asked(
@@ -273,8 +273,8 @@ def metrics(
       quorum metrics runs/* --write
       quorum metrics old/trace.jsonl.gz --json
     """
-    from experiments.errors import UserError
-    from experiments.recompute import recompute_all, write_metrics
+    from quorum.experiments.errors import UserError
+    from quorum.experiments.recompute import recompute_all, write_metrics
 
     done, wrong = recompute_all(runs)
     if as_json:
@@ -282,7 +282,7 @@ def metrics(
     elif done:
         from rich.console import Console
 
-        from experiments.summary import print_metrics
+        from quorum.experiments.summary import print_metrics
 
         print_metrics(done, Console())
     if write:
@@ -319,15 +319,15 @@ def results(
     """
     from rich.console import Console
 
-    from experiments.errors import UserError
-    from experiments.results import as_csv as table_of
-    from experiments.results import read_results, show, write_csv
+    from quorum.experiments.errors import UserError
+    from quorum.experiments.results import as_csv as table_of
+    from quorum.experiments.results import read_results, show, write_csv
 
     if as_csv and as_json:
         raise UserError("--csv and --json are two forms of the same: give one of them")
     found = [read_results(folder) for folder in sweep]
     if sql is not None:
-        from experiments.results.sql import ask
+        from quorum.experiments.results.sql import ask
 
         answer = ask(found, sql)
         if as_json:
@@ -407,14 +407,14 @@ def compare(
       quorum compare runs/topologies --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
     """
-    from experiments.compare import Question
-    from experiments.compare import compare as answer
-    from experiments.compare.files import default_folder, write_files
-    from experiments.compare.formats import print_tables
-    from experiments.compare.notes import notes
-    from experiments.compare.records import as_json as json_of
-    from experiments.compare.tables import tables
-    from experiments.results import read_results
+    from quorum.experiments.compare import Question
+    from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.files import default_folder, write_files
+    from quorum.experiments.compare.formats import print_tables
+    from quorum.experiments.compare.notes import notes
+    from quorum.experiments.compare.records import as_json as json_of
+    from quorum.experiments.compare.tables import tables
+    from quorum.experiments.results import read_results
 
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     comparison = answer([read_results(folder) for folder in sweep], question)
@@ -455,10 +455,10 @@ def report(
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
     """
-    from experiments.compare import Question
-    from experiments.compare import compare as answer
-    from experiments.report import write_report
-    from experiments.results import read_results
+    from quorum.experiments.compare import Question
+    from quorum.experiments.compare import compare as answer
+    from quorum.experiments.report import write_report
+    from quorum.experiments.results import read_results
 
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
@@ -507,8 +507,8 @@ def replay(
     """
     from rich.console import Console
 
-    from experiments.plugins import load_plugins
-    from experiments.replay.command import Asked, replay_out
+    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.replay.command import Asked, replay_out
 
     load_plugins(plugin or [])
     runs = [run] if other is None else [run, other]
@@ -547,8 +547,8 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
-    from experiments.plugins import load_plugins
-    from experiments.viewer import command
+    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.viewer import command
 
     load_plugins(plugin or [])
     if export is not None:
@@ -575,8 +575,8 @@ def list_(
     """
     import shutil
 
-    from experiments.listing import as_text, listing
-    from experiments.plugins import load_plugins
+    from quorum.experiments.listing import as_text, listing
+    from quorum.experiments.plugins import load_plugins
 
     load_plugins(plugin or [])
     data = listing(group, config_dir)
@@ -603,13 +603,13 @@ def show(
       quorum show prompt n=4 topology=debate agent=1
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
     """
-    from experiments.cell import Cell
-    from experiments.plugins import load_plugins
+    from quorum.experiments.cell import Cell
+    from quorum.experiments.plugins import load_plugins
 
     load_plugins(plugin or [])
     arguments = overrides or []
     if arguments[:1] == ["prompt"]:
-        from experiments.prompt import first_prompt
+        from quorum.experiments.prompt import first_prompt
 
         prompt = first_prompt(arguments[1:], config_dir)
         if as_json:
@@ -648,8 +648,8 @@ def check(
     """
     from dataclasses import asdict
 
-    from experiments.checks import check as look
-    from experiments.plugins import load_plugins
+    from quorum.experiments.checks import check as look
+    from quorum.experiments.plugins import load_plugins
 
     load_plugins(plugin or [])
     findings = list(look(overrides or [], out, config_dir))
@@ -688,8 +688,8 @@ def cache(
       quorum cache stats --json
       quorum cache clear --yes
     """
-    from experiments.answers import clear, look
-    from experiments.errors import UserError, choices_hint
+    from quorum.experiments.answers import clear, look
+    from quorum.experiments.errors import UserError, choices_hint
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
@@ -728,7 +728,7 @@ def serve_simulated(
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
     """
-    from experiments.serve import serve
+    from quorum.experiments.serve import serve
 
     serve(overrides or [], port, faults or [], latency, typer.echo)
 
@@ -759,12 +759,12 @@ def bench(
     """
     from importlib import import_module
 
-    from experiments.bench import BENCHES
-    from experiments.errors import UserError, choices_hint
+    from quorum.experiments.bench import BENCHES
+    from quorum.experiments.errors import UserError, choices_hint
 
     if world not in BENCHES:
         raise UserError(f"bench: there is no benchmark of {world!r}", choices_hint(world, "Benchmarks", BENCHES))
-    import_module(f"experiments.bench.{world}").main(out, quick=quick, as_json=as_json, quiet=quiet)
+    import_module(f"quorum.experiments.bench.{world}").main(out, quick=quick, as_json=as_json, quiet=quiet)
 
 
 def _print_json(data: object) -> None:
@@ -778,7 +778,7 @@ def main() -> None:
     try:
         app(prog_name="quorum")
     except Exception as error:
-        from experiments.errors import UserError
+        from quorum.experiments.errors import UserError
 
         if not isinstance(error, UserError):
             raise

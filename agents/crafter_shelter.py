@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.crafter import STEPS, WALKABLE, Scene, is_sheltered
+from quorum.agents.crafter import STEPS, WALKABLE, Scene, is_sheltered
 from crafter_env import Cell, Collect, Item, Material, Navigate, Noop, Place, Placeable, Resource, Sleep, Target
 from maeil.plans import Plan, Task
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from cli import main
+from quorum.cli import main
 
 if __name__ == "__main__":
     sys.argv[1:1] = ["bench", "cube"]

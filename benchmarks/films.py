@@ -17,11 +17,11 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.replay.film import Film, check_target, make_film
-from experiments.replay.reel import reel
-from experiments.replaying import open_run
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.replay.film import Film, check_target, make_film
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.replaying import open_run
 
 STEPS = 300
 CELLS = {

@@ -31,15 +31,15 @@ from openai.types.chat import ChatCompletion
 from rich.console import Console
 from rich.table import Table
 
-from agents.llm.protocol import Finish, Reply, Request, Usage
-from agents.llm.providers.base import Offer, Structured
-from agents.llm.providers.chat import chat_arguments
-from agents.llm.providers.openai import PATH
-from agents.llm.server import run
-from experiments.cell import Cell
-from experiments.episode import build, play
-from experiments.models import EpisodeModels, ModelPool
-from experiments.prompt import first_prompt
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.providers.base import Offer, Structured
+from quorum.agents.llm.providers.chat import chat_arguments
+from quorum.agents.llm.providers.openai import PATH
+from quorum.agents.llm.server import run
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import build, play
+from quorum.experiments.models import EpisodeModels, ModelPool
+from quorum.experiments.prompt import first_prompt
 from maeil.trace import Recorder
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7

@@ -34,8 +34,8 @@ from maeil import (
 )
 from maeil.messages import Draft
 from maeil.trace import Recorder
-from topologies.decentralized import Decentralized, DecentralizedConfig
-from topologies.individual import Individual
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.individual import Individual
 
 RUNS = 5
 

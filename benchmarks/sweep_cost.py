@@ -22,14 +22,14 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from experiments.cell import Cell
-from experiments.engines.choose import choose
-from experiments.episode import run_cell
-from experiments.sweep.plan import plan
-from experiments.sweep.progress import nothing
-from experiments.sweep.run import Options, run_sweep
-from experiments.sweep.spending import SweepBudget
-from experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.cell import Cell
+from quorum.experiments.engines.choose import choose
+from quorum.experiments.episode import run_cell
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.progress import nothing
+from quorum.experiments.sweep.run import Options, run_sweep
+from quorum.experiments.sweep.spending import SweepBudget
+from quorum.experiments.sweep.store import Command, SweepFolder
 
 RUNS = 3
 GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=range(0,1000)")

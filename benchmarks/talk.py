@@ -12,8 +12,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
 from maeil.metrics import Value
 
 SIZES = (2, 4, 8)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.viewer.command import export
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.viewer.command import export
 from maeil.trace import read_trace
 
 LARGE = ["n=64", "env=cube", "agents=negotiator", "topology=decentralized", "max_steps=500"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.llm import errors
+from quorum.agents.llm import errors
 from maeil.component import ComponentConfig
 
 

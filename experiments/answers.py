@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.llm.cache import Cache
-from experiments.errors import UserError
-from experiments.models import default_cache
+from quorum.agents.llm.cache import Cache
+from quorum.experiments.errors import UserError
+from quorum.experiments.models import default_cache
 
 
 @dataclass(frozen=True, slots=True)

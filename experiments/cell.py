@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from experiments.compose import compose
-from experiments.schema import Configuration, validate
+from quorum.experiments.compose import compose
+from quorum.experiments.schema import Configuration, validate
 from maeil.component import ComponentConfig
 
 

@@ -12,12 +12,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.errors import UserError
-from experiments.packages import DISTRIBUTION, Needed, requirements
-from experiments.version import __version__
+from quorum.experiments.errors import UserError
+from quorum.experiments.packages import DISTRIBUTION, Needed, requirements
+from quorum.experiments.version import __version__
 
 if TYPE_CHECKING:
-    from experiments.schema import Configuration
+    from quorum.experiments.schema import Configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ def _writable(out: Path) -> Finding:
 
 
 def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
-    from experiments.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
-    from experiments.episode import build  # noqa: PLC0415
-    from experiments.models import no_model  # noqa: PLC0415
+    from quorum.experiments.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
+    from quorum.experiments.episode import build  # noqa: PLC0415
+    from quorum.experiments.models import no_model  # noqa: PLC0415
 
     try:
         cell = Cell.compose(arguments, config_dir)
@@ -107,7 +107,7 @@ def _chooses_model(argument: str) -> bool:
 
 def _models(configuration: Configuration) -> Iterator[Finding]:
     """Ask each language model once, those of single agents too."""
-    from experiments.model_check import try_model  # noqa: PLC0415
+    from quorum.experiments.model_check import try_model  # noqa: PLC0415
 
     asked = {"llm": configuration.llm}
     asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in getattr(configuration.llm, "agents", ())}

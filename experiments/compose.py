@@ -20,9 +20,9 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
-from experiments.errors import UserError, choices_hint, nearest
-from experiments.overrides import parse, single_values
+from quorum.experiments.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
+from quorum.experiments.errors import UserError, choices_hint, nearest
+from quorum.experiments.overrides import parse, single_values
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -34,7 +34,7 @@ _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.Y
 
 
 def compose(arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
-    """Compose and resolve the configuration of one cell. It is not validated yet (see `experiments.schema`).
+    """Compose and resolve the configuration of one cell. It is not validated yet (see `quorum.experiments.schema`).
 
     Args:
         arguments: `KEY=VALUE` in Hydra's override grammar, one value a key.

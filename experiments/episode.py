@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agents.llm.errors import LanguageModelError
-from experiments.advice import advice
-from experiments.answerers import Answerers, answerers
-from experiments.cell import Cell
-from experiments.errors import UserError, choices_hint
-from experiments.folder import EpisodeFolder, is_storage
-from experiments.models import EpisodeModels, ModelPool
-from experiments.provenance import provenance
-from experiments.registry import Registry, minds, topologies, worlds
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.experiments.advice import advice
+from quorum.experiments.answerers import Answerers, answerers
+from quorum.experiments.cell import Cell
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.folder import EpisodeFolder, is_storage
+from quorum.experiments.models import EpisodeModels, ModelPool
+from quorum.experiments.provenance import provenance
+from quorum.experiments.registry import Registry, minds, topologies, worlds
 from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_episode
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace

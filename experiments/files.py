@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from experiments.errors import UserError
+from quorum.experiments.errors import UserError
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:

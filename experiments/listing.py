@@ -8,9 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from experiments.catalogue import EXPERIMENT, Knob, Option, knobs, options
-from experiments.errors import UserError, choices_hint
-from experiments.registry import REGISTRIES, engines
+from quorum.experiments.catalogue import EXPERIMENT, Knob, Option, knobs, options
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.registry import REGISTRIES, engines
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:

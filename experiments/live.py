@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from experiments.harmless import harmless
+from quorum.experiments.harmless import harmless
 from maeil import PlanStatus, World
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, Stamped, StepTaken
 

@@ -6,14 +6,14 @@ import asyncio
 import random
 from pathlib import Path
 
-from agents.llm.errors import AnswerInvalid, LanguageModelError
-from agents.llm.protocol import AnswerFormat, ChatMessage, Reply, Request, Role
-from agents.llm.stack import build_stack
-from experiments.advice import advice
-from experiments.errors import UserError
-from experiments.models import ModelPool, sampling_of
-from experiments.providers.config import ProviderConfig
-from experiments.providers.replay import Recorded, ReplayConfig
+from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Reply, Request, Role
+from quorum.agents.llm.stack import build_stack
+from quorum.experiments.advice import advice
+from quorum.experiments.errors import UserError
+from quorum.experiments.models import ModelPool, sampling_of
+from quorum.experiments.providers.config import ProviderConfig
+from quorum.experiments.providers.replay import Recorded, ReplayConfig
 from maeil.component import ComponentConfig
 
 FORM = AnswerFormat(

@@ -14,20 +14,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from agents.llm.budget import Budget, Spending
-from agents.llm.cache import Cache
-from agents.llm.errors import LanguageModelError
-from agents.llm.limits import Limits
-from agents.llm.protocol import Model, Origin, Reply, Request, Sampling
-from agents.llm.records import dump
-from agents.llm.retry import RetryRules
-from agents.llm.stack import Caching, build_stack
-from experiments.advice import advice
-from experiments.errors import UserError
-from experiments.providers.config import ProviderConfig
-from experiments.providers.replay import Recorded, ReplayConfig
-from experiments.registry import providers
-from experiments.schema import Configuration
+from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
+from quorum.agents.llm.records import dump
+from quorum.agents.llm.retry import RetryRules
+from quorum.agents.llm.stack import Caching, build_stack
+from quorum.experiments.advice import advice
+from quorum.experiments.errors import UserError
+from quorum.experiments.providers.config import ProviderConfig
+from quorum.experiments.providers.replay import Recorded, ReplayConfig
+from quorum.experiments.registry import providers
+from quorum.experiments.schema import Configuration
 from maeil import Seeds
 from maeil.component import ComponentConfig
 

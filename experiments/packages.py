@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from experiments.errors import UserError
+from quorum.experiments.errors import UserError
 
 DISTRIBUTION = "quorum-harness"
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 
-from experiments.errors import UserError
+from quorum.experiments.errors import UserError
 
 
 def load_plugins(modules: Iterable[str]) -> None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.llm.protocol import Model, Reply, Request
-from experiments.cell import Cell
-from experiments.episode import Parts, build, play
-from experiments.errors import UserError, choices_hint
-from experiments.models import EpisodeModels, ModelPool
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import Parts, build, play
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.models import EpisodeModels, ModelPool
 from maeil.errors import EpisodeStop
 from maeil.trace import Recorder
 

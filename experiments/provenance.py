@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.packages import DISTRIBUTION, requirements
-from experiments.version import __version__
+from quorum.experiments.packages import DISTRIBUTION, requirements
+from quorum.experiments.version import __version__
 
 _ROOT = Path(__file__).resolve().parents[1]
 

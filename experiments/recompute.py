@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.answerers import Answerers, answerers
-from experiments.errors import UserError
-from experiments.files import write_whole
+from quorum.experiments.answerers import Answerers, answerers
+from quorum.experiments.errors import UserError
+from quorum.experiments.files import write_whole
 from maeil.errors import TraceError
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Trace, read_trace

@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from experiments.errors import UserError, choices_hint
+from quorum.experiments.errors import UserError, choices_hint
 
 if TYPE_CHECKING:
     from maeil.component import Component
@@ -119,8 +119,8 @@ minds = Registry(
     "agents",
     "quorum.minds",
     {
-        **{name: f"agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
-        **{name: f"agents.baselines.{name}" for name in ("cmas", "hmas1", "hmas2", "dmas", "debaters")},
+        **{name: f"quorum.agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
+        **{name: f"quorum.agents.baselines.{name}" for name in ("cmas", "hmas1", "hmas2", "dmas", "debaters")},
     },
 )
 topologies = Registry(
@@ -129,7 +129,7 @@ topologies = Registry(
     "topology",
     "quorum.topologies",
     {
-        name: f"topologies.{name}"
+        name: f"quorum.topologies.{name}"
         for name in ("individual", "debate", "chain", "centralized", "decentralized", "dialogue", "graph")
     },
 )
@@ -138,14 +138,14 @@ providers = Registry(
     "providers",
     "llm",
     "quorum.providers",
-    {name: f"experiments.providers.{name}" for name in ("simulated", "replay", "openai", "anthropic", "litellm")},
+    {name: f"quorum.experiments.providers.{name}" for name in ("simulated", "replay", "openai", "anthropic", "litellm")},
 )
 engines = Registry(
     "engine",
     "engines",
     "engine",
     "quorum.engines",
-    {"local": "experiments.engines.local", "ray": "experiments.engines.on_ray", "slurm": "experiments.engines.slurm"},
+    {"local": "quorum.experiments.engines.local", "ray": "quorum.experiments.engines.on_ray", "slurm": "quorum.experiments.engines.slurm"},
 )
 """What runs the cells of a sweep: no part of a cell's configuration."""
 REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies, providers)

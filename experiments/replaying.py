@@ -12,14 +12,14 @@ import orjson
 import yaml
 from pydantic import NonNegativeInt, TypeAdapter, ValidationError
 
-from experiments.answerers import Answerers, answerers
-from experiments.errors import UserError, nearest
-from experiments.harmless import harmless
-from experiments.recompute import checked_trace
-from experiments.registry import worlds
-from experiments.results.run_folder import is_run
-from experiments.results.sweep_file import read_sweep
-from experiments.schema import component_values
+from quorum.experiments.answerers import Answerers, answerers
+from quorum.experiments.errors import UserError, nearest
+from quorum.experiments.harmless import harmless
+from quorum.experiments.recompute import checked_trace
+from quorum.experiments.registry import worlds
+from quorum.experiments.results.run_folder import is_run
+from quorum.experiments.results.sweep_file import read_sweep
+from quorum.experiments.schema import component_values
 from maeil import World
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay

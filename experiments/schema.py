@@ -13,10 +13,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
-from experiments.complaints import complaints
-from experiments.errors import UserError, choices_hint
-from experiments.providers.config import Operational, for_agent
-from experiments.registry import REGISTRIES, Registry, minds, providers
+from quorum.experiments.complaints import complaints
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.providers.config import Operational, for_agent
+from quorum.experiments.registry import REGISTRIES, Registry, minds, providers
 from maeil.clock import ClockUnit
 from maeil.component import ComponentConfig
 

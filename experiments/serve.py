@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 
-from agents.llm.server import Addresses, Fault, FaultKind, run
-from agents.llm.simulated import NAME
-from experiments.compose import compose
-from experiments.errors import UserError, choices_hint
-from experiments.providers.simulated import build
-from experiments.schema import validate
+from quorum.agents.llm.server import Addresses, Fault, FaultKind, run
+from quorum.agents.llm.simulated import NAME
+from quorum.experiments.compose import compose
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.providers.simulated import build
+from quorum.experiments.schema import validate
 
 
 def serve(

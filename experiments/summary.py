@@ -13,8 +13,8 @@ from rich.text import Text
 from maeil.metrics import METRICS, Value
 
 if TYPE_CHECKING:
-    from experiments.episode import Result
-    from experiments.recompute import Recomputed
+    from quorum.experiments.episode import Result
+    from quorum.experiments.recompute import Recomputed
 
 _MAIN = (
     "decision.overhead",

@@ -68,6 +68,6 @@ def _be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, st
     os.environ.update(variables)
     sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
     sys.argv = ["quorum", *arguments]
-    from cli import main
+    from quorum.cli import main
 
     main()

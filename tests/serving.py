@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from agents.llm.protocol import Model
-from agents.llm.server import Addresses, serve
+from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.server import Addresses, serve
 
 
 @contextmanager

@@ -16,7 +16,7 @@ HEAVY = {
 }  # fmt: skip
 PROBE = """
 import sys
-from cli import main
+from quorum.cli import main
 try:
     main()
 except SystemExit as end:

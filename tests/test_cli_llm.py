@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm.server import Fault, FaultKind
-from agents.llm.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
 from tests.conftest import Quorum, command, environment
 from tests.serving import served
 

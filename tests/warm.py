@@ -10,13 +10,13 @@ import matplotlib.figure  # noqa: F401
 import openai  # noqa: F401
 
 import cli  # noqa: F401
-import experiments.checks
-import experiments.compare.files
-import experiments.live
-import experiments.prompt
+import quorum.experiments.checks
+import quorum.experiments.compare.files
+import quorum.experiments.live
+import quorum.experiments.prompt
 import experiments.summary  # noqa: F401
-from experiments.cell import Cell
-from experiments.episode import run_cell
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
 
 with tempfile.TemporaryDirectory() as _folder:  # loads the kernels
     run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=3"]), Path(_folder))

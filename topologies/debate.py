@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
 from maeil.topology import Floor
-from topologies.edges import everyone_but
+from quorum.topologies.edges import everyone_but
 
 
 class DebateConfig(ComponentConfig):

@@ -1,4 +1,4 @@
-"""The typed answers of the agents in the baselines, beside the joint plan of `agents.coordination.answers`.
+"""The typed answers of the agents in the baselines, beside the joint plan of `quorum.agents.coordination.answers`.
 
 | answer | form |
 |---|---|
@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.coordination.answers import JointAnswers, Thoughts, form, read
-from agents.naive.answers import part, read_plan
+from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
+from quorum.agents.naive.answers import part, read_plan
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
 

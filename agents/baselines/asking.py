@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from agents.baselines.roles import Role
-from agents.coordination.answers import JointAnswers, Misread
-from agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
-from agents.coordination.speaker import Asked, Speaker
-from agents.llm.protocol import AnswerFormat
+from quorum.agents.baselines.roles import Role
+from quorum.agents.coordination.answers import JointAnswers, Misread
+from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
+from quorum.agents.coordination.speaker import Asked, Speaker
+from quorum.agents.llm.protocol import AnswerFormat
 from maeil.errors import EpisodeStop
 from maeil.mind import Call, View
 from maeil.world import World

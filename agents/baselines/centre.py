@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from agents.baselines.asking import Asker, NoJointPlan
-from agents.baselines.history import History
-from agents.baselines.roles import Role
-from agents.baselines.state import state_of
-from agents.coordination.joint import look, named
-from agents.coordination.letters import directive, read_directive, read_objections, show
-from agents.coordination.memory import place, under_way
-from agents.coordination.speaker import note
+from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.history import History
+from quorum.agents.baselines.roles import Role
+from quorum.agents.baselines.state import state_of
+from quorum.agents.coordination.joint import look, named
+from quorum.agents.coordination.letters import directive, read_directive, read_objections, show
+from quorum.agents.coordination.memory import place, under_way
+from quorum.agents.coordination.speaker import note
 from maeil.messages import Kind, Message
 from maeil.mind import Call, Thought, View
 from maeil.plans import Plan

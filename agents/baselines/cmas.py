@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.baselines.centre import OnePlanner
-from agents.baselines.kit import Kit
-from agents.baselines.settings import PlanningConfig
-from agents.coordination.fit import needs_leader
-from agents.coordination.follower import Follower
+from quorum.agents.baselines.centre import OnePlanner
+from quorum.agents.baselines.kit import Kit
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.fit import needs_leader
+from quorum.agents.coordination.follower import Follower
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 

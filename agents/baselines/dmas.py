@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.baselines.hmas1 import talkers
-from agents.baselines.kit import Kit
-from agents.baselines.settings import PlanningConfig
-from agents.coordination.fit import needs_dialogue
+from quorum.agents.baselines.hmas1 import talkers
+from quorum.agents.baselines.kit import Kit
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.fit import needs_dialogue
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.baselines.answers import TalkAnswers
-from agents.baselines.centre import OnePlanner
-from agents.baselines.kit import Kit
-from agents.baselines.settings import PlanningConfig
-from agents.baselines.talker import Talker
-from agents.coordination.fit import needs_dialogue
+from quorum.agents.baselines.answers import TalkAnswers
+from quorum.agents.baselines.centre import OnePlanner
+from quorum.agents.baselines.kit import Kit
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.baselines.talker import Talker
+from quorum.agents.coordination.fit import needs_dialogue
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 

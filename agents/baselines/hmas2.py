@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.baselines.answers import ReviewAnswers
-from agents.baselines.centre import OnePlanner
-from agents.baselines.kit import Kit
-from agents.baselines.roles import Role
-from agents.baselines.settings import PlanningConfig
-from agents.coordination.answers import Misread
-from agents.coordination.fit import needs_leader
-from agents.coordination.follower import Follower
-from agents.coordination.joint import named
-from agents.coordination.letters import Objection, feedback
-from agents.coordination.speaker import Speaker
+from quorum.agents.baselines.answers import ReviewAnswers
+from quorum.agents.baselines.centre import OnePlanner
+from quorum.agents.baselines.kit import Kit
+from quorum.agents.baselines.roles import Role
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.fit import needs_leader
+from quorum.agents.coordination.follower import Follower
+from quorum.agents.coordination.joint import named
+from quorum.agents.coordination.letters import Objection, feedback
+from quorum.agents.coordination.speaker import Speaker
 from maeil.component import Component, TeamContext
 from maeil.messages import Draft, Kind
 from maeil.mind import Act, Mind, Thought, View

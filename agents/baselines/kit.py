@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from agents.baselines.asking import Asker
-from agents.baselines.centre import Centre, Source
-from agents.baselines.history import History
-from agents.baselines.roles import Role
-from agents.baselines.settings import PlanningConfig
-from agents.coordination.answers import JointAnswers
-from agents.coordination.prompts import RolePrompts
-from agents.coordination.speaker import Speaker
-from agents.naive import COORDINATOR
+from quorum.agents.baselines.asking import Asker
+from quorum.agents.baselines.centre import Centre, Source
+from quorum.agents.baselines.history import History
+from quorum.agents.baselines.roles import Role
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.answers import JointAnswers
+from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.naive import COORDINATOR
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import TeamContext
 

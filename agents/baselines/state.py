@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agents.coordination.joint import Sight
-from agents.llamac import gates_of
+from quorum.agents.coordination.joint import Sight
+from quorum.agents.llamac import gates_of
 from maeil.world import World
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.baselines.answers import TalkAnswers
-from agents.baselines.asking import Asker, NoJointPlan
-from agents.baselines.history import History
-from agents.baselines.roles import Role
-from agents.baselines.state import state_of
-from agents.coordination.answers import Misread
-from agents.coordination.follower import carry_out
-from agents.coordination.joint import Rejection, impossible, look, named, unreadable
-from agents.coordination.letters import directive, read_directive
-from agents.coordination.speaker import Asked
+from quorum.agents.baselines.answers import TalkAnswers
+from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.history import History
+from quorum.agents.baselines.roles import Role
+from quorum.agents.baselines.state import state_of
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.follower import carry_out
+from quorum.agents.coordination.joint import Rejection, impossible, look, named, unreadable
+from quorum.agents.coordination.letters import directive, read_directive
+from quorum.agents.coordination.speaker import Asked
 from maeil.messages import Draft, Kind, Message
 from maeil.mind import Act, Call, Resume, Thought, View
 from maeil.plans import Plan

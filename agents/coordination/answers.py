@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Rejection
-from agents.llm.protocol import AnswerFormat
-from agents.naive.answers import checked, part, plan_model, read_plan, tidy
+from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Rejection
+from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.naive.answers import checked, part, plan_model, read_plan, tidy
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents.coordination.letters import read_directive
-from agents.coordination.memory import is_same
+from quorum.agents.coordination.letters import read_directive
+from quorum.agents.coordination.memory import is_same
 from maeil.messages import Kind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agents.naive.answers import plan_value
+from quorum.agents.naive.answers import plan_value
 from maeil.mind import Observation
 from maeil.plans import Plan
 from maeil.tasks import Constraint

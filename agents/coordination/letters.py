@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from agents.coordination.joint import named
-from agents.naive.answers import plan_value
+from quorum.agents.coordination.joint import named
+from quorum.agents.naive.answers import plan_value
 from maeil.actions import Vocabulary
 from maeil.messages import Draft, Kind, Message
 from maeil.plans import Plan, Task
@@ -46,7 +46,7 @@ def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str
 
 
 def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
-    """Read plans by the names of their agents: the inverse of `agents.coordination.joint.named`."""
+    """Read plans by the names of their agents: the inverse of `quorum.agents.coordination.joint.named`."""
     return {names.index(name): _plan(value, vocabulary) for name, value in plans.items()}
 
 

@@ -3,7 +3,7 @@
 A set of roles has a folder, `llamac` or `baselines`, with a template for each role. A template is looked for in the
 folder of this name in the user's folder and in `prompts/`, then in the user's folder, in `prompts/<world>/` and in
 `prompts/common/`; so the rules of a world are those that `naive` tells. The data stand in the blocks of
-`agents.naive.blocks`.
+`quorum.agents.naive.blocks`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from jinja2 import TemplateError
 
-from agents.llm.protocol import ChatMessage, Role
-from agents.naive.blocks import write_block
-from agents.naive.prompts import SHIPPED, find_template, template_environment
-from agents.naive.vocabulary import describe
+from quorum.agents.llm.protocol import ChatMessage, Role
+from quorum.agents.naive.blocks import write_block
+from quorum.agents.naive.prompts import SHIPPED, find_template, template_environment
+from quorum.agents.naive.vocabulary import describe
 from maeil.mind import View
 from maeil.world import World
 

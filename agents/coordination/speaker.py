@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from agents.coordination.joint import GRAMMAR, Code, Rejection
-from agents.coordination.prompts import RolePrompts
-from agents.llm.errors import AnswerInvalid
-from agents.llm.protocol import AnswerFormat, Model, Origin, Request
-from agents.naive.mind import UNSET
-from agents.naive.records import answered, unanswered
+from quorum.agents.coordination.joint import GRAMMAR, Code, Rejection
+from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import AnswerFormat, Model, Origin, Request
+from quorum.agents.naive.mind import UNSET
+from quorum.agents.naive.records import answered, unanswered
 from maeil.mind import Call, View
 
 
@@ -57,7 +57,7 @@ class Speaker:
             blocks: the data of the prompt by name; empty ones are left out.
 
         Raises:
-            agents.llm.errors.LanguageModelError: the model cannot be asked at all.
+            quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks)

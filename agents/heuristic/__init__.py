@@ -25,21 +25,21 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:  # n
     if context.topology.coordinated:
         raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
     if world.name == "cube":
-        from agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
-        from agents.heuristic.cube import GreedyTeam  # noqa: PLC0415
+        from quorum.agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
+        from quorum.agents.heuristic.cube import GreedyTeam  # noqa: PLC0415
 
         check_vocabulary(world)
         return GreedyTeam(len(world.agents)).minds
     if world.name == "crafter":
-        from agents.heuristic.crafter import ClimbingTeam  # noqa: PLC0415
+        from quorum.agents.heuristic.crafter import ClimbingTeam  # noqa: PLC0415
 
         return ClimbingTeam(len(world.agents)).minds
     if world.name == "transport":
-        from agents.heuristic.transport import HandingTeam  # noqa: PLC0415
+        from quorum.agents.heuristic.transport import HandingTeam  # noqa: PLC0415
 
         return HandingTeam(len(world.agents)).minds
     if world.name == "squeeze":
-        from agents.heuristic.squeeze import SearchingTeam  # noqa: PLC0415
+        from quorum.agents.heuristic.squeeze import SearchingTeam  # noqa: PLC0415
 
         return SearchingTeam(len(world.agents)).minds
     raise ValueError(

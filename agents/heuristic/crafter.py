@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.crafter import (
+from quorum.agents.crafter import (
     FOOD_STEPS,
     HUNGRY,
     SOURCE,
@@ -24,8 +24,8 @@ from agents.crafter import (
     rest,
     survive,
 )
-from agents.crafter_shelter import hide
-from agents.heuristic.crafter_gathering import Gathering, approach, cells_of, make_room, station
+from quorum.agents.crafter_shelter import hide
+from quorum.agents.heuristic.crafter_gathering import Gathering, approach, cells_of, make_room, station
 from crafter_env import CrafterObservation, Direction, Item, Material, Tool
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agents.crafter import RESOURCE, WALKABLE, Scene, distance, rest, stations_of
+from quorum.agents.crafter import RESOURCE, WALKABLE, Scene, distance, rest, stations_of
 from crafter_env import Cell, Collect, Craft, Item, Material, Tool
 from maeil.plans import Plan, Task
 

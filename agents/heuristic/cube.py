@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agents.cube import delivery, way
+from quorum.agents.cube import delivery, way
 from cube_env import SymbolicObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan, PlanStatus

@@ -5,7 +5,7 @@ It commands the team: its minds share what the team as a whole has picked. They 
 
 from __future__ import annotations
 
-from agents.squeeze import next_try, share
+from quorum.agents.squeeze import next_try, share
 from llamac_env import HIGHEST, Pick, SqueezeObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task

@@ -7,7 +7,7 @@ foresaw.
 
 from __future__ import annotations
 
-from agents.transport import one_step
+from quorum.agents.transport import one_step
 from llamac_env import Board, JointMove, NoPlan, TransportObservation, greedy_plan
 from maeil.mind import Thought, View
 from maeil.plans import Plan

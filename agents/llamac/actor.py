@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from agents.coordination.answers import Misread
-from agents.coordination.follower import carry_out
-from agents.coordination.letters import Objection, feedback, read_directive
-from agents.coordination.speaker import Speaker
-from agents.llamac.answers import Answers
-from agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
-from agents.llamac.roles import Role
-from agents.llamac.settings import LlamacConfig
-from agents.naive.answers import plan_value
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.follower import carry_out
+from quorum.agents.coordination.letters import Objection, feedback, read_directive
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
+from quorum.agents.llamac.roles import Role
+from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop
 from maeil.messages import Kind
 from maeil.mind import Act, Resume, Thought, View

@@ -2,7 +2,7 @@
 
 | role | answer |
 |---|---|
-| critic | a joint plan: `agents.coordination.answers` |
+| critic | a joint plan: `quorum.agents.coordination.answers` |
 | assessor | `{"thoughts": ..., "choices": [{"agent": ..., "source": "explorer", "plan": null}]}`; `new` has a plan |
 | actor | `{"thoughts": ..., "issue": ..., "proposal": {...} or null}` |
 """
@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agents.coordination.answers import JointAnswers, Misread, Thoughts, form, read
-from agents.coordination.joint import FORM, Rejection
-from agents.naive.answers import part, read_plan
+from quorum.agents.coordination.answers import JointAnswers, Misread, Thoughts, form, read
+from quorum.agents.coordination.joint import FORM, Rejection
+from quorum.agents.naive.answers import part, read_plan
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
 

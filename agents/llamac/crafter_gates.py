@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from agents.crafter import Scene, is_sheltered
-from agents.heuristic.crafter_gathering import places
-from agents.llamac.crafter_ledger import (
+from quorum.agents.crafter import Scene, is_sheltered
+from quorum.agents.heuristic.crafter_gathering import places
+from quorum.agents.llamac.crafter_ledger import (
     STEPS,
     Ledger,
     Visit,
@@ -20,7 +20,7 @@ from agents.llamac.crafter_ledger import (
     target_of,
     way,
 )
-from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
 from crafter_env import (
     COLLECT,
     Cell,
@@ -48,7 +48,7 @@ _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skel
 
 
 class CrafterGates:
-    """Fulfils `agents.llamac.gates.Gates` for the open world."""
+    """Fulfils `quorum.agents.llamac.gates.Gates` for the open world."""
 
     codes: Mapping[str, Code] = {
         "V-ORDER": Code(_CONFLICT, Constraint.DEPENDENCY, "tools and stations come before what takes them"),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agents.crafter import RESOURCE, WALKABLE, Scene, stations_of
+from quorum.agents.crafter import RESOURCE, WALKABLE, Scene, stations_of
 from crafter_env import (
     COLLECT,
     MAKE,

@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.coordination.answers import Misread
-from agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
-from agents.coordination.letters import Objection, directive, read_objections, show
-from agents.coordination.memory import Epoch, Memory, place, under_way
-from agents.coordination.speaker import Speaker, note
-from agents.llamac.answers import Answers
-from agents.llamac.decision import Decision
-from agents.llamac.roles import CRITICS, Role
-from agents.llamac.scrutiny import Scrutiny
-from agents.llamac.settings import LlamacConfig
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
+from quorum.agents.coordination.letters import Objection, directive, read_objections, show
+from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
+from quorum.agents.coordination.speaker import Speaker, note
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.decision import Decision
+from quorum.agents.llamac.roles import CRITICS, Role
+from quorum.agents.llamac.scrutiny import Scrutiny
+from quorum.agents.llamac.settings import LlamacConfig
 from maeil.errors import EpisodeStop
 from maeil.mind import Call, Thought, View
 from maeil.plans import Plan

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, takewhile
 
-from agents.llamac.cube_board import Board, Sweep, overlap
-from agents.llamac.cube_jobs import Job, Key, groups, jobs, moves
-from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.llamac.cube_board import Board, Sweep, overlap
+from quorum.agents.llamac.cube_jobs import Job, Key, groups, jobs, moves
+from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
 from cube_env import (
     Cell,
     Face,
@@ -31,7 +31,7 @@ _CONFLICT, _SPATIAL = Fault.CONFLICT, Constraint.SPATIAL
 
 
 class CubeGates:
-    """Fulfils `agents.llamac.gates.Gates` for CUBE, in its vocabulary `cube`.
+    """Fulfils `quorum.agents.llamac.gates.Gates` for CUBE, in its vocabulary `cube`.
 
     Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
     plans under way alone is not judged: nobody is asked about it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.llamac.cube_board import Board
+from quorum.agents.llamac.cube_board import Board
 from cube_env import Cell, Face, Idle, Move, MoveToBlock, PushBlock, Rendezvous, YieldBlock
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan

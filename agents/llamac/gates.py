@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from agents.coordination.joint import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.coordination.joint import Code, Fault, Joint, Rejection, Sight
 from maeil.mind import Observation
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.coordination.joint import GRAMMAR, Code, Fault, Joint, Rejection, Sight, impossible
-from agents.llamac.gates import Gates
+from quorum.agents.coordination.joint import GRAMMAR, Code, Fault, Joint, Rejection, Sight, impossible
+from quorum.agents.llamac.gates import Gates
 from maeil.plans import Plan
 from maeil.world import World
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
 from llamac_env import Round, SqueezeObservation
 from maeil.mind import Observation
 from maeil.tasks import Constraint
@@ -18,7 +18,7 @@ LISTED = 10
 
 
 class SqueezeGates:
-    """Fulfils `agents.llamac.gates.Gates` for the squeeze.
+    """Fulfils `quorum.agents.llamac.gates.Gates` for the squeeze.
 
     A pick is an integer from 0 to 9: anything else is none of the wanted form, and refused before (`V-FORM`). No agent
     can wait here, so a joint plan without a pick for each agent that is asked about is no joint plan: a fault of

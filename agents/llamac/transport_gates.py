@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
-from agents.transport import Tick, carry_out, distance_left, gain
+from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.transport import Tick, carry_out, distance_left, gain
 from llamac_env import Code as Refused
 from llamac_env import Move, TransportObservation, Unreadable, Wait, box_move, write_place
 from maeil.actions import SymbolicAction
@@ -21,7 +21,7 @@ _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constr
 
 
 class TransportGates:
-    """Fulfils `agents.llamac.gates.Gates` for grid transportation, Easy and Hard.
+    """Fulfils `quorum.agents.llamac.gates.Gates` for grid transportation, Easy and Hard.
 
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are

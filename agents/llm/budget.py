@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agents.llm.errors import BudgetReached, UnknownPrice
-from agents.llm.limits import estimate_prompt
-from agents.llm.prices import Price
-from agents.llm.protocol import Model, Reply, Request, Usage
+from quorum.agents.llm.errors import BudgetReached, UnknownPrice
+from quorum.agents.llm.limits import estimate_prompt
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Model, Reply, Request, Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from agents.llm.validation import Validator
+from quorum.agents.llm.validation import Validator
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
 _BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*"')

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from agents.llm.protocol import Request
+from quorum.agents.llm.protocol import Request
 
 
 def describe_request(request: Request) -> dict[str, Any]:

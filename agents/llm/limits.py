@@ -7,8 +7,8 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from agents.llm.errors import RateLimited
-from agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.errors import RateLimited
+from quorum.agents.llm.protocol import Model, Reply, Request
 
 WINDOW = 60.0
 CHARACTERS_PER_TOKEN = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from agents.llm.protocol import Usage
+from quorum.agents.llm.protocol import Usage
 
 MILLION = 1_000_000
 

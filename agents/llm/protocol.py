@@ -162,6 +162,6 @@ class Model(Protocol):
         """Answer a request.
 
         Raises:
-            agents.llm.errors.LanguageModelError: no answer came, and why.
+            quorum.agents.llm.errors.LanguageModelError: no answer came, and why.
         """
         ...

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from agents.llm import errors
-from agents.llm.keys import describe_request, request_key
-from agents.llm.protocol import Model, Origin, Reply, Request
-from agents.llm.records import WALL, describe_reply
+from quorum.agents.llm import errors
+from quorum.agents.llm.keys import describe_request, request_key
+from quorum.agents.llm.protocol import Model, Origin, Reply, Request
+from quorum.agents.llm.records import WALL, describe_reply
 from maeil.errors import EpisodeStop
 
 Sink = Callable[[dict[str, Any]], None]

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from agents.llm.protocol import Finish, Rejected, Reply, Usage
+from quorum.agents.llm.protocol import Finish, Rejected, Reply, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""

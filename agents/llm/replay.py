@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from agents.llm import errors
-from agents.llm.keys import describe_request, request_key
-from agents.llm.protocol import Origin, Reply, Request
-from agents.llm.recording import CANCELLED
-from agents.llm.records import read_reply
+from quorum.agents.llm import errors
+from quorum.agents.llm.keys import describe_request, request_key
+from quorum.agents.llm.protocol import Origin, Reply, Request
+from quorum.agents.llm.recording import CANCELLED
+from quorum.agents.llm.records import read_reply
 from maeil.errors import EpisodeStop
 
 _MOST_COMPARED = 64

@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from agents.llm.errors import InfrastructureFailed, RateLimited, Transient
-from agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient
+from quorum.agents.llm.protocol import Model, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)

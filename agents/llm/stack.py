@@ -18,14 +18,14 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.llm.budget import Budgeted, Spending, check_price
-from agents.llm.cache import Cache, Cached
-from agents.llm.limits import Limited, Limits
-from agents.llm.prices import Price
-from agents.llm.protocol import Model
-from agents.llm.recording import Recording, Sink
-from agents.llm.retry import Retrying, RetryRules
-from agents.llm.structured import Structuring
+from quorum.agents.llm.budget import Budgeted, Spending, check_price
+from quorum.agents.llm.cache import Cache, Cached
+from quorum.agents.llm.limits import Limited, Limits
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.recording import Recording, Sink
+from quorum.agents.llm.retry import Retrying, RetryRules
+from quorum.agents.llm.structured import Structuring
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def build_stack(
         sink: takes a record of every call.
 
     Raises:
-        agents.llm.errors.UnknownPrice: a budget of money, and no price.
+        quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
     stack = model
     if limits is not None:

@@ -6,11 +6,11 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from agents.llm.errors import AnswerInvalid
-from agents.llm.extraction import NoAnswer, extract
-from agents.llm.protocol import ChatMessage, Finish, Model, Rejected, Reply, Request, Role, Usage
-from agents.llm.records import describe_reply
-from agents.llm.validation import Validator, validator_of
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.extraction import NoAnswer, extract
+from quorum.agents.llm.protocol import ChatMessage, Finish, Model, Rejected, Reply, Request, Role, Usage
+from quorum.agents.llm.records import describe_reply
+from quorum.agents.llm.validation import Validator, validator_of
 
 _LONGEST_QUOTED = 4000
 _NOTHING = "(nothing)"
@@ -36,7 +36,7 @@ class Structuring:
 
         Raises:
             AnswerInvalid: no answer of the wanted form came.
-            agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
+            quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
         if request.answer is None:
             return await self._model.complete(request)

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agents.llm.protocol import ChatMessage
-from agents.naive.answers import AnswerTypes
-from agents.naive.mind import NaiveMind
-from agents.naive.prompts import PromptSet, PromptWriter
+from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.naive.mind import NaiveMind
+from quorum.agents.naive.prompts import PromptSet, PromptWriter
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind, View

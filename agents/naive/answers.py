@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from agents.llm.protocol import AnswerFormat
+from quorum.agents.llm.protocol import AnswerFormat
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.messages import Draft, Kind

@@ -6,11 +6,11 @@ import hashlib
 from collections import Counter
 from dataclasses import replace
 
-from agents.llm.errors import AnswerInvalid
-from agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
-from agents.naive.answers import AnswerTypes
-from agents.naive.prompts import PromptWriter
-from agents.naive.records import answered, unanswered
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
+from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.naive.prompts import PromptWriter
+from quorum.agents.naive.records import answered, unanswered
 from maeil.errors import InvalidThought
 from maeil.mind import Call, Thought, View
 
@@ -33,7 +33,7 @@ class NaiveMind:
         repairs: times that an answer of the wrong types is asked for again.
 
     Raises (from `think`):
-        agents.llm.errors.LanguageModelError: the model cannot be asked at all.
+        quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
         maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
     """
 

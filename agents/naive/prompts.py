@@ -6,7 +6,7 @@ every turn, so that a provider's prompt cache can keep it), `rules` (the rules o
 `prompts/<world>/`, then in `prompts/common/`.
 
 The templates decide the words and the order; what they print of the world and of other agents are the blocks of
-`agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between equal runs.
+`quorum.agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between equal runs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, T
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.llm.protocol import ChatMessage, Role
-from agents.naive.answers import ALL
-from agents.naive.blocks import write_block, write_json
-from agents.naive.vocabulary import describe
+from quorum.agents.llm.protocol import ChatMessage, Role
+from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.blocks import write_block, write_json
+from quorum.agents.naive.vocabulary import describe
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.tasks import TaskState

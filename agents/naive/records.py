@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.llm.errors import AnswerInvalid
-from agents.llm.protocol import Reply
-from agents.llm.records import read_reply
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import Reply
+from quorum.agents.llm.records import read_reply
 from maeil.mind import Call
 
 

@@ -29,8 +29,8 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
     """
     world = context.world
     if world.name == "cube":
-        from agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
-        from agents.negotiator.cube import Negotiator  # noqa: PLC0415
+        from quorum.agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
+        from quorum.agents.negotiator.cube import Negotiator  # noqa: PLC0415
 
         check_vocabulary(world)
         return [

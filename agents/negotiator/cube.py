@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.cube import delivery, way
-from agents.negotiator import words
-from agents.negotiator.cube_knowledge import Knowledge, block_of, clear, seen
-from agents.negotiator.teams import Job, form_teams
+from quorum.agents.cube import delivery, way
+from quorum.agents.negotiator import words
+from quorum.agents.negotiator.cube_knowledge import Knowledge, block_of, clear, seen
+from quorum.agents.negotiator.teams import Job, form_teams
 from cube_env import SymbolicBlock, SymbolicObservation
 from maeil.messages import Draft, Kind
 from maeil.mind import Act, Resume, Thought, View

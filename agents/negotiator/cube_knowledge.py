@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from agents.negotiator import words
+from quorum.agents.negotiator import words
 from cube_env import SymbolicBlock, SymbolicObservation
 from maeil.messages import Kind, Message
 from maeil.mind import PlanView, View

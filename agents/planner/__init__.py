@@ -35,8 +35,8 @@ def build(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]:
     if context.topology.coordinated:
         raise ValueError("agents=planner does not talk, so it has no coordinator: choose topology=individual")
     if world.name == "cube":
-        from agents.planner.cube import PlannedTeam  # noqa: PLC0415 (only the world in use is loaded)
-        from agents.planner.search import Effort  # noqa: PLC0415
+        from quorum.agents.planner.cube import PlannedTeam  # noqa: PLC0415 (only the world in use is loaded)
+        from quorum.agents.planner.search import Effort  # noqa: PLC0415
 
         effort = Effort(config.starts, config.changes, config.rollouts, config.work)
         return PlannedTeam(len(world.agents), world.vocabulary, effort, context.seeds.generator()).minds

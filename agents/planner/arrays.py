@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agents.planner.jit import Flags, Integers
+from quorum.agents.planner.jit import Flags, Integers
 
 ROW, COL, WEIGHT, ALIVE = range(4)
 """Columns of a table of blocks: its top-left cell, its weight, and 1 while it is there."""

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.cube_plans import Writer
-from agents.planner.cube_rollout import Rollout, roll_out
-from agents.planner.schedule import Project, blocks_ahead
-from agents.planner.search import Effort, search
-from agents.planner.staging import staging_cells
+from quorum.agents.planner.cube_plans import Writer
+from quorum.agents.planner.cube_rollout import Rollout, roll_out
+from quorum.agents.planner.schedule import Project, blocks_ahead
+from quorum.agents.planner.search import Effort, search
+from quorum.agents.planner.staging import staging_cells
 from cube_env import CubeState, Layout, SymbolicObservation
 from maeil.actions import Vocabulary
 from maeil.mind import Act, Mind, Thought, View

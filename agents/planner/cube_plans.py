@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from agents.planner.arrays import STAY
-from agents.planner.cube_rollout import Rollout
+from quorum.agents.planner.arrays import STAY
+from quorum.agents.planner.cube_rollout import Rollout
 from cube_env import Action, Face
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.plans import Plan, Task

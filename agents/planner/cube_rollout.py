@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.planner.arrays import PUSHING, Team
-from agents.planner.jit import Integers
-from agents.planner.motion import move
-from agents.planner.schedule import Schedule
-from agents.planner.staging import begin_step
-from agents.planner.ways import measure_ways
+from quorum.agents.planner.arrays import PUSHING, Team
+from quorum.agents.planner.jit import Integers
+from quorum.agents.planner.motion import move
+from quorum.agents.planner.schedule import Schedule
+from quorum.agents.planner.staging import begin_step
+from quorum.agents.planner.ways import measure_ways
 from cube_env import CubeState
 
 PATIENCE = 3

@@ -11,8 +11,8 @@ Execution", ICAPS 2022).
 
 from __future__ import annotations
 
-from agents.planner.arrays import BOW, DOWN, LEFT, RIGHT, STAY, UNREACHED, UP, Team
-from agents.planner.jit import Integers, compiled
+from quorum.agents.planner.arrays import BOW, DOWN, LEFT, RIGHT, STAY, UNREACHED, UP, Team
+from quorum.agents.planner.jit import Integers, compiled
 
 
 @compiled

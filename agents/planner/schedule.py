@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT
-from agents.planner.jit import Flags, Integers, compiled
+from quorum.agents.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT
+from quorum.agents.planner.jit import Flags, Integers, compiled
 
 NOT_SCHEDULED = -1
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from agents.planner.schedule import Choice, Project, Schedule
+from quorum.agents.planner.schedule import Choice, Project, Schedule
 
 HEAT = 3.0
 """Steps by which an accepted change may well be worse at the beginning of annealing."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.arrays import (
+from quorum.agents.planner.arrays import (
     ALIVE,
     BOW,
     CLEARANCE,
@@ -27,7 +27,7 @@ from agents.planner.arrays import (
     WEIGHT,
     Team,
 )
-from agents.planner.jit import Integers, compiled
+from quorum.agents.planner.jit import Integers, compiled
 
 
 @compiled

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.planner.arrays import BOW, LANE, OPEN, STANDING, UNREACHED, WALL, Team
-from agents.planner.jit import Integers, compiled
+from quorum.agents.planner.arrays import BOW, LANE, OPEN, STANDING, UNREACHED, WALL, Team
+from quorum.agents.planner.jit import Integers, compiled
 
 
 @compiled

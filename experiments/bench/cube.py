@@ -15,13 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.bench.cube_plots import draw
-from experiments.bench.cube_published import SOURCE
-from experiments.bench.cube_rows import subjects
-from experiments.bench.cube_study import Growth, Study, study
-from experiments.bench.measure import Progress, Row, measure
-from experiments.errors import UserError
-from experiments.provenance import provenance
+from quorum.experiments.bench.cube_plots import draw
+from quorum.experiments.bench.cube_published import SOURCE
+from quorum.experiments.bench.cube_rows import subjects
+from quorum.experiments.bench.cube_study import Growth, Study, study
+from quorum.experiments.bench.measure import Progress, Row, measure
+from quorum.experiments.errors import UserError
+from quorum.experiments.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1
 BUSY = 0.7

@@ -14,7 +14,7 @@ import numpy as np
 
 from cube_env import Action, CubeEnv, Layout, curriculum, place
 from cube_env.world import CubeWorld, component
-from experiments.cell import Cell
+from quorum.experiments.cell import Cell
 from maeil.actions import SymbolicAction
 from maeil.component import ComponentConfig
 from maeil.world import Controller

@@ -15,11 +15,11 @@ from statistics import median
 import numpy as np
 
 from cube_env import CubeEnv, CubeVecEnv
-from experiments.bench.cube_parts import ENDLESS, action_bench, stepping
-from experiments.bench.cube_published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
-from experiments.bench.measure import Run, Subject, seconds_per_call
-from experiments.cell import Cell
-from experiments.episode import run_cell
+from quorum.experiments.bench.cube_parts import ENDLESS, action_bench, stepping
+from quorum.experiments.bench.cube_published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
+from quorum.experiments.bench.measure import Run, Subject, seconds_per_call
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
 from maeil.trace import Stamped
 from maeil.trace.events import StepTaken
 
@@ -61,7 +61,7 @@ def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
         Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent`.
     """
     path = os.pathsep.join([str(_ROOT), *(entry for entry in sys.path if entry)])
-    command = [sys.executable, "-m", "experiments.bench.probe", str(n), str(seconds)]
+    command = [sys.executable, "-m", "quorum.experiments.bench.probe", str(n), str(seconds)]
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) as child:
         assert child.stdout is not None

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from experiments.bench.cube_parts import action_names, stepping, tick_seconds
-from experiments.bench.cube_published import ACTION_SIZES, STEP_SECONDS
-from experiments.bench.cube_rows import probe
-from experiments.bench.measure import Progress, medians, seconds_per_call
+from quorum.experiments.bench.cube_parts import action_names, stepping, tick_seconds
+from quorum.experiments.bench.cube_published import ACTION_SIZES, STEP_SECONDS
+from quorum.experiments.bench.cube_rows import probe
+from quorum.experiments.bench.measure import Progress, medians, seconds_per_call
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.compare import factors, metrics
-from experiments.compare.curves import Curve, curve
-from experiments.compare.design import Design, find_design
-from experiments.compare.differences import Difference, Pairing, differences
-from experiments.compare.pooling import Pool, pool, refuse_mixed_versions
-from experiments.errors import UserError, choices_hint
-from experiments.results import Results, Row
-from experiments.results.published import Published
-from experiments.results.rows import Scalar
-from experiments.statistics import Estimate, estimate
-from experiments.statistics.aggregates import STATISTICS, Floats, Name
+from quorum.experiments.compare import factors, metrics
+from quorum.experiments.compare.curves import Curve, curve
+from quorum.experiments.compare.design import Design, find_design
+from quorum.experiments.compare.differences import Difference, Pairing, differences
+from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_versions
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.results import Results, Row
+from quorum.experiments.results.published import Published
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.statistics import Estimate, estimate
+from quorum.experiments.statistics.aggregates import STATISTICS, Floats, Name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.errors import UserError
-from experiments.statistics import Estimate, estimate
-from experiments.statistics.aggregates import Floats, Name
+from quorum.experiments.errors import UserError
+from quorum.experiments.statistics import Estimate, estimate
+from quorum.experiments.statistics.aggregates import Floats, Name
 from maeil.errors import MaeilError
 from maeil.metrics.scores import scores
 from maeil.trace import read_trace

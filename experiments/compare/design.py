@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.compare.factors import in_order, value_of, written
-from experiments.results import Row
-from experiments.results.rows import Scalar
+from quorum.experiments.compare.factors import in_order, value_of, written
+from quorum.experiments.results import Row
+from quorum.experiments.results.rows import Scalar
 
 _WHOLE = {"arm", "sweep", "version"}
 """Factors that stand for everything that goes with them."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from experiments.errors import UserError, choices_hint, nearest
-from experiments.results import Row
-from experiments.results.rows import Scalar
+from quorum.experiments.errors import UserError, choices_hint, nearest
+from quorum.experiments.results import Row
+from quorum.experiments.results.rows import Scalar
 
 NONE: Final = "-"
 """How a value that a run does not have is written."""

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.compare import formats, records
-from experiments.compare.comparison import Comparison
-from experiments.compare.figures import figures
-from experiments.compare.table import Table
-from experiments.compare.tables import runs_table
-from experiments.errors import UserError
-from experiments.files import write_whole
+from quorum.experiments.compare import formats, records
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.table import Table
+from quorum.experiments.compare.tables import runs_table
+from quorum.experiments.errors import UserError
+from quorum.experiments.files import write_whole
 
 _HINT = "Give another folder: --out DIR."
 
@@ -29,7 +29,7 @@ def write_files(comparison: Comparison, tables: Sequence[Table], notes: Sequence
     Raises:
         UserError: they cannot be written there.
     """
-    from experiments.compare.figures.style import rendered, styled  # noqa: PLC0415 - Matplotlib
+    from quorum.experiments.compare.figures.style import rendered, styled  # noqa: PLC0415 - Matplotlib
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.errors import UserError, choices_hint, nearest
-from experiments.results import Row
-from experiments.results.table import metric_columns
+from quorum.experiments.errors import UserError, choices_hint, nearest
+from quorum.experiments.results import Row
+from quorum.experiments.results.table import metric_columns
 from maeil.metrics import METRICS
 
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import written
-from experiments.compare.tables import SIMULATED, failure_rate, heading
-from experiments.statistics import smallest_p
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.tables import SIMULATED, failure_rate, heading
+from quorum.experiments.statistics import smallest_p
 
 _FEW = 5
 _LEVEL = 0.05

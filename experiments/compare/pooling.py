@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.errors import UserError
-from experiments.results import Results, Row
+from quorum.experiments.errors import UserError
+from quorum.experiments.results import Results, Row
 
 _WHY = {
     "error": "ended with an error",

@@ -7,13 +7,13 @@ from typing import cast
 
 import numpy as np
 
-from experiments.compare import metrics
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import NONE, short, value_of, written
-from experiments.compare.table import Table
-from experiments.results import Row
-from experiments.results.published import Published, Value
-from experiments.results.rows import Scalar
+from quorum.experiments.compare import metrics
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import NONE, short, value_of, written
+from quorum.experiments.compare.table import Table
+from quorum.experiments.results import Row
+from quorum.experiments.results.published import Published, Value
+from quorum.experiments.results.rows import Scalar
 
 
 def published_tables(comparison: Comparison) -> Iterator[Table]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from experiments.compare import metrics
-from experiments.compare.comparison import Comparison
-from experiments.results.csv_text import csv_text
-from experiments.results.rows import Scalar
-from experiments.statistics import STATISTICS, Estimate
+from quorum.experiments.compare import metrics
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.results.csv_text import csv_text
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.statistics import STATISTICS, Estimate
 
 Record = Mapping[str, Scalar]
 

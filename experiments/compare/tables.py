@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from experiments.compare import metrics
-from experiments.compare.comparison import Comparison
-from experiments.compare.differences import Difference
-from experiments.compare.factors import NONE, short, written
-from experiments.compare.published import published_tables
-from experiments.compare.table import Table
-from experiments.statistics import Estimate
+from quorum.experiments.compare import metrics
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.differences import Difference
+from quorum.experiments.compare.factors import NONE, short, written
+from quorum.experiments.compare.published import published_tables
+from quorum.experiments.compare.table import Table
+from quorum.experiments.statistics import Estimate
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}

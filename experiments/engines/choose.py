@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from experiments.compose import session
-from experiments.engines.protocol import Engine
-from experiments.errors import UserError
-from experiments.overrides import parse
-from experiments.registry import engines
-from experiments.schema import component_values
+from quorum.experiments.compose import session
+from quorum.experiments.engines.protocol import Engine
+from quorum.experiments.errors import UserError
+from quorum.experiments.overrides import parse
+from quorum.experiments.registry import engines
+from quorum.experiments.schema import component_values
 
 GROUP = engines.group
 USUAL = "engine=local"

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-from experiments.engines.protocol import Shard, Work
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.engines.protocol import Shard, Work
+from quorum.experiments.sweep.planned import PlannedCell
 
 BEAT = 0.2
 """Seconds after which an engine looks up even when nothing is reported."""

@@ -14,11 +14,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from experiments.engines.crew import BEAT, Member, hand_out
-from experiments.engines.protocol import Finished, Job, Report, Stuck, Work
-from experiments.engines.worker import Worker
-from experiments.errors import UserError
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.engines.crew import BEAT, Member, hand_out
+from quorum.experiments.engines.protocol import Finished, Job, Report, Stuck, Work
+from quorum.experiments.engines.worker import Worker
+from quorum.experiments.errors import UserError
+from quorum.experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
 
 

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from experiments.engines.crew import BEAT, Member, hand_out
-from experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic, Work
-from experiments.errors import UserError
-from experiments.packages import load
-from experiments.sweep.locks import wait_for_workers
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.engines.crew import BEAT, Member, hand_out
+from quorum.experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic, Work
+from quorum.experiments.errors import UserError
+from quorum.experiments.packages import load
+from quorum.experiments.sweep.locks import wait_for_workers
+from quorum.experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
 
 
@@ -158,7 +158,7 @@ class _RayWorker:
 
     async def run(self, cells: tuple[PlannedCell, ...]) -> list[Report]:
         """Run a shard; give what there is to tell of it."""
-        from experiments.engines.worker import Worker  # noqa: PLC0415 - imported where the cells are run
+        from quorum.experiments.engines.worker import Worker  # noqa: PLC0415 - imported where the cells are run
 
         if self._worker is None:
             try:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from experiments.provenance import Code
-from experiments.sweep.done import Done
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.provenance import Code
+from quorum.experiments.sweep.done import Done
+from quorum.experiments.sweep.planned import PlannedCell
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from experiments.engines.protocol import Finished, Job, Report, Shard, Started, Stuck, Work
-from experiments.engines.worker import Worker
-from experiments.errors import UserError
-from experiments.folder import PARTIAL
-from experiments.packages import load
-from experiments.sweep.done import read_done
-from experiments.sweep.locks import wait_for_workers
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.engines.protocol import Finished, Job, Report, Shard, Started, Stuck, Work
+from quorum.experiments.engines.worker import Worker
+from quorum.experiments.errors import UserError
+from quorum.experiments.folder import PARTIAL
+from quorum.experiments.packages import load
+from quorum.experiments.sweep.done import read_done
+from quorum.experiments.sweep.locks import wait_for_workers
+from quorum.experiments.sweep.planned import PlannedCell
 from maeil.component import Component, ComponentConfig
 
 _LOGS = ".slurm"

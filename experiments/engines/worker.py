@@ -9,16 +9,16 @@ import os
 import platform
 from collections.abc import Callable, Iterable
 
-from experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic
-from experiments.episode import leave_error, run_in_pool
-from experiments.errors import UserError
-from experiments.folder import EpisodeFolder, Unwritable
-from experiments.models import ModelPool
-from experiments.plugins import load_plugins
-from experiments.provenance import Code, provenance
-from experiments.sweep.done import read_done
-from experiments.sweep.locks import Presence
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.engines.protocol import Finished, Job, Report, Started, Stuck, Traffic
+from quorum.experiments.episode import leave_error, run_in_pool
+from quorum.experiments.errors import UserError
+from quorum.experiments.folder import EpisodeFolder, Unwritable
+from quorum.experiments.models import ModelPool
+from quorum.experiments.plugins import load_plugins
+from quorum.experiments.provenance import Code, provenance
+from quorum.experiments.sweep.done import read_done
+from quorum.experiments.sweep.locks import Presence
+from quorum.experiments.sweep.planned import PlannedCell
 
 PULSE = 1.0
 """Seconds between two reports of traffic."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agents.llm.providers.anthropic import AnthropicModel
-from experiments.providers.remote import Address, RemoteConfig, build_remote, host
+from quorum.agents.llm.providers.anthropic import AnthropicModel
+from quorum.experiments.providers.remote import Address, RemoteConfig, build_remote, host
 from maeil.component import Component
 
 OFFICIAL = "api.anthropic.com"
@@ -24,7 +24,7 @@ def build(config: AnthropicConfig) -> AnthropicModel:
     """Make the client.
 
     Raises:
-        agents.llm.errors.AuthenticationFailed: the environment has no key.
+        quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
     """
     return build_remote(AnthropicModel, config, priced=host(config.base_url) == OFFICIAL)
 

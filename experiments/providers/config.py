@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agents.llm.providers.base import Structured
+from quorum.agents.llm.providers.base import Structured
 from maeil.component import ComponentConfig
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agents.llm.providers.litellm import LiteLLMModel
-from experiments.providers.remote import RemoteConfig, build_remote
+from quorum.agents.llm.providers.litellm import LiteLLMModel
+from quorum.experiments.providers.remote import RemoteConfig, build_remote
 from maeil.component import Component
 
 
@@ -19,7 +19,7 @@ def build(config: LiteLLMConfig) -> LiteLLMModel:
     """Make the client.
 
     Raises:
-        agents.llm.errors.AuthenticationFailed: the environment has no key.
+        quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
         ImportError: LiteLLM is not installed; says how to install it.
     """
     return build_remote(LiteLLMModel, config, priced=config.base_url is None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agents.llm.providers.openai import OpenAIModel
-from experiments.providers.remote import Address, RemoteConfig, build_remote, host
+from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.experiments.providers.remote import Address, RemoteConfig, build_remote, host
 from maeil.component import Component
 
 OFFICIAL = "api.openai.com"
@@ -24,7 +24,7 @@ def build(config: OpenAIConfig) -> OpenAIModel:
     """Make the client.
 
     Raises:
-        agents.llm.errors.AuthenticationFailed: the environment has no key.
+        quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
     """
     return build_remote(OpenAIModel, config, priced=host(config.base_url) == OFFICIAL)
 

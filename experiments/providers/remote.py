@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from agents.llm.prices import find_price
-from experiments.errors import Withheld
-from experiments.providers.config import ProviderConfig
+from quorum.agents.llm.prices import find_price
+from quorum.experiments.errors import Withheld
+from quorum.experiments.providers.config import ProviderConfig
 
 Client = TypeVar("Client")
 

@@ -9,13 +9,13 @@ import orjson
 import yaml
 from pydantic import Field
 
-from agents.llm.replay import Replay
-from experiments.errors import UserError
-from experiments.providers.config import ProviderConfig
+from quorum.agents.llm.replay import Replay
+from quorum.experiments.errors import UserError
+from quorum.experiments.providers.config import ProviderConfig
 from maeil.component import Component, ComponentConfig
 
 if TYPE_CHECKING:
-    from experiments.schema import Configuration
+    from quorum.experiments.schema import Configuration
 
 
 class ReplayConfig(ComponentConfig):
@@ -54,7 +54,7 @@ class Recorded:
             raise UserError(f"llm.run: {self._run / name} cannot be read: {error.strerror}", hint) from error
 
     def _validated(self) -> Configuration:
-        from experiments.schema import validate  # noqa: PLC0415 - the schema finds this module through the registry
+        from quorum.experiments.schema import validate  # noqa: PLC0415 - the schema finds this module through the registry
 
         data: dict[str, Any] = yaml.safe_load(self._read("config.yaml"))
         data.pop("hash", None)

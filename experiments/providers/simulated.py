@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from agents.llm.protocol import Model
-from agents.llm.simulated import SimulatedModel, SimulatedSettings
-from experiments.providers.config import ProviderConfig
+from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.providers.config import ProviderConfig
 from maeil.component import Component
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageDraw
 
-from experiments.replay.colours import EDGE, PAPER_WHITE
-from experiments.replay.sprites import figure, tile
+from quorum.experiments.replay.colours import EDGE, PAPER_WHITE
+from quorum.experiments.replay.sprites import figure, tile
 from maeil.drawing import PAPER, Canvas, Drawing
 
 

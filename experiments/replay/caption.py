@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.replay.frames import Frame
+from quorum.experiments.replay.frames import Frame
 
 SIMULATED = "simulated model"
 """Stands beside the label of a run in which no real model answered."""

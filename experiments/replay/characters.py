@@ -11,7 +11,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-from experiments.replay.colours import INK, PAPER_WHITE, Colour, legible_on, parse
+from quorum.experiments.replay.colours import INK, PAPER_WHITE, Colour, legible_on, parse
 from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
 
 _POINTERS = {Turn.RIGHT: "▶", Turn.DOWN: "▼", Turn.LEFT: "◀", Turn.UP: "▲"}

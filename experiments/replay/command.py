@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.errors import UserError
-from experiments.replay.reel import reel
-from experiments.replaying import open_run
+from quorum.experiments.errors import UserError
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.replaying import open_run
 
 FASTEST = 50
 """Steps a second; viewers of films slow down what is faster."""
@@ -53,7 +53,7 @@ def replay_out(asked: Asked, console: Console, *, quiet: bool) -> list[str]:
         raise UserError(f"--fps {asked.fps:g}: steps a second are more than 0 and at most {FASTEST}")
     if asked.out is None:
         _check_terminal(asked, quiet=quiet)
-        from experiments.replay.terminal import play, print_frames  # noqa: PLC0415
+        from quorum.experiments.replay.terminal import play, print_frames  # noqa: PLC0415
 
         shown = reel([open_run(folder) for folder in asked.runs], asked.first, asked.last)
         if console.is_terminal:
@@ -62,7 +62,7 @@ def replay_out(asked: Asked, console: Console, *, quiet: bool) -> list[str]:
             print_frames(shown, console)
         return [run.remark for run in shown.runs if run.remark]
 
-    from experiments.replay.film import check_target, make_film  # noqa: PLC0415 - Pillow and Matplotlib
+    from quorum.experiments.replay.film import check_target, make_film  # noqa: PLC0415 - Pillow and Matplotlib
 
     encode = check_target(asked.out, asked.width)
     shown = reel([open_run(folder) for folder in asked.runs], asked.first, asked.last)

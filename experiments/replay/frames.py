@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from experiments.errors import UserError
-from experiments.harmless import harmless
-from experiments.replaying import Recorded, instants, world_of
+from quorum.experiments.errors import UserError
+from quorum.experiments.harmless import harmless
+from quorum.experiments.replaying import Recorded, instants, world_of
 from maeil import World
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace.events import MessageSent, ThoughtEnd

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PIL import GifImagePlugin, Image, ImageChops
 
-from experiments.replay.colours import INK, PALETTE_SIZE, Colour
+from quorum.experiments.replay.colours import INK, PALETTE_SIZE, Colour
 
 UNCHANGED = PALETTE_SIZE
 """The index of what stays as it was."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
-from experiments.replay.colours import PAPER_WHITE, Colour
+from quorum.experiments.replay.colours import PAPER_WHITE, Colour
 
 _FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 _SMALLEST = 7

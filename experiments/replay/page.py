@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from experiments.errors import UserError
-from experiments.replay.board import BoardPainter, board_size
-from experiments.replay.caption import SIMULATED, caption
-from experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
-from experiments.replay.frames import Frame
-from experiments.replay.lettering import clipped, font, strip, two_lines
-from experiments.replay.reel import Reel
+from quorum.experiments.errors import UserError
+from quorum.experiments.replay.board import BoardPainter, board_size
+from quorum.experiments.replay.caption import SIMULATED, caption
+from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
+from quorum.experiments.replay.frames import Frame
+from quorum.experiments.replay.lettering import clipped, font, strip, two_lines
+from quorum.experiments.replay.reel import Reel
 from maeil.drawing import Canvas, Drawing
 from maeil.trace.events import MessageSent
 

@@ -8,11 +8,11 @@ from itertools import repeat
 
 import orjson
 
-from experiments.errors import UserError
-from experiments.harmless import harmless
-from experiments.replay.frames import Frame, P, frames
-from experiments.replaying import Recorded
-from experiments.results.factors import flatten
+from quorum.experiments.errors import UserError
+from quorum.experiments.harmless import harmless
+from quorum.experiments.replay.frames import Frame, P, frames
+from quorum.experiments.replaying import Recorded
+from quorum.experiments.results.factors import flatten
 from maeil import World
 
 _TOLD = 4

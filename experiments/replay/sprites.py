@@ -6,8 +6,8 @@ from functools import cache
 
 from PIL import Image, ImageChops, ImageDraw
 
-from experiments.replay.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
-from experiments.replay.lettering import fitting
+from quorum.experiments.replay.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
+from quorum.experiments.replay.lettering import fitting
 from maeil.drawing import Kind, Shape, Texture, Turn
 
 _FINE = 4

@@ -11,10 +11,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from experiments.replay.caption import SIMULATED, caption
-from experiments.replay.characters import as_characters
-from experiments.replay.frames import Frame
-from experiments.replay.reel import Reel
+from quorum.experiments.replay.caption import SIMULATED, caption
+from quorum.experiments.replay.characters import as_characters
+from quorum.experiments.replay.frames import Frame
+from quorum.experiments.replay.reel import Reel
 from maeil import World
 from maeil.drawing import Drawable
 

@@ -1,5 +1,5 @@
 """One self-contained HTML page of a sweep."""
 
-from experiments.report.page import write_report
+from quorum.experiments.report.page import write_report
 
 __all__ = ["write_report"]

@@ -13,18 +13,18 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import in_order, written
-from experiments.compare.figures import figures
-from experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
-from experiments.compare.notes import notes
-from experiments.compare.tables import SIMULATED, heading, tables
-from experiments.files import write_whole
-from experiments.results import Results, Row
-from experiments.results.rows import Scalar
-from experiments.results.table import factor_columns
-from experiments.summary import shown
-from experiments.version import __version__
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import in_order, written
+from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
+from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.tables import SIMULATED, heading, tables
+from quorum.experiments.files import write_whole
+from quorum.experiments.results import Results, Row
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.table import factor_columns
+from quorum.experiments.summary import shown
+from quorum.experiments.version import __version__
 
 _TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _RUN_METRICS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
@@ -77,7 +77,7 @@ def write_report(results: Results, comparison: Comparison, target: Path) -> None
 def page(results: Results, comparison: Comparison, target: Path) -> str:
     """Give the page as text; the same for the same results."""
     environment = Environment(
-        loader=PackageLoader("experiments.report", "."),
+        loader=PackageLoader("quorum.experiments.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable
 
-from experiments.results.rows import Scalar
+from quorum.experiments.results.rows import Scalar
 
 
 def csv_text(lines: Iterable[Iterable[Scalar]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from experiments.results.rows import Scalar
+from quorum.experiments.results.rows import Scalar
 
 
 def flatten(configuration: dict[str, Any]) -> dict[str, Scalar]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.errors import UserError, nearest
-from experiments.folder import PARTIAL
-from experiments.results.rows import POOLED, Damaged, Results, Row
-from experiments.results.run_folder import is_run, read_run
-from experiments.results.sweep_file import Sweep, SweepCell, read_sweep
+from quorum.experiments.errors import UserError, nearest
+from quorum.experiments.folder import PARTIAL
+from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
+from quorum.experiments.results.run_folder import is_run, read_run
+from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
 
 
 def read_results(folder: Path) -> Results:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.results.sweep_file import Sweep, SweepCell
+from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
 Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""

@@ -10,10 +10,10 @@ import orjson
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from experiments.packages import DISTRIBUTION
-from experiments.provenance import Code
-from experiments.results.factors import flatten
-from experiments.results.rows import Damaged, Row
+from quorum.experiments.packages import DISTRIBUTION
+from quorum.experiments.provenance import Code
+from quorum.experiments.results.factors import flatten
+from quorum.experiments.results.rows import Damaged, Row
 
 _NUMBERS = {bool, int, float, type(None)}
 _FILES = ("meta.json", "config.yaml", "trace.jsonl", "trace.jsonl.gz")

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from experiments.results.rows import Results, Row
-from experiments.summary import shown
+from quorum.experiments.results.rows import Results, Row
+from quorum.experiments.summary import shown
 
 if TYPE_CHECKING:
-    from experiments.results.sql import Answer
+    from quorum.experiments.results.sql import Answer
 
 _COLUMNS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
 

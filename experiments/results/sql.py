@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from experiments.errors import UserError
-from experiments.packages import load
-from experiments.results.rows import Results, Row, Scalar
-from experiments.results.table import OWN, factor_columns, metric_columns, own_values
+from quorum.experiments.errors import UserError
+from quorum.experiments.packages import load
+from quorum.experiments.results.rows import Results, Row, Scalar
+from quorum.experiments.results.table import OWN, factor_columns, metric_columns, own_values
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

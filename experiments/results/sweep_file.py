@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiments.errors import UserError
-from experiments.results.published import Published
+from quorum.experiments.errors import UserError
+from quorum.experiments.results.published import Published
 
 SCHEMA = 1
 """The version of the file that is written and read."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from experiments.files import write_whole
-from experiments.results.csv_text import csv_text
-from experiments.results.reading import read_results
-from experiments.results.rows import Results, Row, Scalar
+from quorum.experiments.files import write_whole
+from quorum.experiments.results.csv_text import csv_text
+from quorum.experiments.results.reading import read_results
+from quorum.experiments.results.rows import Results, Row, Scalar
 from maeil.metrics import GROUPS, METRICS, reproducible
 
 OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")

@@ -10,9 +10,9 @@
 | many comparisons | Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure |
 """  # noqa: E501 - a table
 
-from experiments.statistics.aggregates import STATISTICS, Statistic, interquartile_mean
-from experiments.statistics.intervals import Estimate, estimate
-from experiments.statistics.testing import holm, probability_of_improvement, sign_flip_test, smallest_p
+from quorum.experiments.statistics.aggregates import STATISTICS, Statistic, interquartile_mean
+from quorum.experiments.statistics.intervals import Estimate, estimate
+from quorum.experiments.statistics.testing import holm, probability_of_improvement, sign_flip_test, smallest_p
 
 __all__ = [
     "STATISTICS",

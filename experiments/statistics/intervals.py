@@ -18,8 +18,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.statistics.aggregates import STATISTICS, Floats, Name, Statistic
-from experiments.statistics.student import t_quantile
+from quorum.experiments.statistics.aggregates import STATISTICS, Floats, Name, Statistic
+from quorum.experiments.statistics.student import t_quantile
 
 CONFIDENCE = 0.95
 RESAMPLES = 5_000

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.statistics.aggregates import Floats
+from quorum.experiments.statistics.aggregates import Floats
 
 EXACT = 14
 """Most pairs that differ with which all sign patterns are gone through: 2 ** 14 of them."""

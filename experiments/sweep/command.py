@@ -11,16 +11,16 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from experiments.engines.choose import choose, split
-from experiments.errors import UserError
-from experiments.folder import PARTIAL
-from experiments.sweep.estimate import Forecast, forecast
-from experiments.sweep.plan import Plan, plan
-from experiments.sweep.progress import clock_time, lines, live_table, nothing
-from experiments.sweep.run import Options, Summary, View, look, run_sweep
-from experiments.sweep.spending import SweepBudget
-from experiments.sweep.store import Command, SweepFolder
-from experiments.sweep.work import Stop
+from quorum.experiments.engines.choose import choose, split
+from quorum.experiments.errors import UserError
+from quorum.experiments.folder import PARTIAL
+from quorum.experiments.sweep.estimate import Forecast, forecast
+from quorum.experiments.sweep.plan import Plan, plan
+from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
+from quorum.experiments.sweep.run import Options, Summary, View, look, run_sweep
+from quorum.experiments.sweep.spending import SweepBudget
+from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.work import Stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from experiments.models import CALLS
-from experiments.provenance import Code
+from quorum.experiments.models import CALLS
+from quorum.experiments.provenance import Code
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,18 +25,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agents.llm.prices import Price, find_price
-from agents.llm.protocol import Usage
-from experiments.cell import Cell
-from experiments.compose import compose
-from experiments.engines.protocol import Engine
-from experiments.episode import run_cell
-from experiments.sweep.plan import Plan
-from experiments.sweep.planned import PlannedCell
-from experiments.sweep.progress import clock_time
-from experiments.sweep.run import Standing
-from experiments.sweep.spending import Expected
-from experiments.sweep.store import SweepFolder
+from quorum.agents.llm.prices import Price, find_price
+from quorum.agents.llm.protocol import Usage
+from quorum.experiments.cell import Cell
+from quorum.experiments.compose import compose
+from quorum.experiments.engines.protocol import Engine
+from quorum.experiments.episode import run_cell
+from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.progress import clock_time
+from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.spending import Expected
+from quorum.experiments.sweep.store import SweepFolder
 
 MOST_TRIALS = 8
 """Kinds of cells that are tried, at most."""

@@ -11,7 +11,7 @@
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
 take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
 comparison shows when nothing else is asked for, and `published` holds results of others
-(`experiments.results.published`), which it shows beside its own.
+(`quorum.experiments.results.published`), which it shows beside its own.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from experiments.catalogue import CONFIGS, EXPERIMENT
-from experiments.complaints import complaints
-from experiments.errors import UserError, choices_hint
-from experiments.results.published import Published
+from quorum.experiments.catalogue import CONFIGS, EXPERIMENT
+from quorum.experiments.complaints import complaints
+from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.results.published import Published
 
 
 class _File(BaseModel):

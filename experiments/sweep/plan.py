@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.catalogue import EXPERIMENT
-from experiments.cell import Cell
-from experiments.compose import Session, session
-from experiments.errors import UserError
-from experiments.results.published import Published
-from experiments.sweep import named
-from experiments.sweep.grid import Axis, axes, count, joined, points
-from experiments.sweep.planned import PlannedCell
-from experiments.sweep.templates import Templates
+from quorum.experiments.catalogue import EXPERIMENT
+from quorum.experiments.cell import Cell
+from quorum.experiments.compose import Session, session
+from quorum.experiments.errors import UserError
+from quorum.experiments.results.published import Published
+from quorum.experiments.sweep import named
+from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.templates import Templates
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from experiments.sweep.run import Standing
-from experiments.sweep.work import Queue
+from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.work import Queue
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""

@@ -11,17 +11,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from experiments.engines.protocol import Engine, Job
-from experiments.provenance import Code, provenance
-from experiments.results import write_csv
-from experiments.sweep.done import Done, Spent
-from experiments.sweep.locks import SweepLock
-from experiments.sweep.plan import Plan
-from experiments.sweep.planned import PlannedCell
-from experiments.sweep.spending import Costs, SweepBudget
-from experiments.sweep.store import Command, SweepFolder
-from experiments.sweep.versions import check_versions
-from experiments.sweep.work import Queue, Stop
+from quorum.experiments.engines.protocol import Engine, Job
+from quorum.experiments.provenance import Code, provenance
+from quorum.experiments.results import write_csv
+from quorum.experiments.sweep.done import Done, Spent
+from quorum.experiments.sweep.locks import SweepLock
+from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.versions import check_versions
+from quorum.experiments.sweep.work import Queue, Stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     sweep.json
     results.csv
     <cell>/...
-    .lock, .workers     see `experiments.sweep.locks`
+    .lock, .workers     see `quorum.experiments.sweep.locks`
     .retried/           attempts that failed or were damaged, and were repeated
 """
 
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import orjson
 
-from experiments.errors import UserError
-from experiments.files import write_whole
-from experiments.folder import PARTIAL, Unwritable
-from experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
-from experiments.sweep.done import Done, Spent, read_done
-from experiments.sweep.plan import Plan
-from experiments.sweep.planned import PlannedCell
+from quorum.experiments.errors import UserError
+from quorum.experiments.files import write_whole
+from quorum.experiments.folder import PARTIAL, Unwritable
+from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.done import Done, Spent, read_done
+from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.sweep.planned import PlannedCell
 
 MANIFEST = "sweep.json"
 RETRIED = ".retried"

@@ -17,8 +17,8 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from experiments.compose import Session, resolved
-from experiments.sweep.grid import Point
+from quorum.experiments.compose import Session, resolved
+from quorum.experiments.sweep.grid import Point
 
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _KEY = re.compile(r"[\w.\[\]]+")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiments.errors import UserError
-from experiments.provenance import Code
-from experiments.sweep.done import Done
+from quorum.experiments.errors import UserError
+from quorum.experiments.provenance import Code
+from quorum.experiments.sweep.done import Done
 
 
 def check_versions(folder: Path, done: Iterable[Done], present: Code) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 
-from experiments.engines.protocol import Finished, Report, Shard, Started, Stuck, Traffic
-from experiments.episode import leave_error
-from experiments.folder import EpisodeFolder
-from experiments.sweep.done import Done, read_done
-from experiments.sweep.planned import PlannedCell
-from experiments.sweep.spending import Costs, Expected, SweepBudget
-from experiments.sweep.store import remove_partial
+from quorum.experiments.engines.protocol import Finished, Report, Shard, Started, Stuck, Traffic
+from quorum.experiments.episode import leave_error
+from quorum.experiments.folder import EpisodeFolder
+from quorum.experiments.sweep.done import Done, read_done
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.spending import Costs, Expected, SweepBudget
+from quorum.experiments.sweep.store import remove_partial
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
@@ -37,7 +37,7 @@ class WorkerDied(Exception):
 
 
 class Queue:
-    """Fulfils `experiments.engines.protocol.Work`.
+    """Fulfils `quorum.experiments.engines.protocol.Work`.
 
     Args:
         folder: of the sweep.

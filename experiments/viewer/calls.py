@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from experiments.viewer.files import Unreadable, read_bytes
+from quorum.experiments.viewer.files import Unreadable, read_bytes
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
 """The beginning of a record as it is written: to parse all of it takes a hundred times as long."""

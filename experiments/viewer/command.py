@@ -6,9 +6,9 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from experiments.errors import UserError
-from experiments.files import write_whole
-from experiments.viewer.library import Library
+from quorum.experiments.errors import UserError
+from quorum.experiments.files import write_whole
+from quorum.experiments.viewer.library import Library
 
 
 def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
@@ -23,7 +23,7 @@ def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None])
     Raises:
         UserError: there is nothing to show, or the port is taken.
     """
-    from experiments.viewer.server import serve  # noqa: PLC0415 - an export does without Starlette
+    from quorum.experiments.viewer.server import serve  # noqa: PLC0415 - an export does without Starlette
 
     library = Library.of(folder)
 
@@ -46,7 +46,7 @@ def export(folder: Path, target: Path) -> Path:
     Raises:
         UserError: there is no such run, it is a sweep, or the file cannot be written.
     """
-    from experiments.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
+    from quorum.experiments.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
 
     library = Library.of(folder)
     if library.single is None:

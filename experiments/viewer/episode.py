@@ -15,13 +15,13 @@ from typing import Any
 import orjson
 import yaml
 
-from experiments.results.rows import Damaged
-from experiments.results.run_folder import read_run
-from experiments.viewer.breaks import breaks
-from experiments.viewer.calls import Calls, Queue
-from experiments.viewer.files import Unreadable, links, read_bytes, read_trace_bytes
-from experiments.viewer.frames import Film, film
-from experiments.viewer.tolerant import Reading, read_tolerantly
+from quorum.experiments.results.rows import Damaged
+from quorum.experiments.results.run_folder import read_run
+from quorum.experiments.viewer.breaks import breaks
+from quorum.experiments.viewer.calls import Calls, Queue
+from quorum.experiments.viewer.files import Unreadable, links, read_bytes, read_trace_bytes
+from quorum.experiments.viewer.frames import Film, film
+from quorum.experiments.viewer.tolerant import Reading, read_tolerantly
 from maeil.trace import Stamped
 from maeil.trace import events as e
 

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from experiments.errors import UserError
-from experiments.registry import worlds
-from experiments.viewer.tolerant import Reading
+from quorum.experiments.errors import UserError
+from quorum.experiments.registry import worlds
+from quorum.experiments.viewer.tolerant import Reading
 from maeil.drawing import Drawable, Drawing
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay

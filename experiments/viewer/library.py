@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from experiments.errors import UserError
-from experiments.results.run_folder import is_run
-from experiments.viewer.episode import Episode, read_episode
-from experiments.viewer.frames import Film
+from quorum.experiments.errors import UserError
+from quorum.experiments.results.run_folder import is_run
+from quorum.experiments.viewer.episode import Episode, read_episode
+from quorum.experiments.viewer.frames import Film
 
 _KEPT = 3
 """Episodes that stay in memory."""

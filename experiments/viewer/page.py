@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from markupsafe import Markup, escape
 
-from experiments.viewer.episode import Episode
+from quorum.experiments.viewer.episode import Episode
 
 _MODULES = (
     "text.js",
@@ -47,7 +47,7 @@ _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.
 @cache
 def static_file(name: str) -> bytes:
     """Give a file of the page."""
-    return files("experiments.viewer").joinpath("static", name).read_bytes()
+    return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
 
 
 def served_page(run: str | None, *, within_sweep: bool = False) -> str:

@@ -21,11 +21,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from experiments.viewer.episode import Episode
-from experiments.viewer.guard import Guard
-from experiments.viewer.library import Library
-from experiments.viewer.page import STATIC, served_page, static_file
-from experiments.viewer.table import table
+from quorum.experiments.viewer.episode import Episode
+from quorum.experiments.viewer.guard import Guard
+from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.page import STATIC, served_page, static_file
+from quorum.experiments.viewer.table import table
 
 HOST = "127.0.0.1"
 _LONGEST_SEARCH = 200

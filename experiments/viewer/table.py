@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.errors import UserError
-from experiments.folder import PARTIAL
-from experiments.results import Row, read_results
-from experiments.results.run_folder import is_run
-from experiments.results.table import factor_columns, metric_columns
+from quorum.experiments.errors import UserError
+from quorum.experiments.folder import PARTIAL
+from quorum.experiments.results import Row, read_results
+from quorum.experiments.results.run_folder import is_run
+from quorum.experiments.results.table import factor_columns, metric_columns
 
 FIRST = (
     "outcome.completion",

@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 import yaml
 
-from agents.llm.errors import AnswerInvalid
-from agents.llm.protocol import Finish, Reply, Request, Usage
-from agents.llm.records import describe_reply
-from agents.llm.simulated import SimulatedModel, SimulatedSettings
-from agents.llm.structured import Structuring
-from agents.naive import NaiveConfig, build
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.records import describe_reply
+from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.naive import NaiveConfig, build
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, Turn, View, World
 from maeil.trace import Stamped
@@ -88,7 +88,7 @@ def topology(name: str, n: int) -> Topology:
     values = yaml.safe_load((CONFIGS / "topology" / f"{file}.yaml").read_text(encoding="utf-8"))
     if name == "coordinator":
         values["leader"] = "coordinator"
-    component = import_module(f"topologies.{file}").component
+    component = import_module(f"quorum.topologies.{file}").component
     return component.build(component.config(**values), n)
 
 

@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from agents.heuristic import HeuristicConfig, build
-from agents.heuristic.crafter import ClimbingTeam
+from quorum.agents.heuristic import HeuristicConfig, build
+from quorum.agents.heuristic.crafter import ClimbingTeam
 from crafter_env import Item
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import comparable, read_trace

@@ -5,8 +5,8 @@ import statistics
 
 import pytest
 
-from agents.heuristic import HeuristicConfig, build
-from agents.heuristic.cube import GreedyTeam
+from quorum.agents.heuristic import HeuristicConfig, build
+from quorum.agents.heuristic.cube import GreedyTeam
 from cube_env import CubeEnv, Layout
 from cube_env.world import CubeConfig, CubeWorld
 from maeil.trace import read_trace, replay

@@ -7,9 +7,9 @@ from statistics import mean
 
 import pytest
 
-from agents.heuristic.squeeze import SearchingTeam
-from agents.heuristic.transport import HandingTeam
-from agents.squeeze import next_try
+from quorum.agents.heuristic.squeeze import SearchingTeam
+from quorum.agents.heuristic.transport import HandingTeam
+from quorum.agents.squeeze import next_try
 from llamac_env import Game, Move, Wait, curve, greedy_plan, load_instances, settings
 from maeil.metrics import compute_metrics
 from maeil.trace import read_trace

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.errors import BudgetReached, InfrastructureFailed, UnknownModel
-from agents.llm.protocol import Origin
-from agents.llm.providers.chat import is_strict
-from agents.llm.simulated import SimulatedModel
-from agents.llm.validation import Validator, validator_of
-from agents.naive import build
-from agents.naive.answers import AnswerTypes, write
+from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed, UnknownModel
+from quorum.agents.llm.protocol import Origin
+from quorum.agents.llm.providers.chat import is_strict
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.llm.validation import Validator, validator_of
+from quorum.agents.naive import build
+from quorum.agents.naive.answers import AnswerTypes, write
 from cube_env import Face, Idle, MoveToBlock, Navigate, PushBlock
 from maeil import Act, Plan, Resume, Task, Thought, Vocabulary
 from maeil.errors import InvalidThought

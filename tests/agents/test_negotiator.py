@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.negotiator import NegotiatorConfig, build, words
-from agents.negotiator.cube import Negotiator
-from agents.negotiator.teams import Job, form_teams
+from quorum.agents.negotiator import NegotiatorConfig, build, words
+from quorum.agents.negotiator.cube import Negotiator
+from quorum.agents.negotiator.teams import Job, form_teams
 from cube_env import CubeEnv, Layout
-from experiments.cell import Cell
-from experiments.episode import build as parts_of
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import build as parts_of
 from maeil import Act, Resume, Turn, View
 from maeil.messages import Kind, Message
 from maeil.metrics import compute_metrics

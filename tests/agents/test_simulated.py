@@ -10,17 +10,17 @@ import numpy as np
 import orjson
 import pytest
 
-from agents.llm.errors import BadRequest
-from agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Request, Role, Sampling
-from agents.llm.simulated import SimulatedModel
-from agents.llm.simulated.cube import read_observation
-from agents.llm.simulated.reading import find_blocks, read_view
-from agents.llm.simulated.smallest import smallest
-from agents.naive import render_prompt
-from agents.naive.answers import AnswerTypes
-from agents.naive.blocks import read_blocks
-from agents.negotiator.cube import Negotiator
-from agents.negotiator.cube_knowledge import Knowledge, recall
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Request, Role, Sampling
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.llm.simulated.cube import read_observation
+from quorum.agents.llm.simulated.reading import find_blocks, read_view
+from quorum.agents.llm.simulated.smallest import smallest
+from quorum.agents.naive import render_prompt
+from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.negotiator.cube import Negotiator
+from quorum.agents.negotiator.cube_knowledge import Knowledge, recall
 from cube_env import CubeEnv, Layout
 from maeil import Act, TaskState
 from maeil.errors import InvalidThought

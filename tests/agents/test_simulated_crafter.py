@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.llm.errors import BadRequest
-from agents.llm.simulated import SimulatedModel
-from agents.llm.simulated.crafter import answer
-from agents.llm.structured import Structuring
-from agents.naive import build, render_prompt
-from agents.naive.blocks import read_blocks
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.llm.simulated.crafter import answer
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.naive import build, render_prompt
+from quorum.agents.naive.blocks import read_blocks
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import comparable, read_trace
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view

@@ -6,20 +6,20 @@ import numpy as np
 import orjson
 import pytest
 
-from agents.llamac.gates import Joint, Sight
-from agents.llamac.squeeze_gates import SqueezeGates
-from agents.llamac.transport_gates import TransportGates
-from agents.llm.errors import BadRequest
-from agents.llm.simulated import SimulatedModel
-from agents.llm.simulated import squeeze as squeeze_speaker
-from agents.llm.simulated import transport as transport_speaker
-from agents.llm.simulated.roles import Brief
-from agents.llm.structured import Structuring
-from agents.naive import build, render_prompt
-from agents.naive.answers import plan_value
-from agents.naive.blocks import read_blocks
-from agents.squeeze import share, widest_gap
-from agents.transport import one_step
+from quorum.agents.llamac.gates import Joint, Sight
+from quorum.agents.llamac.squeeze_gates import SqueezeGates
+from quorum.agents.llamac.transport_gates import TransportGates
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.llm.simulated import squeeze as squeeze_speaker
+from quorum.agents.llm.simulated import transport as transport_speaker
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.naive import build, render_prompt
+from quorum.agents.naive.answers import plan_value
+from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.squeeze import share, widest_gap
+from quorum.agents.transport import one_step
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import read_trace
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments.catalogue import BUILTIN_GROUPS, CONFIGS, EXPERIMENT, SWEEP_GROUPS, Option, knobs, options
-from experiments.cell import Cell
-from experiments.compose import session
-from experiments.overrides import parse
-from experiments.registry import engines
-from experiments.schema import Knobs, component_values
-from experiments.sweep.plan import plan
+from quorum.experiments.catalogue import BUILTIN_GROUPS, CONFIGS, EXPERIMENT, SWEEP_GROUPS, Option, knobs, options
+from quorum.experiments.cell import Cell
+from quorum.experiments.compose import session
+from quorum.experiments.overrides import parse
+from quorum.experiments.registry import engines
+from quorum.experiments.schema import Knobs, component_values
+from quorum.experiments.sweep.plan import plan
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains

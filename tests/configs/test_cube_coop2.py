@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cube_env.world import CubeConfig
-from experiments.cell import Cell
-from experiments.episode import run_cell
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
 
 
 def test_it_sets_board_team_and_horizon() -> None:

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from agents.heuristic.cube import GreedyTeam
+from quorum.agents.heuristic.cube import GreedyTeam
 from cube_env import CubeState, Layout, lower_bound
 from cube_env.world import CubeConfig, CubeWorld
 from tests.cube_env.acting import world

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
-from experiments.bench.cube_parts import action_names, team_board
-from experiments.bench.measure import Subject, measure, medians
+from quorum.experiments.bench.cube_parts import action_names, team_board
+from quorum.experiments.bench.measure import Subject, measure, medians
 from tests.conftest import ROOT, Quorum, environment
 
 FIGURES = {"step_time", "memory_cpu", "action_time", "action_heatmap"}

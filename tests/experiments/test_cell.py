@@ -6,8 +6,8 @@ import json
 import pytest
 import yaml
 
-from experiments.cell import Cell
-from experiments.errors import UserError
+from quorum.experiments.cell import Cell
+from quorum.experiments.errors import UserError
 
 
 def test_the_hash_is_of_the_canonical_json() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments import checks
-from experiments.checks import check
-from experiments.packages import Needed
+from quorum.experiments import checks
+from quorum.experiments.checks import check
+from quorum.experiments.packages import Needed
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:

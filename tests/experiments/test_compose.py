@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.compose import compose
-from experiments.errors import UserError
+from quorum.experiments.compose import compose
+from quorum.experiments.errors import UserError
 from tests.conftest import PLUGINS
 
 CORRIDOR = PLUGINS / "corridor_configs"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.errors import UserError
-from experiments.plugins import load_plugins
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.errors import UserError
+from quorum.experiments.plugins import load_plugins
 from maeil.metrics import compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
 from tests.conftest import PLUGINS

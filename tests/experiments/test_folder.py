@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import UserError
-from experiments.folder import EpisodeFolder
+from quorum.experiments.errors import UserError
+from quorum.experiments.folder import EpisodeFolder
 
 
 def _finished(out: Path, text: str) -> Path:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from experiments.live import LineView, LiveView
+from quorum.experiments.live import LineView, LiveView
 from maeil.trace import Stamped
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, StepTaken
 

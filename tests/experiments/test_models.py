@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from experiments.cell import Cell
-from experiments.episode import Result, run_cell
-from experiments.errors import UserError
-from experiments.models import EpisodeModels, ModelPool
-from experiments.plugins import load_plugins
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import Result, run_cell
+from quorum.experiments.errors import UserError
+from quorum.experiments.models import EpisodeModels, ModelPool
+from quorum.experiments.plugins import load_plugins
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from tests.conftest import PLUGINS
@@ -75,7 +75,7 @@ def test_a_model_for_nobody_is_a_users_mistake_and_leaves_nothing(tmp_path: Path
 def test_minds_that_do_not_declare_that_they_use_models_get_none(tmp_path: Path, monkeypatch) -> None:
     import dataclasses
 
-    from experiments.registry import minds
+    from quorum.experiments.registry import minds
 
     monkeypatch.setitem(minds._registered, "asker", dataclasses.replace(minds.get("asker"), uses_models=False))
     with pytest.raises(TypeError, match="uses_models=True"):

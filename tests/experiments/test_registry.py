@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from experiments.errors import UserError, nearest
-from experiments.plugins import load_plugins
-from experiments.registry import REGISTRIES, Registry
+from quorum.experiments.errors import UserError, nearest
+from quorum.experiments.plugins import load_plugins
+from quorum.experiments.registry import REGISTRIES, Registry
 from maeil.component import Component, ComponentConfig
 
 

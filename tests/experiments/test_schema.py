@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from experiments import schema
-from experiments.compose import compose
-from experiments.errors import UserError
-from experiments.schema import validate
+from quorum.experiments import schema
+from quorum.experiments.compose import compose
+from quorum.experiments.errors import UserError
+from quorum.experiments.schema import validate
 
 
 @pytest.fixture(scope="module")

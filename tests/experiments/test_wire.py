@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm.server import Addresses, Fault, FaultKind
-from agents.llm.simulated import SimulatedModel, SimulatedSettings
-from experiments.cell import Cell
-from experiments.episode import Result, run_cell
-from experiments.errors import UserError
+from quorum.agents.llm.server import Addresses, Fault, FaultKind
+from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import Result, run_cell
+from quorum.experiments.errors import UserError
 from maeil.metrics import reproducible
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd

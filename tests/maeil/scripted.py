@@ -9,7 +9,7 @@ from pathlib import Path
 from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
 from maeil.trace import Listener, Recorder, Stamped
 from tests.maeil.corridor import Corridor, Walk
-from topologies.individual import Individual
+from quorum.topologies.individual import Individual
 
 
 class Scripted:

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from experiments.cell import Cell
-from experiments.registry import worlds
+from quorum.experiments.cell import Cell
+from quorum.experiments.registry import worlds
 from maeil.drawing import PAPER, Drawable
 from maeil.world import World
 

@@ -12,11 +12,11 @@ from maeil.trace import Trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play
 from tests.topologies.test_timelines import GRAPH, centralized, go, nothing, resume, say
-from topologies.chain import Chain
-from topologies.debate import Debate, DebateConfig
-from topologies.decentralized import Decentralized, DecentralizedConfig
-from topologies.graph import Graph, GraphConfig
-from topologies.individual import Individual
+from quorum.topologies.chain import Chain
+from quorum.topologies.debate import Debate, DebateConfig
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.graph import Graph, GraphConfig
+from quorum.topologies.individual import Individual
 
 
 def metrics(events):

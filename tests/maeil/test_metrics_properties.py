@@ -32,10 +32,10 @@ from tests.maeil.corridor import Walk
 from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
 from tests.maeil.scripted import play
 from tests.topologies.test_timelines import centralized
-from topologies.chain import Chain
-from topologies.debate import Debate, DebateConfig
-from topologies.decentralized import Decentralized, DecentralizedConfig
-from topologies.individual import Individual
+from quorum.topologies.chain import Chain
+from quorum.topologies.debate import Debate, DebateConfig
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.individual import Individual
 
 TOPOLOGIES = [
     Individual,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeFloat, PositiveInt
 
-from experiments.registry import minds, worlds
+from quorum.experiments.registry import minds, worlds
 from maeil import (
     ActionStatus,
     Component,

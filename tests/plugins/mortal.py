@@ -13,7 +13,7 @@ from typing import Literal
 import corridor
 from pydantic import NonNegativeFloat, PositiveInt
 
-from experiments.registry import minds
+from quorum.experiments.registry import minds
 from maeil import Component, ComponentConfig, Plan, TeamContext, Thought, View
 
 

@@ -11,9 +11,9 @@ from typing import Literal
 
 import corridor
 
-from agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Model, Reply, Request, Role, Sampling, Usage
-from experiments.providers.config import ProviderConfig
-from experiments.registry import minds, providers
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Model, Reply, Request, Role, Sampling, Usage
+from quorum.experiments.providers.config import ProviderConfig
+from quorum.experiments.registry import minds, providers
 from maeil import Call, Component, ComponentConfig, Plan, Task, TeamContext, Thought, View
 
 FORMAT = AnswerFormat(

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.protocol import Role
-from agents.naive import render_prompt
-from agents.naive.blocks import read_blocks, write_block, write_json
-from agents.naive.vocabulary import describe
+from quorum.agents.llm.protocol import Role
+from quorum.agents.naive import render_prompt
+from quorum.agents.naive.blocks import read_blocks, write_block, write_json
+from quorum.agents.naive.vocabulary import describe
 from maeil import Act, TaskState
 from maeil.messages import Kind, Message
 from maeil.mind import PlanView

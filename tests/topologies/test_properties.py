@@ -13,13 +13,13 @@ from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import play
-from topologies.centralized import Centralized, CentralizedConfig
-from topologies.chain import Chain
-from topologies.debate import Debate, DebateConfig
-from topologies.decentralized import Decentralized, DecentralizedConfig
-from topologies.dialogue import Dialogue, DialogueConfig
-from topologies.graph import Graph, GraphConfig
-from topologies.individual import Individual
+from quorum.topologies.centralized import Centralized, CentralizedConfig
+from quorum.topologies.chain import Chain
+from quorum.topologies.debate import Debate, DebateConfig
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.dialogue import Dialogue, DialogueConfig
+from quorum.topologies.graph import Graph, GraphConfig
+from quorum.topologies.individual import Individual
 
 
 def graph(shape):

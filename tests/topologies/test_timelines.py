@@ -8,13 +8,13 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play
-from topologies.centralized import Centralized, CentralizedConfig
-from topologies.chain import Chain
-from topologies.debate import Debate, DebateConfig
-from topologies.decentralized import Decentralized, DecentralizedConfig
-from topologies.dialogue import Dialogue, DialogueConfig
-from topologies.graph import Graph, GraphConfig
-from topologies.individual import Individual
+from quorum.topologies.centralized import Centralized, CentralizedConfig
+from quorum.topologies.chain import Chain
+from quorum.topologies.debate import Debate, DebateConfig
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.dialogue import Dialogue, DialogueConfig
+from quorum.topologies.graph import Graph, GraphConfig
+from quorum.topologies.individual import Individual
 
 KINDS = ("stage", "message_sent", "message_read", "step")
 

@@ -10,12 +10,12 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from agents.baselines.debaters.merging import Merge, majority
-from agents.baselines.debaters.panel import Panel
-from agents.baselines.kit import Kit
-from agents.baselines.settings import PlanningConfig
-from agents.coordination.fit import needs_leader
-from agents.coordination.follower import Follower
+from quorum.agents.baselines.debaters.merging import Merge, majority
+from quorum.agents.baselines.debaters.panel import Panel
+from quorum.agents.baselines.kit import Kit
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.fit import needs_leader
+from quorum.agents.coordination.follower import Follower
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 
@@ -45,7 +45,7 @@ def build(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
 def merge_of(world: str) -> Merge:
     """Give the rule that makes one joint plan of several: the majority, and in the squeeze the median."""
     if world == "squeeze":
-        from agents.baselines.debaters.squeeze import median  # noqa: PLC0415 (only the world in use is loaded)
+        from quorum.agents.baselines.debaters.squeeze import median  # noqa: PLC0415 (only the world in use is loaded)
 
         return median
     return majority

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from agents.baselines.asking import Asker, NoJointPlan
-from agents.baselines.debaters.merging import Merge
-from agents.baselines.roles import Role
-from agents.coordination.joint import Proposal, named
+from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.debaters.merging import Merge
+from quorum.agents.baselines.roles import Role
+from quorum.agents.coordination.joint import Proposal, named
 from maeil.mind import Call, View
 from maeil.plans import Plan
 

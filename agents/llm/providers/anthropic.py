@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError
-from agents.llm.prices import Price
-from agents.llm.protocol import Finish, Reply, Request, Role
-from agents.llm.providers.base import Offer, Provider, Structured, check_address, printable_unicode, schema_message
-from agents.llm.providers.chat import checked_usage
-from agents.llm.providers.key import Key
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Finish, Reply, Request, Role
+from quorum.agents.llm.providers.base import Offer, Provider, Structured, check_address, printable_unicode, schema_message
+from quorum.agents.llm.providers.chat import checked_usage
+from quorum.agents.llm.providers.key import Key
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from agents.llm.prices import Price
-from agents.llm.protocol import AnswerFormat, ChatMessage, Reply, Request, Role
-from agents.llm.providers.failures import (
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Reply, Request, Role
+from quorum.agents.llm.providers.failures import (
     connection_failure,
     error_text,
     is_timeout,
@@ -27,7 +27,7 @@ from agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
-from agents.llm.providers.key import Key
+from quorum.agents.llm.providers.key import Key
 
 
 class Structured(StrEnum):
@@ -125,8 +125,8 @@ class Provider(ABC):
         """Answer a request within the deadline.
 
         Raises:
-            agents.llm.errors.Refused: the provider refuses.
-            agents.llm.errors.Transient: this attempt failed.
+            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.Transient: this attempt failed.
         """
         begin = time.perf_counter()
         attempts = 0

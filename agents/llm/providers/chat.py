@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from agents.llm.errors import BrokenResponse
-from agents.llm.protocol import AnswerFormat, Finish, Reply, Request, Role, Usage
-from agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
+from quorum.agents.llm.errors import BrokenResponse
+from quorum.agents.llm.protocol import AnswerFormat, Finish, Reply, Request, Role, Usage
+from quorum.agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}

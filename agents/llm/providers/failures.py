@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from agents.llm.errors import (
+from quorum.agents.llm.errors import (
     AuthenticationFailed,
     BadRequest,
     ConnectionLost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from agents.llm.errors import AuthenticationFailed
+from quorum.agents.llm.errors import AuthenticationFailed
 
 REDACTED = "[key]"
 _PLACEHOLDER = "not-needed"

@@ -7,13 +7,13 @@ import re
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from agents.llm.prices import Price
-from agents.llm.protocol import Reply, Request
-from agents.llm.providers.base import Offer, Provider, Structured, check_address
-from agents.llm.providers.chat import chat_arguments, read_chat
-from agents.llm.providers.failures import connection_failure, is_transport_failure
-from agents.llm.providers.key import Key
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.providers.base import Offer, Provider, Structured, check_address
+from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
+from quorum.agents.llm.providers.key import Key
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"

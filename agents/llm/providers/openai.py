@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from agents.llm.errors import LanguageModelError
-from agents.llm.prices import Price
-from agents.llm.protocol import Reply, Request
-from agents.llm.providers.base import Offer, Provider, Structured, check_address
-from agents.llm.providers.chat import chat_arguments, read_chat
-from agents.llm.providers.key import Key
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.providers.base import Offer, Provider, Structured, check_address
+from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.key import Key
 
 OFFICIAL_HOST = "api.openai.com"
 PATH = "/chat/completions"

@@ -19,11 +19,11 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from agents.llm.errors import LanguageModelError
-from agents.llm.protocol import Model
-from agents.llm.providers.base import SIMULATED
-from agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
-from agents.llm.server.formats import AnthropicFormat, Asked, BadBody, Format, OpenAIFormat
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.providers.base import SIMULATED
+from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
+from quorum.agents.llm.server.formats import AnthropicFormat, Asked, BadBody, Format, OpenAIFormat
 
 HOST = "127.0.0.1"
 DEFAULT_DRIP = 0.05

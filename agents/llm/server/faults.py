@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from agents.llm.protocol import Finish, Reply, Request
+from quorum.agents.llm.protocol import Finish, Reply, Request
 
 
 class FaultKind(StrEnum):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Reply, Request, Role, Sampling
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Reply, Request, Role, Sampling
 
 DEFAULT_MAX_TOKENS = 4096
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from agents.llm.simulated.model import NAME, SimulatedModel, SimulatedSettings
+from quorum.agents.llm.simulated.model import NAME, SimulatedModel, SimulatedSettings
 
 __all__ = ["NAME", "SimulatedModel", "SimulatedSettings"]

@@ -11,13 +11,13 @@ import numpy as np
 import orjson
 from pydantic import TypeAdapter
 
-from agents.crafter import RESOURCE, Scene, explore, fetch, rest, survive
-from agents.crafter_shelter import hide
-from agents.llm.simulated.crafter_critic import joint_plan
-from agents.llm.simulated.crafter_work import PATIENCE, work
-from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import take_turn
-from agents.llm.simulated.vocabulary import require
+from quorum.agents.crafter import RESOURCE, Scene, explore, fetch, rest, survive
+from quorum.agents.crafter_shelter import hide
+from quorum.agents.llm.simulated.crafter_critic import joint_plan
+from quorum.agents.llm.simulated.crafter_work import PATIENCE, work
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.llm.simulated.talk import take_turn
+from quorum.agents.llm.simulated.vocabulary import require
 from crafter_env import CrafterObservation, Direction
 from maeil.mind import Thought, View
 from maeil.plans import Plan
@@ -38,7 +38,7 @@ def read_observation(text: str) -> CrafterObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.llm.simulated.vocabulary.require`."""
     require(NEEDS, vocabulary, "crafter")
 
 
@@ -67,7 +67,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
 
 
 def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`."""
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`."""
     return joint_plan([read_observation(orjson.dumps(one).decode()) for one in brief.state], brief)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from agents.crafter import RESOURCE, Scene, explore, fetch, harvest, survive
-from agents.crafter_shelter import hide
-from agents.llm.simulated.crafter_work import PATIENCE, work
-from agents.llm.simulated.roles import Brief
-from agents.naive.answers import plan_value
+from quorum.agents.crafter import RESOURCE, Scene, explore, fetch, harvest, survive
+from quorum.agents.crafter_shelter import hide
+from quorum.agents.llm.simulated.crafter_work import PATIENCE, work
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.naive.answers import plan_value
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
 
@@ -18,7 +18,7 @@ _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() i
 
 
 def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`.
 
     Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
     and know the place, all of whom are free; where they are too few, each collects alone, or explores: the exploiter's

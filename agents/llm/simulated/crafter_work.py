@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.crafter import SOURCE, Scene, ambition, fetch, harvest, make, missing_inputs
+from quorum.agents.crafter import SOURCE, Scene, ambition, fetch, harvest, make, missing_inputs
 from crafter_env import Material
 from maeil.plans import Plan
 

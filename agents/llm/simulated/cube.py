@@ -9,11 +9,11 @@ import numpy as np
 import orjson
 from pydantic import TypeAdapter
 
-from agents.llm.simulated.cube_critic import PATIENCE, joint_plan
-from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.vocabulary import require
-from agents.negotiator.cube import Negotiator
-from agents.negotiator.cube_knowledge import recall
+from quorum.agents.llm.simulated.cube_critic import PATIENCE, joint_plan
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.llm.simulated.vocabulary import require
+from quorum.agents.negotiator.cube import Negotiator
+from quorum.agents.negotiator.cube_knowledge import recall
 from cube_env import SymbolicObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan
@@ -34,7 +34,7 @@ def read_observation(text: str) -> SymbolicObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.llm.simulated.vocabulary.require`."""
     require(NEEDS, vocabulary, "cube", "set env.vocabulary=cube")
 
 
@@ -57,5 +57,5 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
 
 
 def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`."""
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`."""
     return joint_plan(read_observation(orjson.dumps(brief.state).decode()), brief)

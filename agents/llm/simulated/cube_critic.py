@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from agents.cube import delivery, way
-from agents.llm.simulated.roles import Brief
-from agents.negotiator.cube_knowledge import block_of, clear
+from quorum.agents.cube import delivery, way
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.negotiator.cube_knowledge import block_of, clear
 from cube_env import Cell, Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
 
@@ -19,7 +19,7 @@ DELIVER, STAND_BY = "deliver", "stand_by"
 
 
 def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`.
 
     Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
     block that its team reaches soonest, the explorer with the heaviest. Of those left over, who stands ahead of a push

@@ -13,13 +13,13 @@ import numpy as np
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.llm.errors import BadRequest
-from agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
-from agents.llm.simulated import baselines, spoil
-from agents.llm.simulated.reading import find_blocks, read_view
-from agents.llm.simulated.roles import ROLES, play
-from agents.llm.simulated.smallest import smallest
-from agents.naive.answers import write
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
+from quorum.agents.llm.simulated import baselines, spoil
+from quorum.agents.llm.simulated.reading import find_blocks, read_view
+from quorum.agents.llm.simulated.roles import ROLES, play
+from quorum.agents.llm.simulated.smallest import smallest
+from quorum.agents.naive.answers import write
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
@@ -130,7 +130,7 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
             raise BadRequest(
                 f"llm=simulated has no rules for the world '{world}'; it has rules for: {', '.join(WORLDS)}"
             )
-        speaker: Any = import_module(f"agents.llm.simulated.{world}")  # only the world in use is loaded
+        speaker: Any = import_module(f"quorum.agents.llm.simulated.{world}")  # only the world in use is loaded
         if turn["role"] in ROLES:
             return play(blocks, speaker, poor, rng)
         if turn["role"] in baselines.ROLES:

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from agents.llm.protocol import ChatMessage, Request, Role
-from agents.naive.answers import ALL
-from agents.naive.blocks import read_blocks
+from quorum.agents.llm.protocol import ChatMessage, Request, Role
+from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.blocks import read_blocks
 from maeil.messages import Kind, Message
 from maeil.mind import Act, Observation, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
@@ -37,7 +37,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         observation: the block of that name, read by the rules of the world.
 
     Raises:
-        ValueError, KeyError: the blocks are not what `agents.naive.prompts` writes.
+        ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
     """
     turn = orjson.loads(blocks["turn"])
     names = tuple(turn["team"])

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import orjson
 
-from agents.llamac.roles import Role
-from agents.naive.answers import plan_value
+from quorum.agents.llamac.roles import Role
+from quorum.agents.naive.answers import plan_value
 from maeil.mind import Observation
 from maeil.plans import Plan
 

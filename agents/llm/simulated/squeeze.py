@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from pydantic import TypeAdapter
 
-from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import take_turn
-from agents.llm.simulated.vocabulary import require
-from agents.squeeze import next_try, share, widest_gap
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.llm.simulated.talk import take_turn
+from quorum.agents.llm.simulated.vocabulary import require
+from quorum.agents.squeeze import next_try, share, widest_gap
 from llamac_env import Pick, SqueezeObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
@@ -31,7 +31,7 @@ def read_observation(text: str) -> SqueezeObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.llm.simulated.vocabulary.require`."""
     require(NEEDS, vocabulary, "squeeze")
 
 
@@ -61,7 +61,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
 
 
 def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`.
 
     The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the middle
     of the widest gap between them, and follows the exploiter when there is none. What other agents pick is taken off.

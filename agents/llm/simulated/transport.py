@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from agents.llm.simulated.roles import Brief
-from agents.llm.simulated.talk import take_turn
-from agents.llm.simulated.vocabulary import require
-from agents.transport import distance_left, gain, one_step, places, plan_of
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.llm.simulated.talk import take_turn
+from quorum.agents.llm.simulated.vocabulary import require
+from quorum.agents.transport import distance_left, gain, one_step, places, plan_of
 from llamac_env import (
     Board,
     BoxMove,
@@ -52,7 +52,7 @@ def read_observation(text: str) -> TransportObservation:
 
 
 def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `agents.llm.simulated.vocabulary.require`."""
+    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.llm.simulated.vocabulary.require`."""
     require(NEEDS, vocabulary, "transport")
 
 
@@ -84,7 +84,7 @@ def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.G
 
 
 def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `agents.llm.simulated.roles.Proposer`.
+    """Make a joint plan: `quorum.agents.llm.simulated.roles.Proposer`.
 
     The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps ahead;
     one step where others carry out plans that it does not know of. The exploiter makes the moves of this step that

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.llm.errors import BadRequest
+from quorum.agents.llm.errors import BadRequest
 
 
 def require(needed: frozenset[str], vocabulary: frozenset[str], world: str, way_out: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from experiments.compare.comparison import Comparison
+from quorum.experiments.compare.comparison import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     """Draw every figure for which there is something to show; give name, a description in words, and the figure."""
-    from experiments.compare.figures import curves, failures, pareto, radar, values  # noqa: PLC0415 - Matplotlib
+    from quorum.experiments.compare.figures import curves, failures, pareto, radar, values  # noqa: PLC0415 - Matplotlib
 
     for part in (values, curves, radar, failures, pareto):
         yield from part.draw(comparison)

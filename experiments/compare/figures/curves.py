@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import short, written
-from experiments.compare.figures import style
-from experiments.compare.tables import STATISTIC_NAMES
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import short, written
+from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.tables import STATISTIC_NAMES
 
 
 def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:

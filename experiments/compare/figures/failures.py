@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import written
-from experiments.compare.figures import style
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.figures import style
 from maeil.tasks import Constraint
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.compare import metrics
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import written
-from experiments.compare.figures import style
+from quorum.experiments.compare import metrics
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.figures import style
 
 COSTS = ("model.usd", "model.completion_tokens", "communication.messages", "decision.thoughts")
 """What may stand for cost: the first that every group defines and some group has more than nothing of."""

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from experiments.compare.comparison import Comparison, Group
-from experiments.compare.factors import written
-from experiments.compare.figures import style
-from experiments.statistics.aggregates import Floats
+from quorum.experiments.compare.comparison import Comparison, Group
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.figures import style
+from quorum.experiments.statistics.aggregates import Floats
 
 AXES = {
     "constraints.satisfied_spatial": "SP",

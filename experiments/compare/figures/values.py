@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from experiments.compare import metrics
-from experiments.compare.comparison import Comparison
-from experiments.compare.factors import written
-from experiments.compare.figures import style
-from experiments.compare.tables import STATISTIC_NAMES, level_label
-from experiments.results.rows import Scalar
-from experiments.statistics import Estimate
+from quorum.experiments.compare import metrics
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.tables import STATISTIC_NAMES, level_label
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.statistics import Estimate
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
 """The metrics of the small multiples, beside those that are asked for."""

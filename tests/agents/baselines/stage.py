@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from agents.llm.structured import Structuring
+from quorum.agents.llm.structured import Structuring
 from maeil import LoopSettings, World
 from maeil.trace import Stamped
 from tests.agents.llamac.stage import Cast, joint
@@ -17,7 +17,7 @@ from tests.agents.llamac.teams import coordinated
 from tests.agents.naive_team import CONFIGS, context, prompts
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
-from topologies.dialogue import Dialogue, DialogueConfig
+from quorum.topologies.dialogue import Dialogue, DialogueConfig
 
 BASELINES = ("cmas", "hmas1", "hmas2", "dmas", "debaters")
 
@@ -42,7 +42,7 @@ def config(name: str, **changes: Any) -> Any:
     values = yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
     own = prompts()
     found = {**values, "prompts_folder": own["folder"], "rules": own["rules"], **changes}
-    return import_module(f"agents.baselines.{name}").component.config(**found)
+    return import_module(f"quorum.agents.baselines.{name}").component.config(**found)
 
 
 def episode(
@@ -60,7 +60,7 @@ def episode(
     """Play an episode of a baseline."""
     topology = fitting(name, len(world.agents), rounds)
     given = context(world, topology, lambda who: Structuring(models(who), repairs))
-    minds = import_module(f"agents.baselines.{name}").component.build(config(name, **changes), given)
+    minds = import_module(f"quorum.agents.baselines.{name}").component.build(config(name, **changes), given)
     n = len(world.agents)
     return play(
         minds[:n],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agents.baselines.debaters import merge_of
-from agents.baselines.debaters.merging import majority
-from agents.baselines.debaters.squeeze import median
+from quorum.agents.baselines.debaters import merge_of
+from quorum.agents.baselines.debaters.merging import majority
+from quorum.agents.baselines.debaters.squeeze import median
 from llamac_env import Pick
 from maeil import Plan, Task
 from tests.agents.baselines.stage import end_of, run

@@ -8,13 +8,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agents.baselines.cmas import build
-from agents.llm.protocol import Request
-from agents.llm.simulated import SimulatedModel
-from agents.naive.blocks import read_blocks
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.errors import UserError
+from quorum.agents.baselines.cmas import build
+from quorum.agents.llm.protocol import Request
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.naive.blocks import read_blocks
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.errors import UserError
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics

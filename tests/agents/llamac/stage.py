@@ -8,17 +8,17 @@ from typing import Any
 
 import orjson
 
-from agents.coordination.prompts import RolePrompts
-from agents.coordination.speaker import Speaker
-from agents.llamac.actor import Actor
-from agents.llamac.answers import Answers
-from agents.llamac.critic import TripletCritic
-from agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
-from agents.llamac.roles import Role
-from agents.llamac.scrutiny import Scrutiny
-from agents.llm.protocol import Finish, Reply, Request, Usage
-from agents.llm.structured import Structuring
-from agents.naive.blocks import read_blocks
+from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.llamac.actor import Actor
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.critic import TripletCritic
+from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
+from quorum.agents.llamac.roles import Role
+from quorum.agents.llamac.scrutiny import Scrutiny
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.naive.blocks import read_blocks
 from maeil import LoopSettings
 from maeil.tasks import Constraint
 from maeil.trace import Stamped

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from agents.llamac.crafter_gates import CrafterGates
-from agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.llamac.crafter_gates import CrafterGates
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 from crafter_env import (
     Collect,
     Craft,

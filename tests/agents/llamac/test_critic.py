@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.coordination.joint import GRAMMAR
+from quorum.agents.coordination.joint import GRAMMAR
 from maeil import LoopSettings
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace

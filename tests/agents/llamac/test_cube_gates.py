@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from agents.llamac.cube_gates import CubeGates
-from agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.llamac.cube_gates import CubeGates
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 from cube_env import (
     CubeEnv,
     Direction,

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from agents.cube import delivery
-from agents.heuristic.cube import GreedyTeam
-from agents.llamac.cube_gates import CubeGates
-from agents.llamac.gates import Joint, Sight
-from agents.negotiator.cube_knowledge import clear
+from quorum.agents.cube import delivery
+from quorum.agents.heuristic.cube import GreedyTeam
+from quorum.agents.llamac.cube_gates import CubeGates
+from quorum.agents.llamac.gates import Joint, Sight
+from quorum.agents.negotiator.cube_knowledge import clear
 from cube_env import SymbolicObservation, roll_out
 from maeil import Plan, Thought, View
 from tests.agents.naive_team import cube

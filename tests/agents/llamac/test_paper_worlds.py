@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from agents.llamac import gates_of
-from agents.llamac.answers import Answers
+from quorum.agents.llamac import gates_of
+from quorum.agents.llamac.answers import Answers
 from llamac_env import load_instances
 from llamac_env import settings as frozen
 from maeil.metrics import compute_metrics

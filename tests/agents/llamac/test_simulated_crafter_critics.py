@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import orjson
 
-from agents.llm.simulated.crafter import propose
-from agents.llm.simulated.roles import Brief
+from quorum.agents.llm.simulated.crafter import propose
+from quorum.agents.llm.simulated.roles import Brief
 from crafter_env import Collect, Item, Resource
 from maeil import Plan
 from tests.crafter_env.joined import world

@@ -6,11 +6,11 @@ import numpy as np
 import orjson
 import pytest
 
-from agents.llamac.cube_gates import CubeGates
-from agents.llamac.gates import Joint, Sight
-from agents.llm.simulated.cube import propose
-from agents.llm.simulated.roles import Brief
-from agents.naive.answers import plan_value
+from quorum.agents.llamac.cube_gates import CubeGates
+from quorum.agents.llamac.gates import Joint, Sight
+from quorum.agents.llm.simulated.cube import propose
+from quorum.agents.llm.simulated.roles import Brief
+from quorum.agents.naive.answers import plan_value
 from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock
 from maeil import Plan
 from tests.agents.naive_team import cube

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.llamac.gates import Fault, Joint, Sight
-from agents.llamac.squeeze_gates import LISTED, SqueezeGates
+from quorum.agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.llamac.squeeze_gates import LISTED, SqueezeGates
 from llamac_env import Pick
 from maeil import Plan
 from tests.llamac_env.test_squeeze import world

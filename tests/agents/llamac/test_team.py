@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.llamac import build
-from agents.llm.errors import BadRequest
-from agents.llm.simulated import SimulatedModel
-from agents.llm.simulated.cube import check
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.errors import UserError
+from quorum.agents.llamac import build
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.simulated import SimulatedModel
+from quorum.agents.llm.simulated.cube import check
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.errors import UserError
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace

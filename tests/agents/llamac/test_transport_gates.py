@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agents.llamac.gates import Fault, Joint, Sight
-from agents.llamac.transport_gates import TransportGates
-from agents.transport import one_step, plan_of
+from quorum.agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.llamac.transport_gates import TransportGates
+from quorum.agents.transport import one_step, plan_of
 from llamac_env import Board, BoxName, Move, NoPlan, Wait, greedy_plan
 from llamac_env.transport.observation import observe
 from maeil import Plan, SymbolicAction

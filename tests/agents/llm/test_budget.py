@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from agents.llm.budget import Budget, Budgeted, Spending
-from agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
-from agents.llm.prices import TABLE, Price, find_price
-from agents.llm.protocol import Usage
-from agents.llm.stack import build_stack
+from quorum.agents.llm.budget import Budget, Budgeted, Spending
+from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
+from quorum.agents.llm.prices import TABLE, Price, find_price
+from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.stack import build_stack
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
 
 PRICE = Price(input=1000.0, output=0.0, cached=0.0, source="test", date="2026-11-21")
@@ -116,13 +116,13 @@ def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
 def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
     import importlib
 
-    from agents.llm import prices
+    from quorum.agents.llm import prices
 
     other = find_price("litellm", "gemini/gemini-2.5-flash")
     assert other is not None
     assert "litellm" in other.source
     for (provider, model), price in TABLE.items():
-        map_price = importlib.import_module("agents.llm.prices")._litellm_price(provider, model)
+        map_price = importlib.import_module("quorum.agents.llm.prices")._litellm_price(provider, model)
         assert map_price is not None
         assert (map_price.input, map_price.output, map_price.cached) == pytest.approx(
             (price.input, price.output, price.cached)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agents.llm.errors import (
+from quorum.agents.llm.errors import (
     AnswerInvalid,
     AuthenticationFailed,
     BadRequest,
@@ -21,8 +21,8 @@ from agents.llm.errors import (
     Transient,
     UnknownModel,
 )
-from agents.llm.protocol import Finish
-from agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.protocol import Finish
+from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
 
 MENDED = [
@@ -227,7 +227,7 @@ async def test_what_is_refused_is_asked_once(wire: str, kind: FaultKind) -> None
 
 @pytest.mark.parametrize("wire", WIRES)
 async def test_an_unknown_model_and_a_wrong_address_are_told_apart(wire: str) -> None:
-    from agents.llm.server import Addresses
+    from quorum.agents.llm.server import Addresses
     from tests.agents.llm.wire import client, serve
 
     async with serve(Brain()) as addresses:

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from agents.llm.errors import RateLimited
-from agents.llm.limits import AdaptiveConcurrency, Limited, Limits
-from agents.llm.protocol import Reply, Request
+from quorum.agents.llm.errors import RateLimited
+from quorum.agents.llm.limits import AdaptiveConcurrency, Limited, Limits
+from quorum.agents.llm.protocol import Reply, Request
 from tests.agents.llm.wire import TEXT, Brain, Sleeper, reply, request
 
 

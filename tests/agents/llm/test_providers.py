@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from agents.llm.errors import AuthenticationFailed, BadRequest
-from agents.llm.prices import Price
-from agents.llm.protocol import AnswerFormat, Finish, Model, Reply, Role, Usage
-from agents.llm.providers.base import Structured, printable_unicode
-from agents.llm.providers.chat import is_strict
-from agents.llm.providers.litellm import INSTALL, LiteLLMModel
-from agents.llm.providers.openai import OpenAIModel
-from agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply, Role, Usage
+from quorum.agents.llm.providers.base import Structured, printable_unicode
+from quorum.agents.llm.providers.chat import is_strict
+from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
+from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import (
     ANSWER,
     HAS_LITELLM,
@@ -153,7 +153,7 @@ async def test_an_sdk_is_imported_only_when_its_provider_is_built() -> None:
     import subprocess
 
     code = (
-        "import sys; import agents.llm.providers.openai, agents.llm.providers.anthropic, agents.llm.providers.litellm;"
+        "import sys; import quorum.agents.llm.providers.openai, quorum.agents.llm.providers.anthropic, quorum.agents.llm.providers.litellm;"
         "print({'openai', 'anthropic', 'litellm', 'httpx2'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -175,7 +175,7 @@ def test_litellm_looks_nothing_up_when_it_is_imported() -> None:
         "import socket\n"
         "def connect(*arguments): raise SystemExit('a connection')\n"
         "socket.socket.connect = socket.create_connection = socket.getaddrinfo = connect\n"
-        "from agents.llm.providers.litellm import LiteLLMModel\n"
+        "from quorum.agents.llm.providers.litellm import LiteLLMModel\n"
         "LiteLLMModel('openai/any', base_url='http://127.0.0.1:1')"
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agents.llm.budget import Budget, Spending
-from agents.llm.errors import (
+from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.errors import (
     AnswerInvalid,
     BudgetReached,
     InfrastructureFailed,
@@ -18,10 +18,10 @@ from agents.llm.errors import (
     ServerFailed,
     UnknownModel,
 )
-from agents.llm.recording import Recording
-from agents.llm.records import dump, load
-from agents.llm.replay import Replay
-from agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.records import dump, load
+from quorum.agents.llm.replay import Replay
+from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
 
 Records = list[dict[str, Any]]

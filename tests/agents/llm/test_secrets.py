@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm.cache import Cache
-from agents.llm.errors import AuthenticationFailed, LanguageModelError
-from agents.llm.protocol import Request
-from agents.llm.providers.key import Key
-from agents.llm.server import Fault, FaultKind
-from agents.llm.stack import Caching
+from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.errors import AuthenticationFailed, LanguageModelError
+from quorum.agents.llm.protocol import Request
+from quorum.agents.llm.providers.key import Key
+from quorum.agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.stack import Caching
 from maeil.errors import EpisodeStop
 from tests.agents.llm.wire import CANARY, KEY_VARIABLE, TEXT, WIRES, Brain, provider, request, stack
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agents.llm.server import Fault, FaultKind, serve
+from quorum.agents.llm.server import Fault, FaultKind, serve
 from tests.agents.llm.wire import TEXT, Brain
 
 CHAT = {"model": "simulated", "messages": [{"role": "user", "content": "Hello"}]}
@@ -113,7 +113,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 def test_run_serves_until_it_is_interrupted() -> None:
     code = (
         "from tests.agents.llm.wire import Brain\n"
-        "from agents.llm.server import run\n"
+        "from quorum.agents.llm.server import run\n"
         "run(Brain('hello'), ready=lambda addresses: print(addresses.openai, flush=True))"
     )
     with subprocess.Popen(

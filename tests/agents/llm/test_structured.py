@@ -9,12 +9,12 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from agents.llm.errors import AnswerInvalid, ServerFailed
-from agents.llm.extraction import NoAnswer, extract
-from agents.llm.protocol import Finish, Role
-from agents.llm.records import read_reply
-from agents.llm.structured import Structuring
-from agents.llm.validation import UnsupportedSchema, Validator, validator_of
+from quorum.agents.llm.errors import AnswerInvalid, ServerFailed
+from quorum.agents.llm.extraction import NoAnswer, extract
+from quorum.agents.llm.protocol import Finish, Role
+from quorum.agents.llm.records import read_reply
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.llm.validation import UnsupportedSchema, Validator, validator_of
 from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, Brain, reply, request
 
 VALIDATOR = Validator(SCHEMA)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agents.llm.protocol import (
+from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
     Finish,
@@ -24,13 +24,13 @@ from agents.llm.protocol import (
     Sampling,
     Usage,
 )
-from agents.llm.providers.anthropic import AnthropicModel
-from agents.llm.providers.base import Provider
-from agents.llm.providers.litellm import INSTALL, LiteLLMModel
-from agents.llm.providers.openai import OpenAIModel
-from agents.llm.retry import RetryRules
-from agents.llm.server import Addresses, Faults, serve
-from agents.llm.stack import build_stack
+from quorum.agents.llm.providers.anthropic import AnthropicModel
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
+from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.retry import RetryRules
+from quorum.agents.llm.server import Addresses, Faults, serve
+from quorum.agents.llm.stack import build_stack
 
 KEY_VARIABLE = "QUORUM_TEST_API_KEY"
 CANARY = "sk-canary-7f3a9c51e2d84b60"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from experiments.compare import Question, compare
-from experiments.report import write_report
-from experiments.results import read_results
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.report import write_report
+from quorum.experiments.results import read_results
 from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
 
 api = pytest.importorskip("playwright.sync_api", reason="pip install 'quorum-harness[test]'")

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.compare import Question, compare
-from experiments.compare.figures import figures
-from experiments.compare.records import as_csv, curves
-from experiments.errors import UserError
-from experiments.results import read_results
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.records import as_csv, curves
+from quorum.experiments.errors import UserError
+from quorum.experiments.results import read_results
 from tests.experiments.comparing.folders import real_sweep
 
 

@@ -14,14 +14,14 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from experiments.compare import Question, compare
-from experiments.compare.files import write_files
-from experiments.compare.formats import as_latex, as_markdown
-from experiments.compare.notes import notes
-from experiments.compare.table import Table
-from experiments.compare.tables import tables
-from experiments.report import write_report
-from experiments.results import read_results
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.files import write_files
+from quorum.experiments.compare.formats import as_latex, as_markdown
+from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.table import Table
+from quorum.experiments.compare.tables import tables
+from quorum.experiments.report import write_report
+from quorum.experiments.results import read_results
 from tests.conftest import Quorum
 from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
 

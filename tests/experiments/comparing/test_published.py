@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from experiments.compare import Question, compare
-from experiments.compare.tables import tables
-from experiments.results import read_results
-from experiments.sweep.plan import plan
-from experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.tables import tables
+from quorum.experiments.results import read_results
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.store import Command, SweepFolder
 from tests.experiments.comparing.folders import outcome, write_plan, write_run
 
 PUBLISHED = {

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.errors import UserError
-from experiments.results import as_csv, read_results, write_csv
+from quorum.experiments.errors import UserError
+from quorum.experiments.results import as_csv, read_results, write_csv
 from tests.conftest import Quorum
 from tests.experiments.comparing.folders import configuration, outcome, real_sweep, write_plan, write_run
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import UserError
-from experiments.results import read_results
-from experiments.results.sql import ask
+from quorum.experiments.errors import UserError
+from quorum.experiments.results import read_results
+from quorum.experiments.results.sql import ask
 from tests.conftest import Quorum
 from tests.experiments.comparing.folders import outcome, write_run
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
 from maeil.drawing import Canvas, Drawing
 from maeil.trace.events import EpisodeStart, StepTaken
 

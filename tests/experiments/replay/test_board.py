@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments.replay.board import BoardPainter
-from experiments.replay.colours import PAPER_WHITE, parse
+from quorum.experiments.replay.board import BoardPainter
+from quorum.experiments.replay.colours import PAPER_WHITE, parse
 from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
 
 GREEN, ORANGE, BLUE, BLACK = "#009e73", "#e69f00", "#0072b2", "#1d1d1f"

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments.errors import UserError
-from experiments.replay.command import Asked, replay_out
-from experiments.replay.film import Film, check_target, make_film
-from experiments.replay.frames import drawable
-from experiments.replay.lettering import clipped, font, two_lines
-from experiments.replay.page import Page
-from experiments.replay.reel import reel
-from experiments.replaying import open_run
+from quorum.experiments.errors import UserError
+from quorum.experiments.replay.command import Asked, replay_out
+from quorum.experiments.replay.film import Film, check_target, make_film
+from quorum.experiments.replay.frames import drawable
+from quorum.experiments.replay.lettering import clipped, font, two_lines
+from quorum.experiments.replay.page import Page
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.replaying import open_run
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 

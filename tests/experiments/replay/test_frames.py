@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import UserError
-from experiments.replay.frames import drawable, frames
-from experiments.replay.reel import reel
-from experiments.replaying import open_run
+from quorum.experiments.errors import UserError
+from quorum.experiments.replay.frames import drawable, frames
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.replaying import open_run
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, ScoreChange
 from tests.experiments.replay.conftest import CELLS, edit_trace

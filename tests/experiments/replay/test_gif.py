@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
-from experiments.replay.colours import palette
-from experiments.replay.gif import encode_gif
+from quorum.experiments.replay.colours import palette
+from quorum.experiments.replay.gif import encode_gif
 from maeil.drawing import Kind
 
 COLOURS = palette([Kind("a", "#e69f00", "#000000"), Kind("b", "#0072b2", "#000000")])

@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from experiments.replay.characters import as_characters
-from experiments.replay.reel import reel
-from experiments.replay.terminal import play, print_frames
-from experiments.replaying import open_run
+from quorum.experiments.replay.characters import as_characters
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.replay.terminal import play, print_frames
+from quorum.experiments.replaying import open_run
 from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
 from tests.experiments.replay.conftest import CELLS, edit_trace
 

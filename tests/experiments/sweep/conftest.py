@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from experiments.plugins import load_plugins
-from experiments.sweep.command import Asked, Outcome, sweep_out
+from quorum.experiments.plugins import load_plugins
+from quorum.experiments.sweep.command import Asked, Outcome, sweep_out
 from tests.conftest import PLUGINS
 
 MODULES = ("corridor", "parrot", "mortal")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import cli
-from experiments.engines.protocol import Job
-from experiments.sweep.command import Asked, sweep_out
-from experiments.sweep.plan import plan
-from experiments.sweep.progress import nothing
-from experiments.sweep.run import run_sweep
-from experiments.sweep.work import Queue, Stop
+import quorum.cli
+from quorum.experiments.engines.protocol import Job
+from quorum.experiments.sweep.command import Asked, sweep_out
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.progress import nothing
+from quorum.experiments.sweep.run import run_sweep
+from quorum.experiments.sweep.work import Queue, Stop
 from tests.experiments.sweep.conftest import MODULES
 
 WORDS = ("env=corridor", "agents=walker", "n=1", "engine.workers=1")

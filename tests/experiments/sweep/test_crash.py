@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.engines.choose import choose
-from experiments.episode import run_cell
-from experiments.results import as_csv, read_results
-from experiments.sweep.command import Asked
-from experiments.sweep.plan import plan
-from experiments.sweep.run import Standing, run_sweep
-from experiments.sweep.store import Command, SweepFolder
-from experiments.sweep.work import Queue
+from quorum.experiments.engines.choose import choose
+from quorum.experiments.episode import run_cell
+from quorum.experiments.results import as_csv, read_results
+from quorum.experiments.sweep.command import Asked
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.run import Standing, run_sweep
+from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.work import Queue
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.errors import UserError
-from experiments.sweep.command import Asked
-from experiments.sweep.work import MOST_DEATHS, Stop
+from quorum.experiments.errors import UserError
+from quorum.experiments.sweep.command import Asked
+from quorum.experiments.sweep.work import MOST_DEATHS, Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

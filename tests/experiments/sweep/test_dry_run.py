@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from agents.llm.prices import find_price
-from experiments.sweep.command import Asked, show_plan
-from experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
+from quorum.agents.llm.prices import find_price
+from quorum.experiments.sweep.command import Asked, show_plan
+from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
 from tests.experiments.sweep.conftest import Sweep
 
 PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from experiments.engines.crew import Member, hand_out
-from experiments.engines.protocol import Job, Shard
-from experiments.engines.slurm import run_shard
-from experiments.errors import UserError
-from experiments.provenance import Code, provenance
-from experiments.results import as_csv, read_results
-from experiments.sweep.plan import plan
-from experiments.sweep.planned import PlannedCell
-from experiments.sweep.spending import Costs, SweepBudget
-from experiments.sweep.work import Queue, Stop
+from quorum.experiments.engines.crew import Member, hand_out
+from quorum.experiments.engines.protocol import Job, Shard
+from quorum.experiments.engines.slurm import run_shard
+from quorum.experiments.errors import UserError
+from quorum.experiments.provenance import Code, provenance
+from quorum.experiments.results import as_csv, read_results
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.work import Queue, Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.compose import session
-from experiments.errors import UserError
-from experiments.sweep.grid import axes, count, joined, points
+from quorum.experiments.compose import session
+from quorum.experiments.errors import UserError
+from quorum.experiments.sweep.grid import axes, count, joined, points
 from tests.conftest import PLUGINS
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cell import Cell
-from experiments.errors import UserError
-from experiments.sweep.plan import plan
+from quorum.experiments.cell import Cell
+from quorum.experiments.errors import UserError
+from quorum.experiments.sweep.plan import plan
 
 PUBLISHED = (
     "fixed: []\ngrid: []\narms: {{}}\npublished: {{source: A paper, factors: [n], "

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from experiments.engines.protocol import Finished, Started, Traffic
-from experiments.provenance import Code
-from experiments.sweep.done import Done, Spent
-from experiments.sweep.plan import plan
-from experiments.sweep.progress import Progress, clock_time, lines, live_table
-from experiments.sweep.run import Standing
-from experiments.sweep.spending import Costs, SweepBudget
-from experiments.sweep.work import Queue, Stop
+from quorum.experiments.engines.protocol import Finished, Started, Traffic
+from quorum.experiments.provenance import Code
+from quorum.experiments.sweep.done import Done, Spent
+from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.progress import Progress, clock_time, lines, live_table
+from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.work import Queue, Stop
 
 
 class Clock:

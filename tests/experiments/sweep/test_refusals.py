@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import cli
-from experiments import packages
-from experiments.errors import UserError
+import quorum.cli
+from quorum.experiments import packages
+from quorum.experiments.errors import UserError
 
 MISTAKES = {
     (): "a sweep needs a grid",

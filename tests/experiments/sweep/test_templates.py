@@ -6,10 +6,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from experiments.compose import compose, session
-from experiments.errors import UserError
-from experiments.sweep.grid import axes, points
-from experiments.sweep.templates import Templates
+from quorum.experiments.compose import compose, session
+from quorum.experiments.errors import UserError
+from quorum.experiments.sweep.grid import axes, points
+from quorum.experiments.sweep.templates import Templates
 from tests.conftest import PLUGINS
 
 WORDS = st.lists(

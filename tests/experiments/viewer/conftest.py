@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from experiments.cell import Cell
-from experiments.episode import run_cell
-from experiments.viewer.library import Library
-from experiments.viewer.server import guarded
+from quorum.experiments.cell import Cell
+from quorum.experiments.episode import run_cell
+from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.server import guarded
 from tests.experiments.comparing.test_browser import BROWSERS, INSTALL
 
 if TYPE_CHECKING:

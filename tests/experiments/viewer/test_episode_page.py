@@ -11,9 +11,9 @@ import yaml
 
 from crafter_env.constants import Material
 from crafter_env.symbolic.picture import KINDS
-from experiments.registry import worlds
-from experiments.viewer.episode import read_episode
-from experiments.viewer.page import exported_page
+from quorum.experiments.registry import worlds
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.page import exported_page
 from maeil.drawing import Drawable
 from maeil.trace import read_trace, replay
 from maeil.trace.events import MessageSent, PlanChange, StageChange, StepOutcome

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from experiments.errors import UserError
-from experiments.viewer.command import export, view
+from quorum.experiments.errors import UserError
+from quorum.experiments.viewer.command import export, view
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
 
