@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quorum.experiments.episode import Result, Watch
+    from quorum.experiments.episode.runner import Result, Watch
     from quorum.experiments.sweep.command import Report
 
 app = typer.Typer(
@@ -40,7 +40,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but errors."
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from quorum.experiments.version import __version__
+        from quorum.experiments.common.version import __version__
 
         typer.echo(f"quorum {__version__}")
         raise typer.Exit
@@ -108,10 +108,10 @@ def run(
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
-    from quorum.experiments.cell import Cell
-    from quorum.experiments.episode import Interrupted, run_cell
-    from quorum.experiments.errors import UserError
-    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.common.errors import UserError
+    from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.plugins import load_plugins
+    from quorum.experiments.episode.runner import Interrupted, run_cell
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -137,7 +137,7 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
     """Choose how the episode is shown while it runs."""
     from rich.console import Console
 
-    from quorum.experiments.live import LineView, LiveView
+    from quorum.experiments.episode.live import LineView, LiveView
 
     console = Console(stderr=as_json or not sys.stdout.isatty())
     if live:
@@ -152,7 +152,7 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
     from rich.console import Console
 
-    from quorum.experiments import summary
+    from quorum.experiments.results import summary
 
     if as_json:
         _print_json(summary.as_json(result))
@@ -214,11 +214,11 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
-    from quorum.experiments.plugins import load_plugins
-    from quorum.experiments.sweep.command import Asked, show_plan, sweep_out
+    from quorum.experiments.configuration.plugins import load_plugins
+    from quorum.experiments.sweep.command import SweepRequest, show_plan, sweep_out
 
     load_plugins(plugin or [])
-    asked = Asked(
+    asked = SweepRequest(
         words=tuple(words or ()),
         out=out,
         name=name,
@@ -273,8 +273,8 @@ def metrics(
       quorum metrics runs/* --write
       quorum metrics old/trace.jsonl.gz --json
     """
-    from quorum.experiments.errors import UserError
-    from quorum.experiments.recompute import recompute_all, write_metrics
+    from quorum.experiments.common.errors import UserError
+    from quorum.experiments.results.recompute import recompute_all, write_metrics
 
     done, wrong = recompute_all(runs)
     if as_json:
@@ -282,7 +282,7 @@ def metrics(
     elif done:
         from rich.console import Console
 
-        from quorum.experiments.summary import print_metrics
+        from quorum.experiments.results.summary import print_metrics
 
         print_metrics(done, Console())
     if write:
@@ -319,7 +319,7 @@ def results(
     """
     from rich.console import Console
 
-    from quorum.experiments.errors import UserError
+    from quorum.experiments.common.errors import UserError
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
 
@@ -457,7 +457,7 @@ def report(
     """
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
-    from quorum.experiments.report import write_report
+    from quorum.experiments.compare.report import write_report
     from quorum.experiments.results import read_results
 
     found = read_results(sweep)
@@ -507,12 +507,12 @@ def replay(
     """
     from rich.console import Console
 
-    from quorum.experiments.plugins import load_plugins
-    from quorum.experiments.replay.command import Asked, replay_out
+    from quorum.experiments.configuration.plugins import load_plugins
+    from quorum.experiments.replay.command import ReplayRequest, replay_out
 
     load_plugins(plugin or [])
     runs = [run] if other is None else [run, other]
-    asked = Asked(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    asked = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
     try:
         told = replay_out(asked, Console(), quiet=quiet)
     except KeyboardInterrupt:
@@ -547,7 +547,7 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
-    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.viewer import command
 
     load_plugins(plugin or [])
@@ -575,8 +575,8 @@ def list_(
     """
     import shutil
 
-    from quorum.experiments.listing import as_text, listing
-    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.configuration.listing import as_text, listing
+    from quorum.experiments.configuration.plugins import load_plugins
 
     load_plugins(plugin or [])
     data = listing(group, config_dir)
@@ -603,13 +603,13 @@ def show(
       quorum show prompt n=4 topology=debate agent=1
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
     """
-    from quorum.experiments.cell import Cell
-    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.plugins import load_plugins
 
     load_plugins(plugin or [])
     arguments = overrides or []
     if arguments[:1] == ["prompt"]:
-        from quorum.experiments.prompt import first_prompt
+        from quorum.experiments.episode.prompt import first_prompt
 
         prompt = first_prompt(arguments[1:], config_dir)
         if as_json:
@@ -648,8 +648,8 @@ def check(
     """
     from dataclasses import asdict
 
-    from quorum.experiments.checks import check as look
-    from quorum.experiments.plugins import load_plugins
+    from quorum.experiments.configuration.plugins import load_plugins
+    from quorum.experiments.episode.checks import check as look
 
     load_plugins(plugin or [])
     findings = list(look(overrides or [], out, config_dir))
@@ -688,8 +688,8 @@ def cache(
       quorum cache stats --json
       quorum cache clear --yes
     """
-    from quorum.experiments.answers import clear, look
-    from quorum.experiments.errors import UserError, choices_hint
+    from quorum.experiments.common.errors import UserError, choices_hint
+    from quorum.experiments.episode.answer_cache import clear, look
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
@@ -728,7 +728,7 @@ def serve_simulated(
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
     """
-    from quorum.experiments.serve import serve
+    from quorum.experiments.episode.serve import serve
 
     serve(overrides or [], port, faults or [], latency, typer.echo)
 
@@ -760,7 +760,7 @@ def bench(
     from importlib import import_module
 
     from quorum.experiments.bench import BENCHES
-    from quorum.experiments.errors import UserError, choices_hint
+    from quorum.experiments.common.errors import UserError, choices_hint
 
     if world not in BENCHES:
         raise UserError(f"bench: there is no benchmark of {world!r}", choices_hint(world, "Benchmarks", BENCHES))
@@ -778,7 +778,7 @@ def main() -> None:
     try:
         app(prog_name="quorum")
     except Exception as error:
-        from quorum.experiments.errors import UserError
+        from quorum.experiments.common.errors import UserError
 
         if not isinstance(error, UserError):
             raise

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 TOPOLOGIES = ("individual", "debate", "centralized", "decentralized")
 SIZES = (2, 4, 8, 16, 32)

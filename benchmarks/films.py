@@ -17,11 +17,11 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.replay.film import Film, check_target, make_film
 from quorum.experiments.replay.reel import reel
-from quorum.experiments.replaying import open_run
+from quorum.experiments.results.recorded import open_run
 
 STEPS = 300
 CELLS = {

@@ -31,16 +31,16 @@ from openai.types.chat import ChatCompletion
 from rich.console import Console
 from rich.table import Table
 
+from maeil.trace import Recorder
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Offer, Structured
 from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.openai import PATH
 from quorum.agents.llm.server import run
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import build, play
-from quorum.experiments.models import EpisodeModels, ModelPool
-from quorum.experiments.prompt import first_prompt
-from maeil.trace import Recorder
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.prompt import first_prompt
+from quorum.experiments.episode.runner import build, play
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil import (
+    ActionEnd,
     ActionStatus,
-    Ended,
     LoopSettings,
     Plan,
     Progress,
@@ -51,8 +51,8 @@ class _Controller:
     def __init__(self, steps: int) -> None:
         self.left = steps
 
-    def status(self) -> Ended | None:
-        return None if self.left else Ended(ActionStatus.SUCCESS)
+    def status(self) -> ActionEnd | None:
+        return None if self.left else ActionEnd(ActionStatus.SUCCESS)
 
     def act(self) -> int:
         self.left -= 1
@@ -86,13 +86,13 @@ class EmptyWorld:
     def observe(self, agent: int) -> _Sight:
         return self.sight
 
-    def overview(self) -> _Sight:
+    def global_observation(self) -> _Sight:
         return self.sight
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return ()
 
-    def ground(self, agent: int, action: SymbolicAction) -> _Controller:
+    def start_action(self, agent: int, action: SymbolicAction) -> _Controller:
         assert isinstance(action, Stay)
         return _Controller(action.steps)
 

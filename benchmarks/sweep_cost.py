@@ -22,9 +22,9 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.engines.choose import choose
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.sweep.engines.choose import choose
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.run import Options, run_sweep

@@ -12,9 +12,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
 from maeil.metrics import Value
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 SIZES = (2, 4, 8)
 ARMS = {

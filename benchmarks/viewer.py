@@ -18,10 +18,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
-from quorum.experiments.viewer.command import export
 from maeil.trace import read_trace
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.viewer.command import export
 
 LARGE = ["n=64", "env=cube", "agents=negotiator", "topology=decentralized", "max_steps=500"]
 EXPORTED = ["n=8", "env=crafter_coop", "agents=naive", "topology=debate", "llm=simulated", "max_steps=200"]

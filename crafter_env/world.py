@@ -182,15 +182,15 @@ class CrafterWorld:
         """Give the symbolic observation of an agent: what it sees and remembers."""
         return self._observer.observe(agent, self._progress.score)
 
-    def overview(self) -> CrafterObservation:
+    def global_observation(self) -> CrafterObservation:
         """Give the whole world, for a participant without a body."""
-        return self._observer.overview(self._progress.score)
+        return self._observer.global_observation(self._progress.score)
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Tell what a plan names that the agent has never seen, or that is not there."""
         return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
 
-    def ground(self, agent: int, action: SymbolicAction) -> CrafterController:
+    def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
         """Start a symbolic action."""
         return control(self._ground, agent, action)
 

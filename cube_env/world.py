@@ -126,15 +126,15 @@ class CubeWorld:
         """Give the symbolic observation of an agent."""
         return self.env.symbolic_observation(agent, self._ground.roster.history(agent))
 
-    def overview(self) -> SymbolicObservation:
+    def global_observation(self) -> SymbolicObservation:
         """Give the whole board, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Tell what a plan names that is not there, and which quorum is larger than the team."""
         return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
 
-    def ground(self, agent: int, action: SymbolicAction) -> CubeController:
+    def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""
         return control(self._ground, agent, action)
 

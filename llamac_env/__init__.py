@@ -2,8 +2,8 @@
 
 - To play: `TransportEnv` and `SqueezeEnv` (PettingZoo, dictionaries by agent, with action masks).
 - To reason about a state of grid transportation: `Board`, immutable, on a `Grid`: `available(agent)`,
-  `refusal(agent, move)` with a `Code`, `after(joint)`, which gives a `Step`. `TransportObservation.to_board()` makes
-  one of what an agent sees.
+  `refusal(agent, move)` with a `FailureCode`, `after(joint)`, which gives a `Step`.
+  `TransportObservation.to_board()` makes one of what an agent sees.
 - To read and write the paper's text: `read_joint`, `write_joint`, `read_board`, `write_board`, `observation_line`.
 - To know how few steps a board takes: `bracket`, and `solve` with the extra `optimum`; `load_instances` gives the
   frozen boards of the benchmark with optimum and plan; `replay` carries a plan out.
@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from llamac_env.errors import ActionError, BoardError, EpisodeError, LlamacError, MissingSolver
-from llamac_env.transport.constants import Code, Colour, Difficulty, EntryRule
+from llamac_env.transport.constants import Colour, Difficulty, EntryRule, FailureCode
 
 if TYPE_CHECKING:
     from llamac_env.squeeze.env import SqueezeEnv
@@ -94,12 +94,12 @@ __all__ = [
     "Bracket",
     "Broken",
     "Choice",
-    "Code",
     "Colour",
     "Curve",
     "Difficulty",
     "EntryRule",
     "EpisodeError",
+    "FailureCode",
     "Game",
     "Grid",
     "Instance",

@@ -14,11 +14,12 @@ from maeil.seeds import Seeds
 from maeil.settings import LoopSettings
 from maeil.stages import Stage
 from maeil.tasks import Attempt, CapabilityChange, TaskState
-from maeil.topology import Floor, Topology
-from maeil.world import Controller, Ended, Progress, Transition, World
+from maeil.topology import ConversationState, Topology
+from maeil.world import ActionEnd, Controller, Progress, Transition, World
 
 __all__ = [
     "Act",
+    "ActionEnd",
     "ActionStatus",
     "Attempt",
     "Call",
@@ -27,8 +28,7 @@ __all__ = [
     "Component",
     "ComponentConfig",
     "Controller",
-    "Ended",
-    "Floor",
+    "ConversationState",
     "LoopSettings",
     "Mind",
     "Observation",

@@ -53,7 +53,7 @@ class Component:
             number of agents. Minds: `build(config, context) -> Sequence[Mind]`, given a `TeamContext`: one for each
             agent in index order and, when the topology is coordinated, one more for the coordinator. Providers of
             language models: `build(config) -> Model` (`quorum.agents.llm.protocol`). Engines of sweeps:
-            `build(config) -> Engine` (`quorum.experiments.engines.protocol`).
+            `build(config) -> Engine` (`quorum.experiments.sweep.engines.protocol`).
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
     """
 

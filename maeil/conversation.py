@@ -200,7 +200,9 @@ class Conversation:
             turn=attempt.turn,
             t=self._team.now.t,
             t_hat=self._team.now.t_hat,
-            observation=(self._world.observe(participant.index) if participant.embodied else self._world.overview()),
+            observation=(
+                self._world.observe(participant.index) if participant.embodied else self._world.global_observation()
+            ),
             unread=unread,
             memory=tuple(participant.memory),
             plan=participant.plan_view(),

@@ -36,7 +36,7 @@ class Texture(StrEnum):
     BRICKS = "bricks"
 
 
-class Turn(StrEnum):
+class Rotation(StrEnum):
     """Where a mark looks."""
 
     RIGHT = "right"
@@ -46,7 +46,7 @@ class Turn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MarkKind:
     """A kind of thing, as the legend shows it.
 
     Attributes:
@@ -81,7 +81,7 @@ class Canvas:
 
     width: int
     height: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[MarkKind, ...]
     ruled: bool = True
     margin: float = 0
 
@@ -110,7 +110,7 @@ class Mark:
     label: str = ""
     title: str = ""
     agent: int | None = None
-    turn: Turn = Turn.RIGHT
+    turn: Rotation = Rotation.RIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +147,4 @@ class Drawable(Protocol):
         ...
 
 
-__all__ = ["PAPER", "Canvas", "Drawable", "Drawing", "Kind", "Mark", "Shape", "Texture", "Turn"]
+__all__ = ["PAPER", "Canvas", "Drawable", "Drawing", "Mark", "MarkKind", "Rotation", "Shape", "Texture"]

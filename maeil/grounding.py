@@ -6,7 +6,7 @@ from maeil.actions import ActionStatus
 from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger
 from maeil.team import Participant, Team
-from maeil.world import Ended, World
+from maeil.world import ActionEnd, World
 
 _PLAN_STATUS = {
     ActionStatus.FAILED: PlanStatus.FAILED,
@@ -65,9 +65,9 @@ class Grounding:
         if plan.status is PlanStatus.COMMITTED:
             self._team.run_plan(plan)
         self._team.record_action(plan, "started")
-        agent.controller = self._world.ground(agent.index, plan.plan.actions[plan.index])
+        agent.controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
 
-    def _end(self, agent: Participant, end: Ended) -> None:
+    def _end(self, agent: Participant, end: ActionEnd) -> None:
         plan = agent.plan
         assert plan is not None
         name = plan.plan.actions[plan.index].action

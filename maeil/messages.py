@@ -8,7 +8,7 @@ from enum import StrEnum
 from maeil.tasks import TaskState
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """What a message does."""
 
     INFORM = "inform"
@@ -31,7 +31,7 @@ class Draft:
 
     recipients: tuple[int, ...]
     content: str
-    kind: Kind = Kind.INFORM
+    kind: MessageKind = MessageKind.INFORM
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Message:
     sender: int
     recipients: tuple[int, ...]
     content: str
-    kind: Kind
+    kind: MessageKind
     t: int
     sent_at: float
     delivered_at: float

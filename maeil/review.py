@@ -41,7 +41,7 @@ def _review_decision(decision: object, turn: Turn, author: Participant, world: W
     if strangers:
         names = ", ".join(world.vocabulary.names)
         return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in strangers)
-    return world.problems(author.index, decision)
+    return world.check_plan(author.index, decision)
 
 
 def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
 from maeil.trace.events import ActionChange, Event, PlanChange, StageChange
 from maeil.trace.recorder import Recorder
-from maeil.world import Controller, Ended
+from maeil.world import ActionEnd, Controller
 
 
 @dataclass(slots=True)
@@ -166,7 +166,7 @@ class Team:
         action = plan.plan.actions[plan.index].action
         self.record(ActionChange(plan.id, plan.agent, plan.index, action, status, reason))
 
-    def end_action(self, agent: Participant, end: Ended) -> None:
+    def end_action(self, agent: Participant, end: ActionEnd) -> None:
         """Close the running action of an agent and record its end."""
         assert agent.plan is not None
         assert agent.controller is not None

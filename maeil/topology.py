@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from maeil.messages import Kind
+from maeil.messages import MessageKind
 from maeil.mind import Turn
 
 
@@ -24,10 +24,10 @@ class TurnTaken:
     turn: Turn
     messages: int
     recipients: frozenset[int] = frozenset()
-    kinds: frozenset[Kind] = frozenset()
+    kinds: frozenset[MessageKind] = frozenset()
 
 
-class Floor(Protocol):
+class ConversationState(Protocol):
     """The state of a conversation, as a topology may read it.
 
     A conversation is all that is thought and said from the moment when an agent needs a decision until all agents are
@@ -92,14 +92,14 @@ class Floor(Protocol):
 class Topology(Protocol):
     """A communication structure.
 
-    `turns` is asked whenever the cognitive clock has come to rest at an instant; it is a pure function of the floor.
-    The conversation is over when it gives no turn, none is under way, and no message is in flight.
+    `turns` is asked whenever the cognitive clock has come to rest at an instant; it is a pure function of the
+    state of the conversation. The conversation is over when it gives no turn, none is under way, and no message is in flight.
     """
 
     name: str
     coordinated: bool
     """Whether a coordinator has a place in it."""
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the turns that begin now, at most one a participant, none for one that is thinking."""
         ...

@@ -13,7 +13,7 @@ from maeil.tasks import Attempt, CapabilityChange, TaskState
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ActionEnd:
     """The end of a symbolic action.
 
     Attributes:
@@ -28,7 +28,7 @@ class Ended:
 class Controller(Protocol):
     """Turns one symbolic action of one agent into primitives, tick by tick against the live state."""
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Tell whether the action has ended in the state as it is; None while it runs.
 
         Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
@@ -98,15 +98,15 @@ class World(Protocol):
         """Give the symbolic observation of an agent."""
         ...
 
-    def overview(self) -> Observation:
+    def global_observation(self) -> Observation:
         """Give the whole world, for a participant without a body."""
         ...
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Tell why a plan cannot be carried out in the present state: one reason each, empty when it can."""
         ...
 
-    def ground(self, agent: int, action: SymbolicAction) -> Controller:
+    def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start an action."""
         ...
 
@@ -137,10 +137,10 @@ class World(Protocol):
 
 
 __all__ = [
+    "ActionEnd",
     "Attempt",
     "CapabilityChange",
     "Controller",
-    "Ended",
     "Progress",
     "TaskState",
     "Transition",

@@ -171,7 +171,7 @@ def test_the_help_of_every_verb_has_examples(verb: str, quorum: Quorum) -> None:
 
 
 def test_the_version_is_told(quorum: Quorum) -> None:
-    from quorum.experiments.version import __version__
+    from quorum.experiments.common.version import __version__
 
     assert quorum("--version").stdout == f"quorum {__version__}\n"
 

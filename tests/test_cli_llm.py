@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from quorum.agents.llm.server import Fault, FaultKind
-from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from tests.conftest import Quorum, command, environment
 from tests.serving import served
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.recompute import recompute, write_metrics
-from quorum.experiments.summary import main_rows, shown
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
+from quorum.experiments.results.recompute import recompute, write_metrics
+from quorum.experiments.results.summary import main_rows, shown
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
@@ -162,7 +162,7 @@ def test_the_others_are_evaluated_all_the_same(quorum: Quorum, tmp_path: Path) -
 
 
 def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quorum.experiments.errors import UserError
+    from quorum.experiments.common.errors import UserError
 
     folder = record(tmp_path / "run")
     (folder / "metrics.json").write_text("old")

@@ -103,7 +103,7 @@ def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
     ("path", "source"),
     [
         ("maeil/clock.py", "import cube_env"),
-        ("maeil/clock.py", "def f():\n    from quorum.experiments.errors import UserError"),
+        ("maeil/clock.py", "def f():\n    from quorum.experiments.common.errors import UserError"),
         ("maeil/clock.py", "from agents import heuristic"),
         ("topologies/ring.py", "from maeil.scheduler import run_episode"),
         ("topologies/ring.py", "import maeil"),
@@ -121,7 +121,7 @@ def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
         ("agents/heuristic/cube.py", "from cube_env.kernel import step"),
         ("agents/heuristic/cube.py", "import cube_env.kernel"),
         ("agents/heuristic/cube.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
-        ("agents/naive.py", "from quorum.experiments.registry import minds"),
+        ("agents/naive.py", "from quorum.experiments.configuration.registry import minds"),
         ("agents/naive.py", "from maeil.scheduler import run_episode"),
         ("agents/naive.py", "from . import heuristic"),
         ("experiments/cell.py", "import cli"),
@@ -147,7 +147,7 @@ def test_an_import_outside_the_table_is_found(path: str, source: str) -> None:
         ("agents/llamac/cube_gates.py", "from cube_env import concepts"),
         ("agents/naive.py", "from quorum.agents.llm import protocol"),
         ("experiments/episode.py", "from maeil import run_episode\nimport cube_env.world"),
-        ("cli.py", "def f():\n    from quorum.experiments.cell import Cell"),
+        ("cli.py", "def f():\n    from quorum.experiments.configuration.cell import Cell"),
     ],
 )
 def test_an_import_of_the_table_is_allowed(path: str, source: str) -> None:

@@ -10,13 +10,9 @@ import matplotlib.figure  # noqa: F401
 import openai  # noqa: F401
 
 import cli  # noqa: F401
-import quorum.experiments.checks
-import quorum.experiments.compare.files
-import quorum.experiments.live
-import quorum.experiments.prompt
-import experiments.summary  # noqa: F401
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+import quorum.experiments.results.summary  # noqa: F401
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 with tempfile.TemporaryDirectory() as _folder:  # loads the kernels
     run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=3"]), Path(_folder))

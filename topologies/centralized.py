@@ -10,7 +10,7 @@ from pydantic import NonNegativeInt
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 
 LEADER, FOLLOWER = "leader", "follower"
 
@@ -42,27 +42,33 @@ class Centralized:
         self.rounds = config.rounds
         """How often the leader may answer the acknowledgements."""
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the turns of the next phase of the conversation."""
-        if not floor.quiet or not floor.undecided:
+        if not conversation.quiet or not conversation.undecided:
             return []
-        leader = floor.agents if self._config.leader == "coordinator" else self._config.leader
-        followers = [agent for agent in floor.undecided if agent != leader]
-        directives = [taken for taken in floor.taken if taken.turn.agent == leader and Act.SPEAK in taken.turn.acts]
+        leader = conversation.agents if self._config.leader == "coordinator" else self._config.leader
+        followers = [agent for agent in conversation.undecided if agent != leader]
+        directives = [
+            taken for taken in conversation.taken if taken.turn.agent == leader and Act.SPEAK in taken.turn.acts
+        ]
         rounds = self.rounds
-        if not floor.may_speak(leader):
-            return _plan(leader, floor) if directives or _taken(Act.SPEAK, floor) else _speak(followers, leader)
+        if not conversation.may_speak(leader):
+            return (
+                _plan(leader, conversation)
+                if directives or _taken(Act.SPEAK, conversation)
+                else _speak(followers, leader)
+            )
         if not directives:
-            return [self._direct(leader, floor)]
+            return [self._direct(leader, conversation)]
         if directives[-1].messages and followers:
-            if not _acknowledged(len(directives), floor) and (len(directives) == 1 or len(directives) <= rounds):
+            if not _acknowledged(len(directives), conversation) and (len(directives) == 1 or len(directives) <= rounds):
                 return _acknowledge(followers, leader)
             if len(directives) <= rounds:
-                return [self._direct(leader, floor)]
-        return _plan(leader, floor)
+                return [self._direct(leader, conversation)]
+        return _plan(leader, conversation)
 
-    def _direct(self, leader: int, floor: Floor) -> Turn:
-        followers = tuple(agent for agent in range(floor.agents) if agent != leader)
+    def _direct(self, leader: int, conversation: ConversationState) -> Turn:
+        followers = tuple(agent for agent in range(conversation.agents) if agent != leader)
         feedback = self._config.feedback == "constraints"
         return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=feedback)
 
@@ -75,19 +81,20 @@ def _acknowledge(followers: Sequence[int], leader: int) -> list[Turn]:
     return [Turn(agent, frozenset({Act.ACKNOWLEDGE}), (leader,), role=FOLLOWER) for agent in followers]
 
 
-def _plan(leader: int, floor: Floor) -> list[Turn]:
+def _plan(leader: int, conversation: ConversationState) -> list[Turn]:
     return [
-        Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER) for agent in floor.undecided
+        Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER)
+        for agent in conversation.undecided
     ]
 
 
-def _taken(act: Act, floor: Floor) -> Counter[int]:
+def _taken(act: Act, conversation: ConversationState) -> Counter[int]:
     """How many turns with an act each participant has had."""
-    return Counter(taken.turn.agent for taken in floor.taken if act in taken.turn.acts)
+    return Counter(taken.turn.agent for taken in conversation.taken if act in taken.turn.acts)
 
 
-def _acknowledged(directives: int, floor: Floor) -> bool:
-    return max(_taken(Act.ACKNOWLEDGE, floor).values(), default=0) >= directives
+def _acknowledged(directives: int, conversation: ConversationState) -> bool:
+    return max(_taken(Act.ACKNOWLEDGE, conversation).values(), default=0) >= directives
 
 
 def build(config: CentralizedConfig, agents: int) -> Centralized:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 
 
 class ChainConfig(ComponentConfig):
@@ -25,12 +25,12 @@ class Chain:
     name = "chain"
     coordinated = False
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the first undecided agent a turn to speak and plan."""
-        if not floor.quiet or not floor.undecided:
+        if not conversation.quiet or not conversation.undecided:
             return []
-        agent = floor.undecided[0]
-        later = tuple(range(agent + 1, floor.agents))
+        agent = conversation.undecided[0]
+        later = tuple(range(agent + 1, conversation.agents))
         return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}) if later else frozenset({Act.PLAN}), later)]
 
 

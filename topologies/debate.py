@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 from quorum.topologies.edges import everyone_but
 
 
@@ -35,16 +35,16 @@ class Debate:
     def __init__(self, config: DebateConfig) -> None:
         self._rounds = config.rounds
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the next speaker its turn, or everybody a turn to plan."""
-        if not floor.quiet:
+        if not conversation.quiet:
             return []
-        spoken = Counter(taken.turn.agent for taken in floor.taken if Act.SPEAK in taken.turn.acts)
+        spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
         for speeches in range(self._rounds):
-            for agent in floor.opened_by:
-                if spoken[agent] <= speeches and floor.may_speak(agent) and floor.agents > 1:
-                    return [Turn(agent, frozenset({Act.SPEAK}), everyone_but(agent, floor))]
-        return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
+            for agent in conversation.opened_by:
+                if spoken[agent] <= speeches and conversation.may_speak(agent) and conversation.agents > 1:
+                    return [Turn(agent, frozenset({Act.SPEAK}), everyone_but(agent, conversation))]
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
 
 component = Component(DebateConfig, lambda config, _agents: Debate(config))

@@ -9,7 +9,7 @@ from pydantic import NonNegativeInt
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 from quorum.topologies.edges import everyone_but
 
 
@@ -30,13 +30,13 @@ class Decentralized:
     def __init__(self, config: DecentralizedConfig) -> None:
         self._budget = config.budget
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give every undecided agent a turn at once."""
-        return [self._turn(agent, floor) for agent in floor.undecided]
+        return [self._turn(agent, conversation) for agent in conversation.undecided]
 
-    def _turn(self, agent: int, floor: Floor) -> Turn:
-        left = self._budget - floor.sent(agent)
-        others = everyone_but(agent, floor)
+    def _turn(self, agent: int, conversation: ConversationState) -> Turn:
+        left = self._budget - conversation.sent(agent)
+        others = everyone_but(agent, conversation)
         if left <= 0 or not others:
             return Turn(agent, frozenset({Act.PLAN}))
         return Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), others, limit=left)

@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig
-from maeil.messages import Kind
+from maeil.messages import MessageKind
 from maeil.mind import Act, Turn
-from maeil.topology import Floor, TurnTaken
+from maeil.topology import ConversationState, TurnTaken
 
 OPENER, SPEAKER, ALONE = "opener", "speaker", "alone"
 
@@ -43,36 +43,39 @@ class Dialogue:
         self.turns_each = config.rounds
         """How often each may speak."""
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the next speaker its turn, or everybody a turn to plan."""
-        if not floor.quiet or not floor.undecided:
+        if not conversation.quiet or not conversation.undecided:
             return []
-        opening = next((taken for taken in floor.taken if taken.turn.role == OPENER), None)
-        if self.coordinated and opening is None and floor.may_speak(floor.agents):
-            return [Turn(floor.agents, frozenset({Act.SPEAK}), tuple(range(floor.agents)), role=OPENER)]
-        speakers = self._speakers(floor, opening)
-        if len(speakers) > 1 and not any(_stated(taken) for taken in floor.taken):
-            spoken = Counter(taken.turn.agent for taken in floor.taken if Act.SPEAK in taken.turn.acts)
+        opening = next((taken for taken in conversation.taken if taken.turn.role == OPENER), None)
+        if self.coordinated and opening is None and conversation.may_speak(conversation.agents):
+            return [Turn(conversation.agents, frozenset({Act.SPEAK}), tuple(range(conversation.agents)), role=OPENER)]
+        speakers = self._speakers(conversation, opening)
+        if len(speakers) > 1 and not any(_stated(taken) for taken in conversation.taken):
+            spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
             for turns in range(self._rounds):
                 for agent in speakers:
-                    if spoken[agent] <= turns and floor.may_speak(agent):
-                        return [self._speak(agent, speakers, floor)]
+                    if spoken[agent] <= turns and conversation.may_speak(agent):
+                        return [self._speak(agent, speakers, conversation)]
         role = ALONE if len(speakers) == 1 and not self.coordinated else SPEAKER
-        return [Turn(agent, frozenset({Act.PLAN}), role=role) for agent in floor.undecided]
+        return [Turn(agent, frozenset({Act.PLAN}), role=role) for agent in conversation.undecided]
 
-    def _speakers(self, floor: Floor, opening: TurnTaken | None) -> Sequence[int]:
+    def _speakers(self, conversation: ConversationState, opening: TurnTaken | None) -> Sequence[int]:
         if not self.coordinated:
-            return floor.opened_by
+            return conversation.opened_by
         return sorted(opening.recipients) if opening is not None else []
 
-    def _speak(self, agent: int, speakers: Sequence[int], floor: Floor) -> Turn:
-        others = (*(other for other in speakers if other != agent), *([floor.agents] if self.coordinated else []))
+    def _speak(self, agent: int, speakers: Sequence[int], conversation: ConversationState) -> Turn:
+        others = (
+            *(other for other in speakers if other != agent),
+            *([conversation.agents] if self.coordinated else []),
+        )
         return Turn(agent, frozenset({Act.SPEAK}), others, limit=1, role=SPEAKER)
 
 
 def _stated(taken: TurnTaken) -> bool:
     """Whether a speaker has stated the joint plan."""
-    return taken.turn.role == SPEAKER and Kind.DIRECTIVE in taken.kinds
+    return taken.turn.role == SPEAKER and MessageKind.DIRECTIVE in taken.kinds
 
 
 component = Component(DialogueConfig, lambda config, _agents: Dialogue(config))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 
 
-def everyone_but(agent: int, floor: Floor) -> tuple[int, ...]:
+def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
     """All agents but one, ascending."""
-    return tuple(other for other in range(floor.agents) if other != agent)
+    return tuple(other for other in range(conversation.agents) if other != agent)

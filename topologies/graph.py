@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 
 Edge = tuple[int, int]
 
@@ -47,29 +47,29 @@ class Graph:
     def __init__(self, config: GraphConfig) -> None:
         self._config = config
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give all speakers of the round their turns, or everybody a turn to plan."""
-        if not floor.quiet:
+        if not conversation.quiet:
             return []
-        spoken = Counter(taken.turn.agent for taken in floor.taken if Act.SPEAK in taken.turn.acts)
+        spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
         for done in range(self._config.rounds):
-            if speakers := [a for a in floor.opened_by if spoken[a] <= done and floor.may_speak(a)]:
-                reach = self._neighbours(floor)
+            if speakers := [a for a in conversation.opened_by if spoken[a] <= done and conversation.may_speak(a)]:
+                reach = self._neighbours(conversation)
                 talkers = [Turn(a, frozenset({Act.SPEAK}), reach[a]) for a in speakers if reach[a]]
                 if talkers:
                     return talkers
-        return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
-    def _neighbours(self, floor: Floor) -> list[tuple[int, ...]]:
+    def _neighbours(self, conversation: ConversationState) -> list[tuple[int, ...]]:
         """Whom each agent can write to."""
-        found: list[set[int]] = [set() for _ in range(floor.agents)]
-        for a, b in self._edges(floor):
+        found: list[set[int]] = [set() for _ in range(conversation.agents)]
+        for a, b in self._edges(conversation):
             found[a].add(b)
             found[b].add(a)
         return [tuple(sorted(others)) for others in found]
 
-    def _edges(self, floor: Floor) -> Iterable[Edge]:
-        n, config = floor.agents, self._config
+    def _edges(self, conversation: ConversationState) -> Iterable[Edge]:
+        n, config = conversation.agents, self._config
         match config.shape:
             case "ring":
                 return [(a, (a + 1) % n) for a in range(n) if n > 1]
@@ -82,7 +82,7 @@ class Graph:
             case "edges":
                 return config.edges
             case "near":
-                return _near(floor, config.radius)
+                return _near(conversation, config.radius)
 
 
 def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edge]:
@@ -103,11 +103,11 @@ def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edg
     return [(edge[0], edge[1]) for edge in sorted(joined)]
 
 
-def _near(floor: Floor, radius: float) -> list[Edge]:
+def _near(conversation: ConversationState, radius: float) -> list[Edge]:
     found = []
-    for a in range(floor.agents):
-        for b in range(a + 1, floor.agents):
-            distance = floor.distance(a, b)
+    for a in range(conversation.agents):
+        for b in range(a + 1, conversation.agents):
+            distance = conversation.distance(a, b)
             if distance is not None and distance <= radius:
                 found.append((a, b))
     return found

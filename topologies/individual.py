@@ -7,7 +7,7 @@ from typing import Literal
 
 from maeil.component import Component, ComponentConfig
 from maeil.mind import Act, Turn
-from maeil.topology import Floor
+from maeil.topology import ConversationState
 
 
 class IndividualConfig(ComponentConfig):
@@ -22,9 +22,9 @@ class Individual:
     name = "individual"
     coordinated = False
 
-    def turns(self, floor: Floor) -> Sequence[Turn]:
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give every undecided agent a turn to plan."""
-        return [Turn(agent, frozenset({Act.PLAN})) for agent in floor.undecided]
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
 
 component = Component(IndividualConfig, lambda _config, _agents: Individual())

@@ -13,10 +13,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
-from quorum.agents.naive.answers import part, read_plan
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
+from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
+from quorum.agents.naive.answers import part, read_plan
 
 
 class TalkAnswers(JointAnswers):

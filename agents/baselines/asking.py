@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from quorum.agents.baselines.roles import Role
-from quorum.agents.coordination.answers import JointAnswers, Misread
-from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
-from quorum.agents.coordination.speaker import Asked, Speaker
-from quorum.agents.llm.protocol import AnswerFormat
 from maeil.errors import EpisodeStop
 from maeil.mind import Call, View
 from maeil.world import World
+from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.coordination.answers import JointAnswers, Misread
+from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
+from quorum.agents.coordination.speaker import Speaker, SpeakerReply
+from quorum.agents.llm.protocol import AnswerFormat
 
 
 class NoJointPlan(EpisodeStop):
@@ -44,7 +44,7 @@ T = TypeVar("T", bound=Judged)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
+class AskingResult(Generic[T]):
     """What came of asking.
 
     Attributes:
@@ -73,8 +73,8 @@ class Asker:
         self.retries = retries
 
     async def joint(
-        self, role: Role, view: View, asked: Sequence[int], blocks: Mapping[str, object]
-    ) -> Outcome[Proposal]:
+        self, role: BaselineRole, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> AskingResult[Proposal]:
         """Ask for a joint plan.
 
         Args:
@@ -87,12 +87,12 @@ class Asker:
 
     async def insist(
         self,
-        role: Role,
+        role: BaselineRole,
         wanted: AnswerFormat,
-        judge: Callable[[Asked], T],
+        judge: Callable[[SpeakerReply], T],
         view: View,
         blocks: Mapping[str, object],
-    ) -> Outcome[T]:
+    ) -> AskingResult[T]:
         """Ask until an answer has no rejections, or all retries are used up.
 
         Args:
@@ -109,10 +109,10 @@ class Asker:
             answer = judge(asked)
             calls.append(self._speaker.rejected(asked.call, answer.rejections))
             if not answer.rejections or len(calls) > self.retries:
-                return Outcome(answer, calls)
+                return AskingResult(answer, calls)
             feedback = told(role, answer.rejections, self._world.agents)
 
-    def _proposal(self, answer: Asked, asked: Sequence[int]) -> Proposal:
+    def _proposal(self, answer: SpeakerReply, asked: Sequence[int]) -> Proposal:
         if answer.value is None:
             return unreadable(answer.reasons)
         try:

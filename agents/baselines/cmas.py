@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from quorum.agents.baselines.centre import OnePlanner
-from quorum.agents.baselines.kit import Kit
-from quorum.agents.baselines.settings import PlanningConfig
-from quorum.agents.coordination.fit import needs_leader
-from quorum.agents.coordination.follower import Follower
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
+from quorum.agents.baselines.coordinator import OnePlanner
+from quorum.agents.baselines.factory import TeamFactory
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.follower import Follower
+from quorum.agents.coordination.topology_checks import needs_leader
 
 
 class CmasConfig(PlanningConfig):
@@ -27,7 +27,7 @@ def build(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader("cmas", context.topology, rounds=0)
-    kit = Kit(config, context)
+    kit = TeamFactory(config, context)
     followers = [Follower(kit.world, config.pause) for _ in kit.world.agents]
     return [*followers, kit.centre(OnePlanner(kit.asker()))]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from quorum.agents.baselines.hmas1 import talkers
-from quorum.agents.baselines.kit import Kit
-from quorum.agents.baselines.settings import PlanningConfig
-from quorum.agents.coordination.fit import needs_dialogue
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
+from quorum.agents.baselines.factory import TeamFactory
+from quorum.agents.baselines.hmas1 import talkers
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.topology_checks import needs_dialogue
 
 
 class DmasConfig(PlanningConfig):
@@ -26,7 +26,7 @@ def build(config: DmasConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology is no dialogue that the team opens, or a template is not there.
     """
     turns = needs_dialogue("dmas", context.topology, opens="team")
-    return talkers(Kit(config, context), config.pause, turns)
+    return talkers(TeamFactory(config, context), config.pause, turns)
 
 
 component = Component(DmasConfig, build, uses_models=True)

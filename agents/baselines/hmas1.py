@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from quorum.agents.baselines.answers import TalkAnswers
-from quorum.agents.baselines.centre import OnePlanner
-from quorum.agents.baselines.kit import Kit
-from quorum.agents.baselines.settings import PlanningConfig
-from quorum.agents.baselines.talker import Talker
-from quorum.agents.coordination.fit import needs_dialogue
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
+from quorum.agents.baselines.answers import TalkAnswers
+from quorum.agents.baselines.coordinator import OnePlanner
+from quorum.agents.baselines.factory import TeamFactory
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.baselines.talker import Talker
+from quorum.agents.coordination.topology_checks import needs_dialogue
 
 
 class Hmas1Config(PlanningConfig):
@@ -28,11 +28,11 @@ def build(config: Hmas1Config, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
     """
     turns = needs_dialogue("hmas1", context.topology, opens="coordinator")
-    kit = Kit(config, context)
+    kit = TeamFactory(config, context)
     return [*talkers(kit, config.pause, turns), kit.centre(OnePlanner(kit.asker()))]
 
 
-def talkers(kit: Kit, pause: int, turns: int) -> list[Mind]:
+def talkers(kit: TeamFactory, pause: int, turns: int) -> list[Mind]:
     """Make the agents of a dialogue.
 
     Args:

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from quorum.agents.baselines.answers import ReviewAnswers
-from quorum.agents.baselines.centre import OnePlanner
-from quorum.agents.baselines.kit import Kit
-from quorum.agents.baselines.roles import Role
-from quorum.agents.baselines.settings import PlanningConfig
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.fit import needs_leader
-from quorum.agents.coordination.follower import Follower
-from quorum.agents.coordination.joint import named
-from quorum.agents.coordination.letters import Objection, feedback
-from quorum.agents.coordination.speaker import Speaker
 from maeil.component import Component, TeamContext
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Mind, Thought, View
 from maeil.world import World
+from quorum.agents.baselines.answers import ReviewAnswers
+from quorum.agents.baselines.coordinator import OnePlanner
+from quorum.agents.baselines.factory import TeamFactory
+from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.follower import Follower
+from quorum.agents.coordination.joint import named
+from quorum.agents.coordination.plan_messages import Objection, feedback
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.coordination.topology_checks import needs_leader
 
 AGREED = "I agree."
 
@@ -62,7 +62,7 @@ class Reviewer(Follower):
             "suggestion": named(own, view.names)[view.name],
             "others": named(others, view.names),
         }
-        asked = await self._speaker.ask(Role.REVIEWER, self._answers.review, view, blocks)
+        asked = await self._speaker.ask(BaselineRole.REVIEWER, self._answers.review, view, blocks)
         if asked.value is None:
             return Thought(calls=(asked.call,))
         try:
@@ -70,7 +70,7 @@ class Reviewer(Follower):
         except Misread as error:
             return Thought(calls=(self._speaker.rejected(asked.call, error.rejections),))
         if agrees:
-            draft = Draft(view.turn.recipients, AGREED, Kind.ACK)
+            draft = Draft(view.turn.recipients, AGREED, MessageKind.ACK)
         else:
             draft = feedback(view.turn.recipients, Objection(view.agent, issue=reason, proposal=proposal))
         return Thought(messages=(draft,), calls=(asked.call,))
@@ -88,7 +88,7 @@ def build(config: Hmas2Config, context: TeamContext) -> Sequence[Mind]:
             "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
             "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
         )
-    kit = Kit(config, context)
+    kit = TeamFactory(config, context)
     answers = kit.answers(ReviewAnswers)
     reviewers = [Reviewer(kit.speaker(name), answers, kit.world, config.pause) for name in kit.world.agents]
     return [*reviewers, kit.centre(OnePlanner(kit.asker()))]

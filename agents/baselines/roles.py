@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class BaselineRole(StrEnum):
     """A role; the value is the name of its template in `prompts/baselines/`."""
 
     CENTRE = "centre"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from maeil.messages import Draft, Message, MessageKind
+from maeil.mind import Act, Call, Resume, Thought, View
+from maeil.plans import Plan
+from maeil.world import World
 from quorum.agents.baselines.answers import TalkAnswers
 from quorum.agents.baselines.asking import Asker, NoJointPlan
 from quorum.agents.baselines.history import History
-from quorum.agents.baselines.roles import Role
+from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.baselines.state import state_of
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import carry_out
 from quorum.agents.coordination.joint import Rejection, impossible, look, named, unreadable
-from quorum.agents.coordination.letters import directive, read_directive
-from quorum.agents.coordination.speaker import Asked
-from maeil.messages import Draft, Kind, Message
-from maeil.mind import Act, Call, Resume, Thought, View
-from maeil.plans import Plan
-from maeil.world import World
+from quorum.agents.coordination.plan_messages import directive, read_directive
+from quorum.agents.coordination.speaker import SpeakerReply
 
 ALONE = "alone"
 """The role of an agent that has nobody to talk to (`topologies/dialogue.py`)."""
@@ -113,13 +113,13 @@ class Talker:
             "turns_left": self._turns - self._spoken if view.turn.recipients else 0,
         }
         outcome = await self._asker.insist(
-            Role.TALKER, self._answers.talk, lambda answer: self._utterance(answer, asked), view, blocks
+            BaselineRole.TALKER, self._answers.talk, lambda answer: self._utterance(answer, asked), view, blocks
         )
         if outcome.answer.rejections:
             raise NoJointPlan(self._asker.retries, outcome.answer.rejections, outcome.calls)
         return outcome.answer, outcome.calls
 
-    def _utterance(self, answer: Asked, asked: Sequence[int]) -> Utterance:
+    def _utterance(self, answer: SpeakerReply, asked: Sequence[int]) -> Utterance:
         """Read an answer, and judge the joint plan in it."""
         if answer.value is None:
             return Utterance("", None, unreadable(answer.reasons).rejections)
@@ -131,7 +131,7 @@ class Talker:
 
     def _hear(self, message: Message, names: Sequence[str]) -> None:
         """Take in what another has said."""
-        if message.kind is not Kind.DIRECTIVE:
+        if message.kind is not MessageKind.DIRECTIVE:
             self._dialogue.append({"from": names[message.sender], "text": message.content})
             return
         plans = read_directive(message, self._world.vocabulary, names)

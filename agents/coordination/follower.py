@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from quorum.agents.coordination.letters import read_directive
-from quorum.agents.coordination.memory import is_same
-from maeil.messages import Kind
+from maeil.messages import MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
+from quorum.agents.coordination.memory import is_same
+from quorum.agents.coordination.plan_messages import read_directive
 
 
 class Follower:
@@ -25,7 +25,7 @@ class Follower:
 
     async def think(self, view: View) -> Thought:
         """Read the joint plan; answer it, or commit one's part, as the turn allows."""
-        told = [message for message in view.unread if message.kind is Kind.DIRECTIVE]
+        told = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
         for message in told:
             self._joint = read_directive(message, self._world.vocabulary, view.names)
         if Act.PLAN not in view.turn.acts:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from quorum.agents.naive.answers import plan_value
 from maeil.mind import Observation
 from maeil.plans import Plan
 from maeil.tasks import Constraint
 from maeil.world import World
+from quorum.agents.naive.answers import plan_value
 
 
 class Fault(StrEnum):
@@ -24,7 +24,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class Rule:
     """A rule.
 
     Attributes:
@@ -59,12 +59,12 @@ class Sight:
 
     Attributes:
         t: environment step.
-        overview: the world as one without a body is shown it.
+        global_observation: the world as one without a body is shown it.
         agents: what each agent sees, by index.
     """
 
     t: int
-    overview: Observation
+    global_observation: Observation
     agents: tuple[Observation, ...]
 
 
@@ -105,19 +105,19 @@ class Proposal:
 
 FORM, STRANGER, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"
 
-GRAMMAR: Mapping[str, Code] = {
-    FORM: Code(Fault.GRAMMAR, None, "the answer is of the wanted form"),
-    STRANGER: Code(Fault.GRAMMAR, None, "plans are for agents of the team"),
-    DUPLICATE: Code(Fault.GRAMMAR, None, "an agent has one plan"),
-    NOT_ASKED: Code(Fault.GRAMMAR, None, "plans are for the agents that are asked about"),
-    IMPOSSIBLE: Code(Fault.GRAMMAR, None, "a plan names what is there, as the world itself checks before a commit"),
+GRAMMAR: Mapping[str, Rule] = {
+    FORM: Rule(Fault.GRAMMAR, None, "the answer is of the wanted form"),
+    STRANGER: Rule(Fault.GRAMMAR, None, "plans are for agents of the team"),
+    DUPLICATE: Rule(Fault.GRAMMAR, None, "an agent has one plan"),
+    NOT_ASKED: Rule(Fault.GRAMMAR, None, "plans are for the agents that are asked about"),
+    IMPOSSIBLE: Rule(Fault.GRAMMAR, None, "a plan names what is there, as the world itself checks before a commit"),
 }
 """The rules of grammar, the same in every world."""
 
 
 def look(world: World, t: int) -> Sight:
     """Look at the world."""
-    return Sight(t, world.overview(), tuple(map(world.observe, range(len(world.agents)))))
+    return Sight(t, world.global_observation(), tuple(map(world.observe, range(len(world.agents)))))
 
 
 def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]:
@@ -125,7 +125,7 @@ def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]
     return tuple(
         Rejection(IMPOSSIBLE, (agent,), problem)
         for agent, plan in sorted(plans.items())
-        for problem in world.problems(agent, plan)
+        for problem in world.check_plan(agent, plan)
     )
 
 

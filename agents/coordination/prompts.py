@@ -13,12 +13,12 @@ from pathlib import Path
 
 from jinja2 import TemplateError
 
-from quorum.agents.llm.protocol import ChatMessage, Role
+from maeil.mind import View
+from maeil.world import World
+from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.naive.blocks import write_block
 from quorum.agents.naive.prompts import SHIPPED, find_template, template_environment
 from quorum.agents.naive.vocabulary import describe
-from maeil.mind import View
-from maeil.world import World
 
 
 class RolePrompts:
@@ -84,8 +84,8 @@ class RolePrompts:
         who = {**self._common, "role": role, "name": view.name}
         try:
             return (
-                ChatMessage(Role.SYSTEM, self._system.render(who).strip()),
-                ChatMessage(Role.USER, self._turn.render({**who, "blocks": written}).strip()),
+                ChatMessage(ChatRole.SYSTEM, self._system.render(who).strip()),
+                ChatMessage(ChatRole.USER, self._turn.render({**who, "blocks": written}).strip()),
             )
         except TemplateError as error:
             raise ValueError(f"prompts: a template cannot be filled in: {error}") from error

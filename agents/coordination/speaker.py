@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from quorum.agents.coordination.joint import GRAMMAR, Code, Rejection
+from maeil.mind import Call, View
+from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, Model, Origin, Request
 from quorum.agents.naive.mind import UNSET
 from quorum.agents.naive.records import answered, unanswered
-from maeil.mind import Call, View
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SpeakerReply:
     """What came of a call.
 
     Attributes:
@@ -41,13 +41,13 @@ class Speaker:
         codes: the rules beyond grammar that answers are judged by, for the records of rejections.
     """
 
-    def __init__(self, model: Model, prompts: RolePrompts, codes: Mapping[str, Code] = MappingProxyType({})) -> None:
+    def __init__(self, model: Model, prompts: RolePrompts, codes: Mapping[str, Rule] = MappingProxyType({})) -> None:
         self._model = model
         self._prompts = prompts
         self._codes = {**GRAMMAR, **codes}
         self._seen: Counter[bytes] = Counter()
 
-    async def ask(self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object]) -> Asked:
+    async def ask(self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object]) -> SpeakerReply:
         """Ask in a role; a prompt that was asked before is another sample of it.
 
         Args:
@@ -67,8 +67,8 @@ class Speaker:
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:
-            return Asked(None, error.reasons, _noted(unanswered(error), role=str(role)))
-        return Asked(reply.value, (), _noted(answered(reply), role=str(role)))
+            return SpeakerReply(None, error.reasons, _noted(unanswered(error), role=str(role)))
+        return SpeakerReply(reply.value, (), _noted(answered(reply), role=str(role)))
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
         """Note in the record of a call what the rules found wrong with it: the keys that the metrics `gates.*` read."""

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from quorum.agents.coordination.fit import needs_leader
-from quorum.agents.coordination.prompts import RolePrompts
-from quorum.agents.coordination.speaker import Speaker
-from quorum.agents.llamac.actor import Actor
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.gates import Gates
-from quorum.agents.llamac.roles import CRITICS, Role
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacConfig
-from quorum.agents.naive import COORDINATOR
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.coordination.topology_checks import needs_leader
+from quorum.agents.llamac.actor import Actor
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.critic import TripletCritic
+from quorum.agents.llamac.gates import Gates
+from quorum.agents.llamac.roles import CRITICS, LlamacRole
+from quorum.agents.llamac.scrutiny import Scrutiny
+from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.naive import COORDINATOR
 
 WORLDS = ("cube", "crafter", "transport", "squeeze")
 """Worlds that have gates."""
@@ -45,7 +45,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         )
     gates = gates_of(world, config.rollout)
     prompts = RolePrompts(
-        "llamac", Role, world, folder=config.prompts_folder, rules=config.rules, max_actions=config.max_actions
+        "llamac", LlamacRole, world, folder=config.prompts_folder, rules=config.rules, max_actions=config.max_actions
     )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = _answers(tuple(world.vocabulary), config.max_actions, world.agents, sources)
@@ -69,23 +69,23 @@ def gates_of(world: World, rollout: int = 0) -> Gates:
         ValueError: there are none, they do not know its vocabulary, or they cannot roll out.
     """
     if world.name == "cube":
-        from quorum.agents.cube import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
-        from quorum.agents.llamac.cube_gates import CubeGates  # noqa: PLC0415
+        from quorum.agents.skills.cube.gates import CubeGates  # noqa: PLC0415
+        from quorum.agents.skills.cube.routes import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
 
         check_vocabulary(world)
         return CubeGates(rollout)
     if rollout:
         raise ValueError("rollout: joint plans are rolled out in the world 'cube' alone: set agents.rollout=0")
     if world.name == "crafter":
-        from quorum.agents.llamac.crafter_gates import CrafterGates  # noqa: PLC0415
+        from quorum.agents.skills.crafter.gates import CrafterGates  # noqa: PLC0415
 
         return CrafterGates()
     if world.name == "transport":
-        from quorum.agents.llamac.transport_gates import TransportGates  # noqa: PLC0415
+        from quorum.agents.skills.transport.gates import TransportGates  # noqa: PLC0415
 
         return TransportGates()
     if world.name == "squeeze":
-        from quorum.agents.llamac.squeeze_gates import SqueezeGates  # noqa: PLC0415
+        from quorum.agents.skills.squeeze.gates import SqueezeGates  # noqa: PLC0415
 
         return SqueezeGates()
     raise ValueError(f"agents=llamac has no gates for the world '{world.name}'; it has gates for: {', '.join(WORLDS)}")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.follower import carry_out
-from quorum.agents.coordination.letters import Objection, feedback, read_directive
-from quorum.agents.coordination.speaker import Speaker
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.gates import Code, Fault, Gates, Joint, Rejection
-from quorum.agents.llamac.roles import Role
-from quorum.agents.llamac.settings import LlamacConfig
-from quorum.agents.naive.answers import plan_value
 from maeil.errors import EpisodeStop
-from maeil.messages import Kind
+from maeil.messages import MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.follower import carry_out
+from quorum.agents.coordination.plan_messages import Objection, feedback, read_directive
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.gates import Fault, Gates, Joint, Rejection, Rule
+from quorum.agents.llamac.roles import LlamacRole
+from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.naive.answers import plan_value
 
 
 class ConfirmationFailed(EpisodeStop):
@@ -54,7 +54,7 @@ class Actor:
             ConfirmationFailed: its part is not confirmed, and `on_exhaust` is `fail`.
         """
         for message in view.unread:
-            if message.kind is Kind.DIRECTIVE:
+            if message.kind is MessageKind.DIRECTIVE:
                 self._joint = Joint(read_directive(message, self._world.vocabulary, view.names))
         rejection = self._check(view)
         if Act.PLAN in view.turn.acts:
@@ -86,7 +86,7 @@ class Actor:
             "partners": partners,
             "failed_check": {"code": rejection.code, "problem": rejection.text},
         }
-        asked = await self._speaker.ask(Role.ACTOR, self._answers.actor, view, blocks)
+        asked = await self._speaker.ask(LlamacRole.ACTOR, self._answers.actor, view, blocks)
         objection = Objection(view.agent, rejection.code, rejection.text)
         if asked.value is not None:
             try:
@@ -108,8 +108,8 @@ class Actor:
         """What becomes of a part that is not confirmed when nobody is asked any more."""
         if self._settings.on_exhaust == "fail":
             raise ConfirmationFailed(f"{view.name}: {rejection.code}: {rejection.text}")
-        code: Code = self._gates.codes[rejection.code]
-        legal = code.fault is not Fault.UNAVAILABLE and not self._world.problems(view.agent, plan)
+        code: Rule = self._gates.codes[rejection.code]
+        legal = code.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
         if self._settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code}): {plan.rationale}")

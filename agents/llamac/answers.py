@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from maeil.actions import Vocabulary
+from maeil.plans import Plan
 from quorum.agents.coordination.answers import JointAnswers, Misread, Thoughts, form, read
 from quorum.agents.coordination.joint import FORM, Rejection
 from quorum.agents.naive.answers import part, read_plan
-from maeil.actions import Vocabulary
-from maeil.plans import Plan
 
 NEW = "new"
 """The source of a choice that is neither critic's."""

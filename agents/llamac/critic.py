@@ -6,20 +6,20 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
-from quorum.agents.coordination.letters import Objection, directive, read_objections, show
-from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
-from quorum.agents.coordination.speaker import Speaker, note
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.decision import Decision
-from quorum.agents.llamac.roles import CRITICS, Role
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacConfig
 from maeil.errors import EpisodeStop
 from maeil.mind import Call, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
+from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
+from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
+from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
+from quorum.agents.coordination.speaker import Speaker, note
+from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.decision import Decision
+from quorum.agents.llamac.roles import CRITICS, LlamacRole
+from quorum.agents.llamac.scrutiny import Scrutiny
+from quorum.agents.llamac.settings import LlamacConfig
 
 
 class ScrutinyFailed(EpisodeStop):
@@ -186,7 +186,7 @@ class TripletCritic:
         feedback: list[dict[str, Any]] = []
         while True:
             given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
-            answer = await self._speaker.ask(Role.ASSESSOR, self._answers.assessor, view, given)
+            answer = await self._speaker.ask(LlamacRole.ASSESSOR, self._answers.assessor, view, given)
             if answer.value is None:
                 proposal = unreadable(answer.reasons)
             else:
@@ -204,7 +204,7 @@ class TripletCritic:
             if decision.retries == 0:
                 return self._mended(decision, tried).plans
             decision.retries -= 1
-            feedback = told(Role.ASSESSOR.value, proposal.rejections, self._world.agents)
+            feedback = told(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""

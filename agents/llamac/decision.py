@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from quorum.agents.coordination.joint import Joint, Proposal, Sight
 from maeil.mind import Call
 from maeil.plans import Plan
+from quorum.agents.coordination.joint import Joint, Proposal, Sight
 
 
 @dataclass(slots=True)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from quorum.agents.coordination.joint import Code, Fault, Joint, Rejection, Sight
 from maeil.mind import Observation
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 
 
 class Gates(Protocol):
     """The rules of one world. They are pure functions of their arguments."""
 
-    codes: Mapping[str, Code]
+    codes: Mapping[str, Rule]
     """The rules of both gates by code."""
 
     def state(self, sight: Sight) -> object:
@@ -46,4 +46,4 @@ class Gates(Protocol):
         ...
 
 
-__all__ = ["Code", "Fault", "Gates", "Joint", "Rejection", "Sight"]
+__all__ = ["Fault", "Gates", "Joint", "Rejection", "Rule", "Sight"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class LlamacRole(StrEnum):
     """A role; the value is the name of its template."""
 
     EXPLORER = "explorer"
@@ -14,5 +14,9 @@ class Role(StrEnum):
     ACTOR = "actor"
 
 
-CRITICS = {"both": (Role.EXPLORER, Role.EXPLOITER), "explorer": (Role.EXPLORER,), "exploiter": (Role.EXPLOITER,)}
+CRITICS = {
+    "both": (LlamacRole.EXPLORER, LlamacRole.EXPLOITER),
+    "explorer": (LlamacRole.EXPLORER,),
+    "exploiter": (LlamacRole.EXPLOITER,),
+}
 """Who proposes, by the value of `critics`."""

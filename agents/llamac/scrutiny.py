@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quorum.agents.coordination.joint import GRAMMAR, Code, Fault, Joint, Rejection, Sight, impossible
-from quorum.agents.llamac.gates import Gates
 from maeil.plans import Plan
 from maeil.world import World
+from quorum.agents.coordination.joint import GRAMMAR, Fault, Joint, Rejection, Rule, Sight, impossible
+from quorum.agents.llamac.gates import Gates
 
 
 class Scrutiny:
@@ -23,7 +23,7 @@ class Scrutiny:
         self._world = world
         self.gates = gates
         self._enabled = enabled
-        self.codes: Mapping[str, Code] = {**GRAMMAR, **gates.codes}
+        self.codes: Mapping[str, Rule] = {**GRAMMAR, **gates.codes}
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
         """Tell what is wrong with a joint plan; nothing when it passes."""

@@ -29,19 +29,19 @@ class LanguageModelError(Exception):
     """Base of every failure of a language model. Messages never hold a key."""
 
 
-class Refused(LanguageModelError):
+class RequestRefused(LanguageModelError):
     """The provider refuses the request; asking again would not help."""
 
 
-class AuthenticationFailed(Refused):
+class AuthenticationFailed(RequestRefused):
     """There is no key, or the provider does not accept it."""
 
 
-class UnknownModel(Refused):
+class UnknownModel(RequestRefused):
     """The provider has no such model."""
 
 
-class BadRequest(Refused):
+class BadRequest(RequestRefused):
     """The provider does not take the request."""
 
 

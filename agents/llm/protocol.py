@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 
-class Role(StrEnum):
+class ChatRole(StrEnum):
     """Who says a message of a prompt."""
 
     SYSTEM = "system"
@@ -20,7 +20,7 @@ class Role(StrEnum):
 class ChatMessage:
     """One message of a prompt."""
 
-    role: Role
+    role: ChatRole
     content: str
 
 

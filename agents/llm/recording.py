@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.keys import describe_request, request_key
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request
 from quorum.agents.llm.records import WALL, describe_reply
-from maeil.errors import EpisodeStop
 
 Sink = Callable[[dict[str, Any]], None]
 """Takes one record, e.g. to write it as a line of `calls.jsonl`."""

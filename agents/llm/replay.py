@@ -10,12 +10,12 @@ from typing import Any
 
 import orjson
 
+from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.keys import describe_request, request_key
 from quorum.agents.llm.protocol import Origin, Reply, Request
 from quorum.agents.llm.recording import CANCELLED
 from quorum.agents.llm.records import read_reply
-from maeil.errors import EpisodeStop
 
 _MOST_COMPARED = 64
 _MOST_LINES = 30

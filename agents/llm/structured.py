@@ -8,7 +8,7 @@ from typing import Any
 
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.extraction import NoAnswer, extract
-from quorum.agents.llm.protocol import ChatMessage, Finish, Model, Rejected, Reply, Request, Role, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Usage
 from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.validation import Validator, validator_of
 
@@ -73,9 +73,9 @@ def _ask_again(answer: Rejected) -> tuple[ChatMessage, ChatMessage]:
     text = answer.text if len(answer.text) <= _LONGEST_QUOTED else answer.text[:_LONGEST_QUOTED] + " [...]"
     reasons = "\n".join(f"- {reason}" for reason in answer.reasons)
     return (
-        ChatMessage(Role.ASSISTANT, text.strip() or _NOTHING),
+        ChatMessage(ChatRole.ASSISTANT, text.strip() or _NOTHING),
         ChatMessage(
-            Role.USER,
+            ChatRole.USER,
             f"This answer cannot be taken:\n{reasons}\nAnswer again, with one JSON object of the wanted form alone.",
         ),
     )

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.mind import Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptSet, PromptWriter
-from maeil.actions import SymbolicAction, Vocabulary
-from maeil.component import Component, ComponentConfig, TeamContext
-from maeil.mind import Mind, View
 
 COORDINATOR = "coordinator"
 """Name under which a coordinator asks for its language model."""

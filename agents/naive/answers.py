@@ -19,12 +19,12 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from quorum.agents.llm.protocol import AnswerFormat
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan, Task
+from quorum.agents.llm.protocol import AnswerFormat
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
@@ -49,7 +49,7 @@ class MessageAnswer(Part):
     """A message to other agents."""
 
     recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
-    kind: Kind
+    kind: MessageKind
     content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
 
 
@@ -207,7 +207,9 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
         allowed.append(ALL)
     message = schema["$defs"]["MessageAnswer"]
     recipients = {**message["properties"]["recipients"], "items": {"type": "string", "enum": allowed}}
-    kind = message["properties"]["kind"] if Act.SPEAK in turn.acts else {"type": "string", "const": Kind.ACK.value}
+    kind = (
+        message["properties"]["kind"] if Act.SPEAK in turn.acts else {"type": "string", "const": MessageKind.ACK.value}
+    )
     messages = dict(schema["properties"]["messages"])
     if turn.limit is not None:
         messages["maxItems"] = turn.limit
@@ -229,7 +231,7 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
             strangers = ", ".join(map(repr, unknown))
             reason = f"messages.{number}.recipients: there is no {strangers}; this turn allows: {allowed}"
             raise InvalidThought((reason,))
-        if Act.SPEAK not in view.turn.acts and message.kind is not Kind.ACK:
+        if Act.SPEAK not in view.turn.acts and message.kind is not MessageKind.ACK:
             raise InvalidThought((f"messages.{number}.kind: this turn is for acknowledging: 'ack'",))
         recipients = {index[name] for name in message.recipients if name != ALL}
         if ALL in message.recipients:

@@ -6,13 +6,13 @@ import hashlib
 from collections import Counter
 from dataclasses import replace
 
+from maeil.errors import InvalidThought
+from maeil.mind import Call, Thought, View
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.naive.records import answered, unanswered
-from maeil.errors import InvalidThought
-from maeil.mind import Call, Thought, View
 
 UNSET = Sampling(temperature=None, max_tokens=4096)
 """What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""

@@ -6,7 +6,8 @@ every turn, so that a provider's prompt cache can keep it), `rules` (the rules o
 `prompts/<world>/`, then in `prompts/common/`.
 
 The templates decide the words and the order; what they print of the world and of other agents are the blocks of
-`quorum.agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between equal runs.
+`quorum.agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
+equal runs.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, T
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field
 
-from quorum.agents.llm.protocol import ChatMessage, Role
-from quorum.agents.naive.answers import ALL
-from quorum.agents.naive.blocks import write_block, write_json
-from quorum.agents.naive.vocabulary import describe
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.tasks import TaskState
 from maeil.topology import Topology
 from maeil.world import World
+from quorum.agents.llm.protocol import ChatMessage, ChatRole
+from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.blocks import write_block, write_json
+from quorum.agents.naive.vocabulary import describe
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
 """Where the templates of this project are."""
@@ -106,8 +107,8 @@ class PromptWriter:
             if view.name not in self._systems:
                 self._systems[view.name] = self._system.render(who).strip()
             return (
-                ChatMessage(Role.SYSTEM, self._systems[view.name]),
-                ChatMessage(Role.USER, self._turn.render(turn).strip()),
+                ChatMessage(ChatRole.SYSTEM, self._systems[view.name]),
+                ChatMessage(ChatRole.USER, self._turn.render(turn).strip()),
             )
         except TemplateError as error:
             raise ValueError(f"prompts: a template cannot be filled in: {error}") from error

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from maeil.mind import Call
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Reply
 from quorum.agents.llm.records import read_reply
-from maeil.mind import Call
 
 
 def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> Call:

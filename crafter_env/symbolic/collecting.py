@@ -12,7 +12,7 @@ from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Col
 from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground, around
 from crafter_env.symbolic.reasons import Reason, failed
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
 """The primitive that turns to a neighbouring cell."""
@@ -42,7 +42,7 @@ class _Collecting(CrafterController):
         self._tries += self.step == DO
         return super().act()
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End by what the last `do` came to; otherwise decide the next step."""
         if self.ground.sleeps(self.agent):
             return failed(Reason.asleep)
@@ -52,14 +52,14 @@ class _Collecting(CrafterController):
         return end if end is not None else self.approach()
 
     @abstractmethod
-    def approach(self) -> Ended | None:
+    def approach(self) -> ActionEnd | None:
         """Decide the coming step, or tell why there is none."""
 
     @abstractmethod
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:
         """Whether a `do` has brought what is wanted."""
 
-    def _after_do(self) -> Ended | None:
+    def _after_do(self) -> ActionEnd | None:
         outcome = self.ground.state.outcome(self.agent)
         if self.has_got(outcome.gained, outcome.result):
             return SUCCESS
@@ -101,7 +101,7 @@ class CellController(_Collecting):
         """Whether units of the resource came."""
         return self._recipe.item in gained
 
-    def approach(self) -> Ended | None:
+    def approach(self) -> ActionEnd | None:
         """Act on the cell when a `do` would; else turn to it, or step up to it."""
         ground, agent = self.ground, self.agent
         tool = self._recipe.tool
@@ -111,7 +111,7 @@ class CellController(_Collecting):
         if ground.living < required:
             return failed(Reason.team_too_small, ground.living, "of", required)
         cell = self._choose()
-        if isinstance(cell, Ended):
+        if isinstance(cell, ActionEnd):
             return cell
         ground.named[agent] = ground.id_of(cell) - 1
         distance = ground.distance(agent, cell)
@@ -125,7 +125,7 @@ class CellController(_Collecting):
             return failed(Reason.another_is_nearer, ground.aim(agent) + 1)
         return None
 
-    def _choose(self) -> Cell | Ended:
+    def _choose(self) -> Cell | ActionEnd:
         """The cell that was named; else what a `do` would act on, or the nearest of the material in reach."""
         ground, agent = self.ground, self.agent
         if self._target is not None:
@@ -151,7 +151,7 @@ class SaplingController(_Collecting):
         """Whether a sapling came."""
         return Item.sapling in gained
 
-    def approach(self) -> Ended | None:
+    def approach(self) -> ActionEnd | None:
         """Act on faced grass where nothing else is in reach; otherwise take a step after which grass is faced."""
         ground, agent = self.ground, self.agent
         if not ground.profile.mobs:
@@ -177,7 +177,7 @@ class CreatureController(_Collecting):
         """Whether it was eaten, or is defeated."""
         return Item.food in gained if self._resource is Resource.food else result is Result.defeated
 
-    def approach(self) -> Ended | None:
+    def approach(self) -> ActionEnd | None:
         """Go beside it, turn to it, act."""
         ground, agent = self.ground, self.agent
         found = [

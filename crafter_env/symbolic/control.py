@@ -5,7 +5,7 @@ from __future__ import annotations
 from crafter_env.constants import Material
 from crafter_env.symbolic import collecting
 from crafter_env.symbolic.actions import CREATURES_OF, Collect, Craft, Move, Navigate, Noop, Place, Share, Sleep, Target
-from crafter_env.symbolic.controller import CrafterController, Refused
+from crafter_env.symbolic.controller import CrafterController, RefusedAction
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.making import CraftController, PlaceController, ShareController
 from crafter_env.symbolic.reasons import Reason, failed
@@ -30,7 +30,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CrafterContro
         case Place():
             return PlaceController(ground, agent, action)
         case Share(agent=other) if not 0 <= other < ground.agents:
-            return Refused(ground, agent, action, failed(Reason.no_such_agent, other))
+            return RefusedAction(ground, agent, action, failed(Reason.no_such_agent, other))
         case Share():
             return ShareController(ground, agent, action)
         case Navigate():

@@ -11,11 +11,11 @@ from crafter_env.observation import PastAction
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.reasons import Reason, failed
 from maeil.actions import ActionStatus, SymbolicAction
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 NOOP: Final = int(Action.noop)
 DO: Final = int(Action.do)
-SUCCESS: Final = Ended(ActionStatus.SUCCESS)
+SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
 
 
 class CrafterController(ABC):
@@ -36,10 +36,10 @@ class CrafterController(ABC):
         self.step = NOOP
         """The primitive for the coming step; `check` decides it while the action goes on."""
         self._action = action
-        self._end: Ended | None = None
+        self._end: ActionEnd | None = None
         self._checked_at = -1
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Tell whether the action has ended in the state as it is."""
         if self._checked_at != self.ground.version:
             self._checked_at = self.ground.version
@@ -54,28 +54,28 @@ class CrafterController(ABC):
     def close(self) -> None:
         """Let go of what is shared, and write the entry."""
         self.ground.named[self.agent] = NO_CELL
-        end = self._end if self._end is not None else Ended(ActionStatus.CANCELLED)
+        end = self._end if self._end is not None else ActionEnd(ActionStatus.CANCELLED)
         action = self._action
         self.ground.record(
             self.agent, PastAction(action.action, action.arguments(), str(end.status), end.reason, self.ticks)
         )
 
     @abstractmethod
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
 
-    def when_dead(self) -> Ended | None:
+    def when_dead(self) -> ActionEnd | None:
         """Give the end of a dead agent's action."""
         return failed(Reason.dead)
 
 
-class Refused(CrafterController):
+class RefusedAction(CrafterController):
     """An action that cannot begin: it fails before its first tick."""
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, refusal: Ended) -> None:
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, refusal: ActionEnd) -> None:
         super().__init__(ground, agent, action)
         self._refusal = refusal
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Fail."""
         return self._refusal

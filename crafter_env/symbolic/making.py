@@ -9,7 +9,7 @@ from crafter_env.symbolic.controller import SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.primitives import encode_share
 from crafter_env.symbolic.reasons import Reason, failed
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 
 class CraftController(CrafterController):
@@ -20,7 +20,7 @@ class CraftController(CrafterController):
         self._steps = action.steps
         self.step = int(action.item.primitive)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End by what the last step came to."""
         ground = self.ground
         if ground.sleeps(self.agent):
@@ -36,7 +36,7 @@ class CraftController(CrafterController):
         return _crafted(outcome)
 
 
-def _crafted(outcome: Outcome) -> Ended:
+def _crafted(outcome: Outcome) -> ActionEnd:
     match outcome:
         case Outcome(result=Result.crafted):
             return SUCCESS
@@ -59,7 +59,7 @@ class PlaceController(CrafterController):
         self._primitive = int(action.object.primitive)
         self._recipe: PlaceRecipe = PLACE[action.object.primitive]
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Succeed when it is placed; fail without the input, or without a cell for it after one step."""
         ground, agent, recipe = self.ground, self.agent, self._recipe
         if ground.sleeps(agent):
@@ -102,7 +102,7 @@ class ShareController(CrafterController):
         self._share = action
         self.step = encode_share(action.agent, action.item.item, action.quantity, ground.agents)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Fail before the step when it cannot come off; end by what it came to after it."""
         ground, share = self.ground, self._share
         if ground.sleeps(self.agent):
@@ -124,7 +124,7 @@ class ShareController(CrafterController):
             case _:
                 return failed(Reason.not_shareable, share.item)
 
-    def _hindrance(self) -> Ended | None:
+    def _hindrance(self) -> ActionEnd | None:
         ground, share = self.ground, self._share
         if not ground.profile.sharing:
             return failed(Reason.not_in_profile, "share")

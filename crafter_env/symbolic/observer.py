@@ -96,7 +96,7 @@ class Observer:
             history=ground.history(agent),
         )
 
-    def overview(self, score: float) -> CrafterObservation:
+    def global_observation(self, score: float) -> CrafterObservation:
         """Observe the whole world, for a participant without a body."""
         ground, state = self._ground, self._ground.state
         living = [agent for agent in range(ground.agents) if ground.lives(agent)]

@@ -7,7 +7,7 @@ import numpy as np
 from crafter_env.constants import Action, Entity, Item, Material
 from crafter_env.layout import MATERIAL_CHARACTERS
 from crafter_env.state import CrafterState
-from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Texture, Turn
+from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 
 _SIGNS = {material: sign for sign, material in MATERIAL_CHARACTERS.items() if sign.isalpha()}
 _GROUNDS = {
@@ -34,17 +34,17 @@ _ENTITIES = {
 }
 _AGENT, _ASLEEP = len(_GROUNDS) + len(_ENTITIES), len(_GROUNDS) + len(_ENTITIES) + 1
 KINDS = (
-    *(Kind(m.name, light, dark, texture=t, sign=_SIGNS.get(m, "")) for m, (light, dark, t) in _GROUNDS.items()),
-    *(Kind(*looks) for looks in _ENTITIES.values()),
-    Kind("agent", "#0072b2", "#56b4e9", Shape.DISC),
-    Kind("agent asleep", "#4b4b86", "#9a9ae0", Shape.DISC, Texture.STRIPES),
-    Kind("where an agent looks", "#1d1d1f", "#ececf0", Shape.WEDGE),
+    *(MarkKind(m.name, light, dark, texture=t, sign=_SIGNS.get(m, "")) for m, (light, dark, t) in _GROUNDS.items()),
+    *(MarkKind(*looks) for looks in _ENTITIES.values()),
+    MarkKind("agent", "#0072b2", "#56b4e9", Shape.DISC),
+    MarkKind("agent asleep", "#4b4b86", "#9a9ae0", Shape.DISC, Texture.STRIPES),
+    MarkKind("where an agent looks", "#1d1d1f", "#ececf0", Shape.WEDGE),
 )
 _LOOK = _ASLEEP + 1
 _GROUND_OF = np.full(len(Material), PAPER, dtype=np.uint8)
 _GROUND_OF[[*_GROUNDS]] = range(len(_GROUNDS))
 _KIND_OF = {entity: len(_GROUNDS) + number for number, entity in enumerate(_ENTITIES)}
-_TURNS = {(1, 0): Turn.RIGHT, (0, 1): Turn.DOWN, (-1, 0): Turn.LEFT, (0, -1): Turn.UP}
+_TURNS = {(1, 0): Rotation.RIGHT, (0, 1): Rotation.DOWN, (-1, 0): Rotation.LEFT, (0, -1): Rotation.UP}
 _WEDGE = 0.3
 _ITEMS = tuple(Item.__members__)
 _ACTIONS = tuple(Action.__members__)
@@ -62,7 +62,7 @@ def draw(state: CrafterState) -> Drawing:
         x, y = creature.cell
         kind = state.entity_at(creature.cell) if creature.kind == Entity.plant else creature.kind
         name = _ENTITIES[kind][0]
-        turn = _TURNS.get(creature.direction, Turn.RIGHT)
+        turn = _TURNS.get(creature.direction, Rotation.RIGHT)
         marks[f"{name} {creature.id}"] = Mark(_KIND_OF[kind], x, y, label=name[0].upper(), title=name, turn=turn)
     alive, sleeping = state.alive.tolist(), state.sleeping.tolist()
     rows = zip(state.positions.tolist(), state.facing.tolist(), alive, sleeping, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from maeil.actions import ActionStatus
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 
 class Reason(StrEnum):
@@ -39,9 +39,9 @@ class Reason(StrEnum):
     unknown_id = "unknown_id"  # target, id
 
 
-def failed(reason: Reason, *details: object) -> Ended:
+def failed(reason: Reason, *details: object) -> ActionEnd:
     """The end of an action that failed."""
-    return Ended(ActionStatus.FAILED, tell(reason, *details))
+    return ActionEnd(ActionStatus.FAILED, tell(reason, *details))
 
 
 def tell(reason: Reason, *details: object) -> str:

@@ -7,7 +7,7 @@ from crafter_env.symbolic.actions import Move, Noop
 from crafter_env.symbolic.controller import SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.reasons import Reason, failed
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 
 class NoopController(CrafterController):
@@ -18,11 +18,11 @@ class NoopController(CrafterController):
         self._steps = action.steps
         self._begun_dead = not ground.lives(agent)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return SUCCESS if self.ticks >= self._steps else None
 
-    def when_dead(self) -> Ended | None:
+    def when_dead(self) -> ActionEnd | None:
         """Fail when death comes; begun after it, go on for ever: nobody is asked what a dead agent should do."""
         return None if self._begun_dead else failed(Reason.dead)
 
@@ -35,7 +35,7 @@ class MoveController(CrafterController):
         self._steps = action.steps
         self.step = int(action.direction.action)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return SUCCESS if self.ticks >= self._steps else None
 
@@ -43,7 +43,7 @@ class MoveController(CrafterController):
 class SleepController(CrafterController):
     """Sleep until awake again."""
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Succeed when awake after some sleep; fail when not tired."""
         self.step = int(Action.sleep)
         if self.ticks == 0:

@@ -11,7 +11,7 @@ from crafter_env.symbolic.controller import SUCCESS, CrafterController
 from crafter_env.symbolic.ground import Ground, around, beside_station
 from crafter_env.symbolic.reasons import Reason, failed, tell
 from maeil.actions import ActionStatus
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 TIMEOUT: Final = 64
 """Steps after which a `navigate` gives up."""
@@ -24,10 +24,10 @@ class NavigateController(CrafterController):
         super().__init__(ground, agent, action)
         self._target, self._id = action.target, action.id
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End on arrival; when the target is unknown, gone or out of sight; or when what was seen gives no way."""
         found = locate(self.ground, self.agent, self._target, self._id)
-        if isinstance(found, Ended):
+        if isinstance(found, ActionEnd):
             return found
         step = self.ground.step_towards(self.agent, goals(self.ground, self._target, found))
         if step == Action.noop:
@@ -35,12 +35,12 @@ class NavigateController(CrafterController):
         if step == NO_WAY:
             return failed(Reason.no_path, self._target, self._id)
         if self.ticks >= TIMEOUT:
-            return Ended(ActionStatus.TIMEOUT, tell(Reason.not_reached, self.ticks))
+            return ActionEnd(ActionStatus.TIMEOUT, tell(Reason.not_reached, self.ticks))
         self.step = step
         return None
 
 
-def locate(ground: Ground, agent: int, target: Target, identity: int) -> Cell | Ended:
+def locate(ground: Ground, agent: int, target: Target, identity: int) -> Cell | ActionEnd:
     """Find where a target is, as far as an agent knows; or tell why it does not know."""
     if target is Target.agent:
         if not 0 <= identity < ground.agents or identity == agent:

@@ -16,7 +16,7 @@ from cube_env.symbolic.actions import (
     WaitAgents,
     YieldBlock,
 )
-from cube_env.symbolic.controller import CubeController, Refused
+from cube_env.symbolic.controller import CubeController, RefusedAction
 from cube_env.symbolic.ground import Ground
 from cube_env.symbolic.pushing import PushBlockController, PushController
 from cube_env.symbolic.waiting import IdleController, RendezvousController, WaitAgentsController
@@ -33,7 +33,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeControlle
     """Start the controller of an action; one that names nothing on this board fails before its first tick."""
     missing = missing_entity(ground, agent, action)
     if missing is not None:
-        return Refused(ground, agent, action, missing[0])
+        return RefusedAction(ground, agent, action, missing[0])
     match action:
         case Move():
             return MoveController(ground, agent, action)

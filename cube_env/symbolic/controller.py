@@ -9,7 +9,7 @@ from cube_env.constants import Action
 from cube_env.observation import HistoryEntry
 from cube_env.symbolic.ground import Ground
 from maeil.actions import ActionStatus, SymbolicAction
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
 """Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
@@ -19,12 +19,12 @@ RUNNING: Final = "running"
 
 STAY: Final = int(Action.STAY)
 
-SUCCESS: Final = Ended(ActionStatus.SUCCESS)
+SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
 
 
-def failed(reason: str) -> Ended:
+def failed(reason: str) -> ActionEnd:
     """The end of an action that failed; `reason` is an identifier, with numbers behind it."""
-    return Ended(ActionStatus.FAILED, reason)
+    return ActionEnd(ActionStatus.FAILED, reason)
 
 
 BLOCK_GONE: Final = failed("block_gone")
@@ -52,12 +52,12 @@ class CubeController(ABC):
         """The primitive for the coming step; `check` decides it while the action goes on."""
         self._action = action
         self._primitives: list[int] = []
-        self._end: Ended | None = None
+        self._end: ActionEnd | None = None
         self._closed = False
         self._checked_at = -1
         ground.roster.begin(self)
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Tell whether the action has ended in the state as it is."""
         version = self.ground.version
         if self._checked_at != version:
@@ -86,12 +86,12 @@ class CubeController(ABC):
         return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
 
     @abstractmethod
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
 
-    def out_of_time(self) -> Ended:
+    def out_of_time(self) -> ActionEnd:
         """Give the end of an action whose ticks are over; the default is a time-out."""
-        return Ended(ActionStatus.TIMEOUT, self.progress())
+        return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
     def progress(self) -> str:
         """Tell how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
@@ -105,19 +105,19 @@ class CubeController(ABC):
 class SharedController(CubeController):
     """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Tell whether the action has ended in the state as it is."""
         self._checked_at = -1
         return super().status()
 
 
-class Refused(CubeController):
+class RefusedAction(CubeController):
     """An action that cannot begin: it fails before its first tick."""
 
     def __init__(self, ground: Ground, agent: int, action: SymbolicAction, reason: str) -> None:
         super().__init__(ground, agent, action, None)
         self._refusal = failed(reason)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Fail."""
         return self._refusal

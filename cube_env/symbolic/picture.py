@@ -7,20 +7,20 @@ from collections.abc import Iterable
 from cube_env.constants import DISPLACEMENT, Action, PushOutcome
 from cube_env.report import Push
 from cube_env.state import Snapshot
-from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Texture, Turn
+from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 
 _GOAL, _BLOCK, _AGENT, _PUSH, _FAILED = range(5)
 KINDS = (
-    Kind("goal", "#cfe6d4", "#24402d", texture=Texture.STRIPES),
-    Kind("block", "#e69f00", "#c98a00"),
-    Kind("agent", "#0072b2", "#56b4e9", Shape.DISC),
-    Kind("push that moved its block", "#1d1d1f", "#ececf0", Shape.WEDGE),
-    Kind("push that failed", "#d55e00", "#ff8c3a", Shape.DIAMOND),
+    MarkKind("goal", "#cfe6d4", "#24402d", texture=Texture.STRIPES),
+    MarkKind("block", "#e69f00", "#c98a00"),
+    MarkKind("agent", "#0072b2", "#56b4e9", Shape.DISC),
+    MarkKind("push that moved its block", "#1d1d1f", "#ececf0", Shape.WEDGE),
+    MarkKind("push that failed", "#d55e00", "#ff8c3a", Shape.DIAMOND),
 )
 """Hues are Okabe and Ito's (2008)."""
 _WEDGE = 0.44
 """Length of the mark of a push."""
-_TURNS = {Action.UP: Turn.UP, Action.DOWN: Turn.DOWN, Action.LEFT: Turn.LEFT, Action.RIGHT: Turn.RIGHT}
+_TURNS = {Action.UP: Rotation.UP, Action.DOWN: Rotation.DOWN, Action.LEFT: Rotation.LEFT, Action.RIGHT: Rotation.RIGHT}
 _MOVED = (PushOutcome.moved, PushOutcome.delivered)
 
 

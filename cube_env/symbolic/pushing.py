@@ -6,7 +6,7 @@ from cube_env.constants import PUSH_DIRECTION, Action, PushOutcome
 from cube_env.symbolic.actions import PushBlock, PushTowards
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS, CubeController, failed
 from cube_env.symbolic.ground import NO_BLOCK, Ground
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 _MOVED = PushOutcome.moved, PushOutcome.delivered
 
@@ -26,7 +26,7 @@ class PushBlockController(CubeController):
             ground.aim(agent, (action.block, face))
             ground.pushing[agent] = action.block
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End when the block has moved far enough or is delivered; fail when the agent is not aligned."""
         row, col, _, alive = self.ground.blocks[self._block]
         if not alive:
@@ -59,7 +59,7 @@ class PushController(CubeController):
         self._failure = ""
         ground.pushing[agent] = action.block
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Take in what the last tick did; end early when the block is delivered."""
         if self.ticks:
             self._judge()
@@ -68,7 +68,7 @@ class PushController(CubeController):
         self.step = self._towards()
         return None
 
-    def out_of_time(self) -> Ended:
+    def out_of_time(self) -> ActionEnd:
         """Succeed when a tick moved the block, else fail for the reason of the last tick."""
         return SUCCESS if self._moved else failed(self._failure)
 

@@ -6,7 +6,7 @@ from cube_env.symbolic.actions import Idle, Rendezvous, Wait, WaitAgents
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SUCCESS, CubeController, SharedController
 from cube_env.symbolic.ground import FaceKey, Ground
 from cube_env.symbolic.meeting import Meeting
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 
 class IdleController(CubeController):
@@ -15,11 +15,11 @@ class IdleController(CubeController):
     def __init__(self, ground: Ground, agent: int, action: Idle | Wait) -> None:
         super().__init__(ground, agent, action, action.steps)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return None
 
-    def out_of_time(self) -> Ended:
+    def out_of_time(self) -> ActionEnd:
         """Succeed."""
         return SUCCESS
 
@@ -35,7 +35,7 @@ class RendezvousController(SharedController):
         if ground.aim(agent, self._key) >= 0:
             self._meeting.join(agent, action.count)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End when released; fail when the agent is not, or no longer, aligned."""
         if not self.ground.is_live(self._key[0]):
             return BLOCK_GONE
@@ -68,7 +68,7 @@ class WaitAgentsController(SharedController):
         self._asked_at = ground.roster.moment
         ground.waiting.join(agent, action.count)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End when released."""
         waiting, roster = self.ground.waiting, self.ground.roster
         self._free = roster.free(self.agent, self._asked_at)

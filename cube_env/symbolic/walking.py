@@ -8,7 +8,7 @@ from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS,
 from cube_env.symbolic.ground import FaceKey, Ground
 from cube_env.symbolic.places import find_place, is_there
 from maeil.actions import SymbolicAction
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 NO_STAGING_CELL = failed("no_staging_cell")
 NO_PATH = failed("no_path")
@@ -21,11 +21,11 @@ class MoveController(CubeController):
         super().__init__(ground, agent, action, action.steps)
         self.step = int(action.direction.action)
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return None
 
-    def out_of_time(self) -> Ended:
+    def out_of_time(self) -> ActionEnd:
         """Succeed."""
         return SUCCESS
 
@@ -38,13 +38,13 @@ class YieldBlockController(CubeController):
         self._key: FaceKey = action.block, action.face
         self.step = int(PUSH_DIRECTION[OPPOSITE_FACE[action.face]])
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """Fail when the agent is not aligned at its first tick, or the block is delivered."""
         if not self.ground.is_live(self._key[0]):
             return BLOCK_GONE
         return None if self.ticks or self.ground.is_aligned(self.agent, self._key) else NOT_ALIGNED
 
-    def out_of_time(self) -> Ended:
+    def out_of_time(self) -> ActionEnd:
         """Succeed."""
         return SUCCESS
 
@@ -62,7 +62,7 @@ class MoveToBlockController(CubeController):
         ground.aim(agent, key)
         self._route = ground.seek(agent, key, lambda targets: ground.staging_targets(key, targets))
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End when aligned, or when there is nothing to go to or no way to it."""
         ground, agent = self.ground, self.agent
         if not ground.is_live(self._key[0]):
@@ -97,7 +97,7 @@ class NavigateController(CubeController):
         state = ground.state
         self._route = ground.seek(agent, self._key, lambda targets: find_place(state, action, targets))
 
-    def check(self) -> Ended | None:
+    def check(self) -> ActionEnd | None:
         """End on arrival, or when blocks and walls leave no way."""
         if is_there(self.ground.state, self._place, self.agent):
             return SUCCESS

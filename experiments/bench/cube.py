@@ -20,8 +20,8 @@ from quorum.experiments.bench.cube_published import SOURCE
 from quorum.experiments.bench.cube_rows import subjects
 from quorum.experiments.bench.cube_study import Growth, Study, study
 from quorum.experiments.bench.measure import Progress, Row, measure
-from quorum.experiments.errors import UserError
-from quorum.experiments.provenance import provenance
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1
 BUSY = 0.7

@@ -14,10 +14,10 @@ import numpy as np
 
 from cube_env import Action, CubeEnv, Layout, curriculum, place
 from cube_env.world import CubeWorld, component
-from quorum.experiments.cell import Cell
 from maeil.actions import SymbolicAction
 from maeil.component import ComponentConfig
 from maeil.world import Controller
+from quorum.experiments.configuration.cell import Cell
 
 ENDLESS = 10**9
 """Steps of an episode that is not to end while it is measured."""
@@ -74,7 +74,7 @@ class ActionBench:
         for _ in range(TICKS):
             for agent in self.actors:
                 if agent not in running:
-                    running[agent] = world.ground(agent, action)
+                    running[agent] = world.start_action(agent, action)
             joint = [int(Action.STAY)] * len(world.agents)
             controllers = list(running.items())
             begin = time.perf_counter()

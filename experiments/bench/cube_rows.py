@@ -15,13 +15,13 @@ from statistics import median
 import numpy as np
 
 from cube_env import CubeEnv, CubeVecEnv
+from maeil.trace import Stamped
+from maeil.trace.events import StepTaken
 from quorum.experiments.bench.cube_parts import ENDLESS, action_bench, stepping
 from quorum.experiments.bench.cube_published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
 from quorum.experiments.bench.measure import Run, Subject, seconds_per_call
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
-from maeil.trace import Stamped
-from maeil.trace.events import StepTaken
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 15, 64: 45, 256: 130}

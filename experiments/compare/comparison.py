@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from quorum.experiments.common.errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_versions
-from quorum.experiments.errors import UserError, choices_hint
+from quorum.experiments.compare.statistics import Estimate, estimate
+from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.published import Published
 from quorum.experiments.results.rows import Scalar
-from quorum.experiments.statistics import Estimate, estimate
-from quorum.experiments.statistics.aggregates import STATISTICS, Floats, Name
 
 
 @dataclass(frozen=True, slots=True)

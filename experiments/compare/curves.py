@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.statistics import Estimate, estimate
-from quorum.experiments.statistics.aggregates import Floats, Name
 from maeil.errors import MaeilError
 from maeil.metrics.scores import scores
 from maeil.trace import read_trace
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.compare.statistics import Estimate, estimate
+from quorum.experiments.compare.statistics.aggregates import Floats, Name
 
 POINTS = 60
 """Instants of a curve, at most."""

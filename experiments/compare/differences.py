@@ -8,8 +8,8 @@ from statistics import fmean
 
 import numpy as np
 
+from quorum.experiments.compare.statistics import Estimate, estimate, holm, probability_of_improvement, sign_flip_test
 from quorum.experiments.results.rows import Scalar
-from quorum.experiments.statistics import Estimate, estimate, holm, probability_of_improvement, sign_flip_test
 
 Boards = Mapping[tuple[Scalar, ...], Sequence[float]]
 """The values of the runs on each board; a board is a seed with the values of the crossed factors."""

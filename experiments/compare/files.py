@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.files import write_whole
 from quorum.experiments.compare import formats, records
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.figures import figures
 from quorum.experiments.compare.table import Table
 from quorum.experiments.compare.tables import runs_table
-from quorum.experiments.errors import UserError
-from quorum.experiments.files import write_whole
 
 _HINT = "Give another folder: --out DIR."
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quorum.experiments.errors import UserError, choices_hint, nearest
+from maeil.metrics import METRICS
+from quorum.experiments.common.errors import UserError, choices_hint, nearest
 from quorum.experiments.results import Row
 from quorum.experiments.results.table import metric_columns
-from maeil.metrics import METRICS
 
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 """What is compared when nothing is said."""

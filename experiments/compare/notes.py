@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.statistics import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, failure_rate, heading
-from quorum.experiments.statistics import smallest_p
 
 _FEW = 5
 _LEVEL = 0.05

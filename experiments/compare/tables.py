@@ -11,8 +11,8 @@ from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, written
 from quorum.experiments.compare.published import published_tables
+from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.table import Table
-from quorum.experiments.statistics import Estimate
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image, ImageDraw
 
+from maeil.drawing import PAPER, Canvas, Drawing
 from quorum.experiments.replay.colours import EDGE, PAPER_WHITE
 from quorum.experiments.replay.sprites import figure, tile
-from maeil.drawing import PAPER, Canvas, Drawing
 
 
 class BoardPainter:

@@ -11,10 +11,10 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
+from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
 from quorum.experiments.replay.colours import INK, PAPER_WHITE, Colour, legible_on, parse
-from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
 
-_POINTERS = {Turn.RIGHT: "▶", Turn.DOWN: "▼", Turn.LEFT: "◀", Turn.UP: "▲"}
+_POINTERS = {Rotation.RIGHT: "▶", Rotation.DOWN: "▼", Rotation.LEFT: "◀", Rotation.UP: "▲"}
 _HALF = "▀"
 _LARGEST = 10
 """Rows of a cell of a small board, at most."""
@@ -82,7 +82,7 @@ class _Screen:
         else:
             self._fill(kind, mark.label, box)
 
-    def _fill(self, kind: Kind, label: str, box: tuple[float, float, float, float]) -> None:
+    def _fill(self, kind: MarkKind, label: str, box: tuple[float, float, float, float]) -> None:
         """Fill a rectangle of cells with a kind; a hollow kind gets its colour in brackets and letters alone."""
         left, top, right, bottom = self._places(box)
         colour, hollow = parse(kind.light), kind.shape is Shape.RING
@@ -98,7 +98,7 @@ class _Screen:
             start = left + (right - left - len(label)) // 2
             self._signs[middle][start : start + len(label)] = label
 
-    def _point(self, kind: Kind, sign: str, box: tuple[float, float, float, float]) -> None:
+    def _point(self, kind: MarkKind, sign: str, box: tuple[float, float, float, float]) -> None:
         left, top, right, bottom = self._places(box)
         row, column = (top + bottom - 1) // 2, (left + right - 1) // 2
         self._signs[row][column] = sign

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maeil.drawing import Kind
+from maeil.drawing import MarkKind
 
 Colour = tuple[int, int, int]
 
@@ -47,7 +47,7 @@ def shade(colour: Colour) -> Colour:
     return mix(colour, INK, 0.3) if legible_on(colour) == INK else mix(colour, PAPER_WHITE, 0.35)
 
 
-def palette(kinds: Sequence[Kind]) -> list[Colour]:
+def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
     """Give the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
 
     It does not depend on the frames, so a film is written frame by frame.

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.replay.reel import reel
-from quorum.experiments.replaying import open_run
+from quorum.experiments.results.recorded import open_run
 
 FASTEST = 50
 """Steps a second; viewers of films slow down what is faster."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReplayRequest:
     """The words of a command, as they were typed.
 
     Attributes:
@@ -38,7 +38,7 @@ class Asked:
     width: int | None
 
 
-def replay_out(asked: Asked, console: Console, *, quiet: bool) -> list[str]:
+def replay_out(asked: ReplayRequest, console: Console, *, quiet: bool) -> list[str]:
     """Show a replay, or write it, and give what is to be told of it.
 
     Args:
@@ -71,7 +71,7 @@ def replay_out(asked: Asked, console: Console, *, quiet: bool) -> list[str]:
     return [*(run.remark for run in shown.runs if run.remark), *([] if quiet else [film.text()])]
 
 
-def _check_terminal(asked: Asked, *, quiet: bool) -> None:
+def _check_terminal(asked: ReplayRequest, *, quiet: bool) -> None:
     if asked.width is not None:
         raise UserError("--width: it is the width of a film; give --out FILE.gif")
     if quiet:

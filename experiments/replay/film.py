@@ -11,16 +11,16 @@ from PIL import Image
 from rich.console import Console
 from rich.progress import track
 
-from quorum.experiments.errors import UserError, choices_hint
-from quorum.experiments.files import write_whole
-from quorum.experiments.packages import load
+from maeil.drawing import Canvas
+from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.packages import load
 from quorum.experiments.replay.colours import palette
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.gif import encode_gif
 from quorum.experiments.replay.mp4 import encode_mp4
 from quorum.experiments.replay.page import Page
 from quorum.experiments.replay.reel import Reel
-from maeil.drawing import Canvas
 
 ENDINGS = (".gif", ".mp4")
 HOLD = 2.0

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.harmless import harmless
-from quorum.experiments.replaying import Recorded, instants, world_of
 from maeil import World
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.world import Progress
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.results.recorded import Recorded, instants, world_of
 
 P = TypeVar("P")
 LONGEST = 240
@@ -111,16 +111,16 @@ def _line(t: int, message: MessageSent, names: list[str]) -> str:
     words = " ".join(message.content[: 4 * LONGEST].split())
     if len(message.content) > 4 * LONGEST and len(words) <= LONGEST:
         words += " …"
-    return f"step {t}, {_name(message.sender, names)} to {to}: {harmless(words, LONGEST)}"
+    return f"step {t}, {_name(message.sender, names)} to {to}: {sanitize(words, LONGEST)}"
 
 
 def _name(index: int, names: list[str]) -> str:
-    return harmless(names[index], 40) if 0 <= index < len(names) else f"participant {index}"
+    return sanitize(names[index], 40) if 0 <= index < len(names) else f"participant {index}"
 
 
 def _end(run: Recorded) -> str:
     end = run.trace.end
     if end is None:
         return "the trace breaks off here"
-    reason = f": {harmless(end.reason, 120)}" if end.reason else ""
-    return f"end: {harmless(end.outcome, 20)}{reason}"
+    reason = f": {sanitize(end.reason, 120)}" if end.reason else ""
+    return f"end: {sanitize(end.outcome, 20)}{reason}"

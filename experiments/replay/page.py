@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from quorum.experiments.errors import UserError
+from maeil.drawing import Canvas, Drawing
+from maeil.trace.events import MessageSent
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.replay.board import BoardPainter, board_size
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.lettering import clipped, font, strip, two_lines
 from quorum.experiments.replay.reel import Reel
-from maeil.drawing import Canvas, Drawing
-from maeil.trace.events import MessageSent
 
 _BOARD = 480
 """Pixels along the longer edge of a board whose size is not given."""
@@ -51,7 +51,8 @@ class Page:
 
     def __init__(self, reel: Reel, canvas: Canvas, width: int | None) -> None:
         self._shown = [
-            _Shown(label, run.steps, run.answerers.simulated) for run, label in zip(reel.runs, reel.labels, strict=True)
+            _Shown(label, run.steps, run.answering_models.simulated)
+            for run, label in zip(reel.runs, reel.labels, strict=True)
         ]
         panels = len(reel.runs)
         cell = _cell(canvas) if width is None else _cell_within(canvas, (width - _GAP) // panels - _GAP)

@@ -8,12 +8,12 @@ from itertools import repeat
 
 import orjson
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.harmless import harmless
-from quorum.experiments.replay.frames import Frame, P, frames
-from quorum.experiments.replaying import Recorded
-from quorum.experiments.results.factors import flatten
 from maeil import World
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.replay.frames import Frame, P, frames
+from quorum.experiments.results.factors import flatten
+from quorum.experiments.results.recorded import Recorded
 
 _TOLD = 4
 """Differences between two configurations that are told."""
@@ -88,7 +88,7 @@ def _check_same_board(one: Recorded, other: Recorded) -> None:
     ours = [d for d in _differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
     differences = [f"{key} {value} and {another}" for key, value, another in ours if key not in _SHARED]
     if kind[0] != kind[1]:
-        differences = [f"env.name {harmless(kind[0], 40)} and {harmless(kind[1], 40)}"]
+        differences = [f"env.name {sanitize(kind[0], 40)} and {sanitize(kind[1], 40)}"]
     differences = differences or ["the boards that their traces begin with"]
     raise UserError(
         f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
@@ -117,12 +117,12 @@ def _labels(runs: Sequence[Recorded]) -> list[str]:
 
 def _label(run: Recorded) -> str:
     start = run.trace.start
-    names = [name for name in run.answerers.models if name != "simulated"]
+    names = [name for name in run.answering_models.models if name != "simulated"]
     minds = f"{run.name_of('agents')} ({', '.join(names)})" if names else run.name_of("agents")
     arm = [f"arm {run.arm}"] if run.arm else []
     size = f"{len(start.agents)} agents" if len(start.agents) > 1 else "1 agent"
     parts = [*arm, start.world, size, run.name_of("topology"), minds, f"seed {start.seed}"]
-    return " · ".join(harmless(part, 80) for part in parts)
+    return " · ".join(sanitize(part, 80) for part in parts)
 
 
 def _differences(one: Recorded, other: Recorded) -> Iterator[tuple[str, str, str]]:
@@ -130,5 +130,5 @@ def _differences(one: Recorded, other: Recorded) -> Iterator[tuple[str, str, str
     a, b = flatten(one.configuration), flatten(other.configuration)
     for key in sorted(a.keys() | b.keys(), key=lambda key: (key.count("."), key)):
         if key != "hash" and a.get(key) != b.get(key):
-            own, others = (harmless(str(leaves.get(key, "none")), 40) for leaves in (a, b))
-            yield harmless(key, 60), own, others
+            own, others = (sanitize(str(leaves.get(key, "none")), 40) for leaves in (a, b))
+            yield sanitize(key, 60), own, others

@@ -6,9 +6,9 @@ from functools import cache
 
 from PIL import Image, ImageChops, ImageDraw
 
+from maeil.drawing import MarkKind, Rotation, Shape, Texture
 from quorum.experiments.replay.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
 from quorum.experiments.replay.lettering import fitting
-from maeil.drawing import Kind, Shape, Texture, Turn
 
 _FINE = 4
 """Pixels that are drawn for one along an edge, so that edges are smooth."""
@@ -23,7 +23,7 @@ _SMALLEST_TEXTURED = 4
 
 
 @cache
-def tile(kind: Kind | None, cell: int, *, ruled: bool) -> Image.Image:
+def tile(kind: MarkKind | None, cell: int, *, ruled: bool) -> Image.Image:
     """Draw a cell of ground.
 
     Args:
@@ -44,7 +44,7 @@ def tile(kind: Kind | None, cell: int, *, ruled: bool) -> Image.Image:
 
 
 @cache
-def figure(kind: Kind, size: tuple[int, int], label: str, turn: Turn) -> Image.Image:
+def figure(kind: MarkKind, size: tuple[int, int], label: str, turn: Rotation) -> Image.Image:
     """Draw a mark, RGBA.
 
     Args:
@@ -74,7 +74,7 @@ def _rim(size: tuple[int, int], *, hollow: bool) -> int:
     return max(2, round(min(size) / 7)) if hollow else max(1, min(_WIDEST_RIM, round(min(size) / 16)))
 
 
-def _mask(shape: Shape, size: tuple[int, int], turn: Turn, inset: int) -> Image.Image:
+def _mask(shape: Shape, size: tuple[int, int], turn: Rotation, inset: int) -> Image.Image:
     """Give what a shape covers of its rectangle, without a rim of `inset` pixels."""
     right, bottom = size[0] * _FINE - 1, size[1] * _FINE - 1
     mask = Image.new("L", (right + 1, bottom + 1))
@@ -92,17 +92,17 @@ def _mask(shape: Shape, size: tuple[int, int], turn: Turn, inset: int) -> Image.
             pen.polygon([(right / 2, d), (right - d, bottom / 2), (right / 2, bottom - d), (d, bottom / 2)], 255)
         case Shape.WEDGE:
             far = d + min(right, bottom) // 8
-            ends: dict[Turn, list[tuple[float, float]]] = {
-                Turn.RIGHT: [(far, d), (right - d, bottom / 2), (far, bottom - d)],
-                Turn.LEFT: [(right - far, d), (d, bottom / 2), (right - far, bottom - d)],
-                Turn.DOWN: [(d, far), (right / 2, bottom - d), (right - d, far)],
-                Turn.UP: [(d, bottom - far), (right / 2, d), (right - d, bottom - far)],
+            ends: dict[Rotation, list[tuple[float, float]]] = {
+                Rotation.RIGHT: [(far, d), (right - d, bottom / 2), (far, bottom - d)],
+                Rotation.LEFT: [(right - far, d), (d, bottom / 2), (right - far, bottom - d)],
+                Rotation.DOWN: [(d, far), (right / 2, bottom - d), (right - d, far)],
+                Rotation.UP: [(d, bottom - far), (right / 2, d), (right - d, bottom - far)],
             }
             pen.polygon(ends[turn], 255)
     return mask.reduce(_FINE)
 
 
-def _textured(kind: Kind, size: tuple[int, int]) -> Image.Image:
+def _textured(kind: MarkKind, size: tuple[int, int]) -> Image.Image:
     """Fill a rectangle with the colour of a kind and its texture."""
     width, height = size[0] * _FINE, size[1] * _FINE
     image = Image.new("RGB", (width, height), parse(kind.light))
@@ -136,7 +136,7 @@ def _textured(kind: Kind, size: tuple[int, int]) -> Image.Image:
     return image.reduce(_FINE)
 
 
-def _write(image: Image.Image, text: str, kind: Kind) -> None:
+def _write(image: Image.Image, text: str, kind: MarkKind) -> None:
     """Write in the middle of a rectangle, with a halo where a texture lies under the text."""
     face = fitting(text, *image.size)
     if face is None:

@@ -11,12 +11,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from maeil import World
+from maeil.drawing import Drawable
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.characters import as_characters
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.reel import Reel
-from maeil import World
-from maeil.drawing import Drawable
 
 _CHROME = 7
 """Rows around a board: its label, and its caption with a message of some lines."""
@@ -63,7 +63,7 @@ def print_frames(reel: Reel, console: Console) -> None:
     for frames in reel.frames(_as_text):
         for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
             words = caption(frame, run.steps, frame.picture.remark)
-            who = f"{SIMULATED} · {label}" if run.answerers.simulated else label
+            who = f"{SIMULATED} · {label}" if run.answering_models.simulated else label
             head = "\n".join(line for line in (who, words.count, words.detail, words.said) if line)
             console.print(Text(head), soft_wrap=True)
             console.print(Text(frame.picture.text.plain.rstrip("\n") + "\n"), soft_wrap=True)
@@ -87,7 +87,7 @@ def _side_by_side(reel: Reel, frames: tuple[Frame[_Picture], ...], width: int) -
     panels = []
     for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
         words = caption(frame, run.steps, frame.picture.remark)
-        simulated = [(f"{SIMULATED} · ", "bold red")] if run.answerers.simulated else []
+        simulated = [(f"{SIMULATED} · ", "bold red")] if run.answering_models.simulated else []
         head = Text.assemble(
             *simulated, (label, "bold"), "\n", (words.count, "bold"), "\n", (words.detail, "bold" if frame.end else ""),
             no_wrap=True, overflow="ellipsis",

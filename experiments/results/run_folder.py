@@ -10,8 +10,8 @@ import orjson
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from quorum.experiments.packages import DISTRIBUTION
-from quorum.experiments.provenance import Code
+from quorum.experiments.common.packages import DISTRIBUTION
+from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.factors import flatten
 from quorum.experiments.results.rows import Damaged, Row
 
@@ -135,4 +135,6 @@ def _bytes(file: Path) -> bytes:
 
 def _version(meta: _Meta) -> str:
     version = meta.versions.get(DISTRIBUTION, "unknown")
-    return str(Code(version, meta.git.commit, meta.git.changed) if meta.git is not None else Code(version))
+    return str(
+        CodeVersion(version, meta.git.commit, meta.git.changed) if meta.git is not None else CodeVersion(version)
+    )

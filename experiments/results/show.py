@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quorum.experiments.results.rows import Results, Row
-from quorum.experiments.summary import shown
+from quorum.experiments.results.summary import shown
 
 if TYPE_CHECKING:
     from quorum.experiments.results.sql import Answer

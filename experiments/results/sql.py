@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.packages import load
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.packages import load
 from quorum.experiments.results.rows import Results, Row, Scalar
 from quorum.experiments.results.table import OWN, factor_columns, metric_columns, own_values
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from quorum.experiments.files import write_whole
+from maeil.metrics import GROUPS, METRICS, reproducible
+from quorum.experiments.common.files import write_whole
 from quorum.experiments.results.csv_text import csv_text
 from quorum.experiments.results.reading import read_results
 from quorum.experiments.results.rows import Results, Row, Scalar
-from maeil.metrics import GROUPS, METRICS, reproducible
 
 OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
 """The columns before the configuration and the metrics."""

@@ -11,20 +11,20 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from quorum.experiments.engines.choose import choose, split
-from quorum.experiments.errors import UserError
-from quorum.experiments.folder import PARTIAL
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.episode.folder import PARTIAL
+from quorum.experiments.sweep.engines.choose import choose, split
 from quorum.experiments.sweep.estimate import Forecast, forecast
-from quorum.experiments.sweep.plan import Plan, plan
+from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
+from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import Options, Summary, View, look, run_sweep
 from quorum.experiments.sweep.spending import SweepBudget
 from quorum.experiments.sweep.store import Command, SweepFolder
-from quorum.experiments.sweep.work import Stop
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SweepRequest:
     """The arguments of the command.
 
     Attributes:
@@ -100,7 +100,7 @@ class Report(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SweepResult:
     """What a sweep came to, in words.
 
     Attributes:
@@ -157,13 +157,13 @@ class Outcome:
         return table
 
 
-def _prepare(asked: Asked) -> tuple[Plan, SweepFolder, Command, list[str]]:
+def _prepare(asked: SweepRequest) -> tuple[SweepPlan, SweepFolder, Command, list[str]]:
     about_engine, words = split(asked.words)
     planned = plan(words, asked.config_dir)
     return planned, asked.folder(planned.name), asked.command(), about_engine
 
 
-def show_plan(asked: Asked) -> Forecast:
+def show_plan(asked: SweepRequest) -> Forecast:
     """Say what a sweep would run and what that would take. Nothing is written.
 
     Raises:
@@ -175,7 +175,7 @@ def show_plan(asked: Asked) -> Forecast:
     return forecast(planned, standing, folder, engine, asked.limit)
 
 
-def sweep_out(asked: Asked, *, quiet: bool) -> Outcome:
+def sweep_out(asked: SweepRequest, *, quiet: bool) -> SweepResult:
     """Run a sweep, with its progress on standard error.
 
     Raises:
@@ -188,7 +188,7 @@ def sweep_out(asked: Asked, *, quiet: bool) -> Outcome:
         Console(stderr=True).print(Text(told), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
     summary = run_sweep(planned, folder, command, engine, options=asked.options, view=view)
-    return Outcome(summary, command)
+    return SweepResult(summary, command)
 
 
 def _view(name: str, *, quiet: bool) -> View:

@@ -27,11 +27,11 @@ from rich.text import Text
 
 from quorum.agents.llm.prices import Price, find_price
 from quorum.agents.llm.protocol import Usage
-from quorum.experiments.cell import Cell
-from quorum.experiments.compose import compose
-from quorum.experiments.engines.protocol import Engine
-from quorum.experiments.episode import run_cell
-from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.sweep.engines.protocol import Engine
+from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.progress import clock_time
 from quorum.experiments.sweep.run import Standing
@@ -115,7 +115,7 @@ class Forecast:
         return Group(*(Text(cell.name) for cell in self.cells), table)
 
 
-def forecast(plan: Plan, standing: Standing, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
+def forecast(plan: SweepPlan, standing: Standing, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
     """Estimate what a sweep takes.
 
     Args:

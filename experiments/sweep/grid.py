@@ -10,9 +10,9 @@ from typing import Any
 
 from hydra.core.override_parser.types import Glob, Override, ValueType
 
-from quorum.experiments.compose import Session
-from quorum.experiments.errors import UserError, choices_hint
-from quorum.experiments.overrides import parse
+from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.configuration.compose import Session
+from quorum.experiments.configuration.overrides import parse
 
 MOST_POINTS = 1_000_000
 """Points that a grid may have: more are a slip of the pen."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
 
 _COMMAND = ".lock"
 _WORKERS = ".workers"

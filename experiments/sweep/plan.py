@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quorum.experiments.catalogue import EXPERIMENT
-from quorum.experiments.cell import Cell
-from quorum.experiments.compose import Session, session
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.catalogue import EXPERIMENT
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import Session, session
 from quorum.experiments.results.published import Published
-from quorum.experiments.sweep import named
+from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
 from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.templates import Templates
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SweepPlan:
     """What a sweep is to run.
 
     Attributes:
@@ -49,7 +49,7 @@ class Plan:
         return f"{self.experiment or 'sweep'}-{digest[:8]}"
 
 
-def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
+def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
     """Plan a sweep.
 
     Args:
@@ -76,7 +76,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> Plan:
             composing,
             given,
         )
-    return Plan(name, tuple(words), experiment.arms, cells, repeated, experiment.metrics, experiment.published)
+    return SweepPlan(name, tuple(words), experiment.arms, cells, repeated, experiment.metrics, experiment.published)
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:

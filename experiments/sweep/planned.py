@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from quorum.experiments.cell import Cell
+from quorum.experiments.configuration.cell import Cell
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import Standing
-from quorum.experiments.sweep.work import Queue
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -27,7 +27,7 @@ Clock = Callable[[], float]
 """Gives monotonic seconds."""
 
 
-class Progress:
+class SweepProgress:
     """What is shown of a sweep.
 
     Args:
@@ -104,7 +104,7 @@ def live_table(
     console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a table that changes."""
-    progress = Progress(queue, standing, clock)
+    progress = SweepProgress(queue, standing, clock)
     told = _Failures(console, queue)
     arms = _Arms(queue, standing)
 
@@ -132,7 +132,7 @@ def lines(
     console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a line now and then."""
-    progress = Progress(queue, standing, clock)
+    progress = SweepProgress(queue, standing, clock)
     told = _Failures(console, queue)
     due = _Every(LINE_EVERY, clock)
 

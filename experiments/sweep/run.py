@@ -11,17 +11,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from quorum.experiments.engines.protocol import Engine, Job
-from quorum.experiments.provenance import Code, provenance
+from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.results import write_csv
-from quorum.experiments.sweep.done import Done, Spent
+from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
+from quorum.experiments.sweep.finished import Done, Spent
 from quorum.experiments.sweep.locks import SweepLock
-from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.store import Command, SweepFolder
 from quorum.experiments.sweep.versions import check_versions
-from quorum.experiments.sweep.work import Queue, Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ View = Callable[[Queue, Standing], AbstractContextManager[Callable[[], None]]]
 """Shows a sweep while it runs: gives what is called on every change."""
 
 
-def look(plan: Plan, folder: SweepFolder, options: Options) -> Standing:
+def look(plan: SweepPlan, folder: SweepFolder, options: Options) -> Standing:
     """See what there is of a sweep. Nothing is changed.
 
     Raises:
@@ -121,7 +121,7 @@ def look(plan: Plan, folder: SweepFolder, options: Options) -> Standing:
     """
     done = folder.done(plan.cells)
     if not options.accept_versions:
-        check_versions(folder.path, done.values(), Code.of(provenance()))
+        check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
     for cell in plan.cells:
         if cell.name in done:
@@ -133,7 +133,7 @@ def look(plan: Plan, folder: SweepFolder, options: Options) -> Standing:
 
 
 def run_sweep(
-    plan: Plan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
+    plan: SweepPlan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
 ) -> Summary:
     """Run what is missing of a sweep.
 
@@ -179,7 +179,7 @@ def _run(
     standing: Standing,
     view: View,
 ) -> Queue:
-    job = Job(folder.path, Path.cwd(), options.plugins, Code.of(provenance()))
+    job = SweepJob(folder.path, Path.cwd(), options.plugins, CodeVersion.of(provenance()))
     queue = Queue(folder.path, cells, options.budget, standing.costs)
     if cells:
         with view(queue, standing) as show, _signals(queue):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from quorum.experiments.sweep.done import Done, Spent
+from quorum.experiments.sweep.finished import Done, Spent
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import orjson
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.files import write_whole
-from quorum.experiments.folder import PARTIAL, Unwritable
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.files import write_whole
+from quorum.experiments.episode.folder import PARTIAL, Unwritable
 from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
-from quorum.experiments.sweep.done import Done, Spent, read_done
-from quorum.experiments.sweep.plan import Plan
+from quorum.experiments.sweep.finished import Done, Spent, read_done
+from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.planned import PlannedCell
 
 MANIFEST = "sweep.json"
@@ -114,7 +114,7 @@ class SweepFolder:
             if (done := read_done(folder)) is not None:
                 yield done.spent
 
-    def write_manifest(self, plan: Plan, command: Command) -> None:
+    def write_manifest(self, plan: SweepPlan, command: Command) -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
 
         Raises:

@@ -17,7 +17,7 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from quorum.experiments.compose import Session, resolved
+from quorum.experiments.configuration.compose import Session, resolved
 from quorum.experiments.sweep.grid import Point
 
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.provenance import Code
-from quorum.experiments.sweep.done import Done
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.sweep.finished import Done
 
 
-def check_versions(folder: Path, done: Iterable[Done], present: Code) -> None:
+def check_versions(folder: Path, done: Iterable[Done], present: CodeVersion) -> None:
     """Refuse to add results to those of another version or commit.
 
     Raises:

@@ -92,7 +92,7 @@ class Calls:
         return found
 
 
-class Queue:
+class CallQueue:
     """Gives the calls of each thought: those of its agent and step, in their order."""
 
     def __init__(self, calls: Calls) -> None:

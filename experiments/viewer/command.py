@@ -6,8 +6,8 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.files import write_whole
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.files import write_whole
 from quorum.experiments.viewer.library import Library
 
 

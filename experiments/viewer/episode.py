@@ -1,4 +1,4 @@
-"""An episode as the page shows it: lanes, messages, plans and breaks, made of its folder alone.
+"""An episode as the page shows it: lanes, messages, plans and interruptions, made of its folder alone.
 
 Everything is JSON-ready. An instant is a pair: the environment step `t` and the cognitive time `t_hat`; events of the
 same `t` are in the order of the trace.
@@ -15,15 +15,15 @@ from typing import Any
 import orjson
 import yaml
 
-from quorum.experiments.results.rows import Damaged
-from quorum.experiments.results.run_folder import read_run
-from quorum.experiments.viewer.breaks import breaks
-from quorum.experiments.viewer.calls import Calls, Queue
-from quorum.experiments.viewer.files import Unreadable, links, read_bytes, read_trace_bytes
-from quorum.experiments.viewer.frames import Film, film
-from quorum.experiments.viewer.tolerant import Reading, read_tolerantly
 from maeil.trace import Stamped
 from maeil.trace import events as e
+from quorum.experiments.results.rows import Damaged
+from quorum.experiments.results.run_folder import read_run
+from quorum.experiments.viewer.calls import CallQueue, Calls
+from quorum.experiments.viewer.files import Unreadable, links, read_bytes, read_trace_bytes
+from quorum.experiments.viewer.frames import Film, film
+from quorum.experiments.viewer.interruptions import interruptions
+from quorum.experiments.viewer.lenient_reader import Reading, read_tolerantly
 
 _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -49,7 +49,7 @@ class Lanes:
     capabilities: list[list[Any]] = field(default_factory=list)
     scores: list[list[float]] = field(default_factory=list)
     forced: list[list[float]] = field(default_factory=list)
-    breaks: list[list[Any]] = field(default_factory=list)
+    interruptions: list[list[Any]] = field(default_factory=list)
     """`t, t_hat, what, agent, reason`."""
     end: dict[str, Any] | None = None
 
@@ -155,7 +155,7 @@ class _Weaver:
         self._names = [*reading.start.agents, *reading.start.coordinators]
         self._events = reading.events
         self._lanes = Lanes(stages=[[] for _ in self._names])
-        self._queue = Queue(calls)
+        self._queue = CallQueue(calls)
         self._thinking: dict[int, dict[str, Any]] = {}
         self._messages: dict[int, dict[str, Any]] = {}
         self._plans: dict[str, dict[str, Any]] = {}
@@ -167,8 +167,8 @@ class _Weaver:
         for stamped in self._events:
             self._span(stamped)
             self._sort(stamped)
-            for what, agent, reason in breaks(stamped.event):
-                self._lanes.breaks.append([stamped.t, stamped.t_hat, what, agent, reason])
+            for what, agent, reason in interruptions(stamped.event):
+                self._lanes.interruptions.append([stamped.t, stamped.t_hat, what, agent, reason])
         return self._lanes
 
     def _span(self, stamped: Stamped) -> None:

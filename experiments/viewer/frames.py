@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.registry import worlds
-from quorum.experiments.viewer.tolerant import Reading
 from maeil.drawing import Drawable, Drawing
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
 from maeil.trace.events import StepTaken
 from maeil.world import World
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.viewer.lenient_reader import Reading
 
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""

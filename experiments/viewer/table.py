@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.folder import PARTIAL
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.run_folder import is_run
 from quorum.experiments.results.table import factor_columns, metric_columns

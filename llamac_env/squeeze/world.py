@@ -74,15 +74,15 @@ class SqueezeWorld:
         """Give the symbolic observation of an agent: its own picks and the rewards."""
         return self.env.symbolic_observation(agent)
 
-    def overview(self) -> SqueezeObservation:
+    def global_observation(self) -> SqueezeObservation:
         """Give the picks of all and the rewards, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
         """Nothing in the state makes a pick impossible."""
         return ()
 
-    def ground(self, agent: int, action: SymbolicAction) -> PickController:  # noqa: ARG002
+    def start_action(self, agent: int, action: SymbolicAction) -> PickController:  # noqa: ARG002
         """Start a symbolic action."""
         if not isinstance(action, Pick):
             raise TypeError(f"the squeeze has no controller for {type(action).__name__}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from llamac_env.errors import BoardError
-from llamac_env.transport.constants import Code, Colour, Difficulty, EntryRule
+from llamac_env.transport.constants import Colour, Difficulty, EntryRule, FailureCode
 from llamac_env.transport.grid import Grid, Place
 
 
@@ -85,20 +85,20 @@ class Board:
         reach = self.grid.reach[agent]
         return next((box.place for box in self.boxes if box.colour == colour and box.place in reach), None)
 
-    def refusal(self, agent: int, move: BoxMove) -> Code | None:
+    def refusal(self, agent: int, move: BoxMove) -> FailureCode | None:
         """Tell why an agent cannot make a move in this state; None when it can."""
         source = self.box_at(agent, move.colour)
         if source is None:
             has_any = any(box.colour == move.colour for box in self.boxes)
-            return Code.box_not_here if has_any else Code.no_such_box
+            return FailureCode.box_not_here if has_any else FailureCode.no_such_box
         if move.to not in self.grid.slots[agent]:
-            return Code.out_of_reach
+            return FailureCode.out_of_reach
         if move.to == self.grid.cells[agent]:
-            return None if Item(move.colour, move.to) in self.targets else Code.no_target
+            return None if Item(move.colour, move.to) in self.targets else FailureCode.no_target
         if move.to == source:
-            return Code.already_there
+            return FailureCode.already_there
         if self.grid.is_hard and self.grid.entry_rule is EntryRule.start_empty:
-            return Code.corner_taken if any(box.place == move.to for box in self.boxes) else None
+            return FailureCode.corner_taken if any(box.place == move.to for box in self.boxes) else None
         return None
 
     def available(self, agent: int) -> tuple[BoxMove, ...]:
@@ -118,7 +118,7 @@ class Board:
         moves = {agent: move for agent, move in joint.items() if agent not in failed}
         if self.grid.is_hard:  # a box is one agent's in easy boards, and up to four agents' in hard ones
             named = Counter(move.colour for move in moves.values())
-            failed |= {agent: Code.conflict for agent, move in moves.items() if named[move.colour] > 1}
+            failed |= {agent: FailureCode.conflict for agent, move in moves.items() if named[move.colour] > 1}
             moves = {agent: move for agent, move in moves.items() if agent not in failed}
         boxes, targets, placed = list(self.boxes), list(self.targets), []
         for agent, move in sorted(moves.items()):
@@ -155,5 +155,5 @@ class Step:
     board: Board
     moved: tuple[int, ...]
     placed: tuple[int, ...]
-    failed: Mapping[int, Code]
+    failed: Mapping[int, FailureCode]
     collisions: tuple[Place, ...]

@@ -29,7 +29,7 @@ class EntryRule(StrEnum):
     start_empty = "start_empty"  # it may not: a corner must be empty before the step
 
 
-class Code(StrEnum):
+class FailureCode(StrEnum):
     """Why an action is refused or fails; the same words in replies, outcomes and reasons of failed plans."""
 
     not_json = "not_json"  # the text holds no JSON that can be read

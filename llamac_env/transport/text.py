@@ -16,7 +16,7 @@ from typing import Any
 
 from llamac_env.errors import BoardError
 from llamac_env.transport.board import Board, BoxMove, Item
-from llamac_env.transport.constants import Code, Colour
+from llamac_env.transport.constants import Colour, FailureCode
 from llamac_env.transport.grid import Grid, Place
 
 _COLOURS = frozenset(map(str, Colour))
@@ -38,7 +38,7 @@ class Unreadable(ValueError):
         reason: why, in words.
     """
 
-    def __init__(self, code: Code, reason: str) -> None:
+    def __init__(self, code: FailureCode, reason: str) -> None:
         super().__init__(reason)
         self.code = code
 
@@ -53,7 +53,7 @@ class Refusal:
         reason: why, in words.
     """
 
-    code: Code
+    code: FailureCode
     agent: int | None
     reason: str
 
@@ -117,7 +117,9 @@ def read_agent(grid: Grid, text: str) -> int:
     place = _place(found) if found else None
     agent = grid.agent_of.get(place) if place is not None else None
     if agent is None:
-        raise Unreadable(Code.unknown_agent, f"there is no {text!r}: agents are named like {write_agent(grid, 0)}")
+        raise Unreadable(
+            FailureCode.unknown_agent, f"there is no {text!r}: agents are named like {write_agent(grid, 0)}"
+        )
     return agent
 
 
@@ -144,14 +146,18 @@ def read_destination(grid: Grid, agent: int, colour: Colour, text: str) -> BoxMo
     """
     if target := _TARGET.fullmatch(text.strip()):
         if _colour(target[1]) is not colour:
-            raise Unreadable(Code.other_colour, f"box_{colour} goes on a target_{colour}, not on {text}")
+            raise Unreadable(FailureCode.other_colour, f"box_{colour} goes on a target_{colour}, not on {text}")
         return BoxMove(colour, grid.cells[agent])
     place = _place(found) if (found := _PLACE.fullmatch(text.strip())) else None
     if place is None or place not in grid.box_places:
         example = write_place(grid.box_places[-1])
-        raise Unreadable(Code.no_such_place, f"{text!r} is no place for a box on this grid: write {example}, say")
+        raise Unreadable(
+            FailureCode.no_such_place, f"{text!r} is no place for a box on this grid: write {example}, say"
+        )
     if place == grid.cells[agent]:
-        raise Unreadable(Code.already_there, f"{text} is the agent's own cell: onto the target is target_{colour}")
+        raise Unreadable(
+            FailureCode.already_there, f"{text} is the agent's own cell: onto the target is target_{colour}"
+        )
     return BoxMove(colour, place)
 
 
@@ -163,7 +169,7 @@ def read_move(grid: Grid, agent: int, text: str) -> BoxMove:
     """
     found = _MOVE.fullmatch(text)
     if found is None:
-        raise Unreadable(Code.not_an_action, f"{text!r} is no action: write move(box_green, target_green), say")
+        raise Unreadable(FailureCode.not_an_action, f"{text!r} is no action: write move(box_green, target_green), say")
     return read_destination(grid, agent, _colour(found[1]), found[2])
 
 
@@ -181,9 +187,11 @@ def read_joint(board: Board, text: str) -> Reading:
     try:
         pairs = json.loads(_json_of(text), object_pairs_hook=_Pairs)
     except (ValueError, RecursionError) as error:
-        return Reading({}, (Refusal(Code.not_json, None, f"the text holds no JSON: {error}"),))
+        return Reading({}, (Refusal(FailureCode.not_json, None, f"the text holds no JSON: {error}"),))
     if not isinstance(pairs, _Pairs):
-        return Reading({}, (Refusal(Code.not_an_object, None, "a joint action is a JSON object: agent to action"),))
+        return Reading(
+            {}, (Refusal(FailureCode.not_an_object, None, "a joint action is a JSON object: agent to action"),)
+        )
     grid, refusals = board.grid, []
     named: dict[int, list[Any]] = {}
     for key, value in pairs:
@@ -200,21 +208,21 @@ def read_joint(board: Board, text: str) -> Reading:
     return Reading(moves, tuple(refusals))
 
 
-def describe(code: Code, grid: Grid, agent: int, move: BoxMove) -> str:
+def describe(code: FailureCode, grid: Grid, agent: int, move: BoxMove) -> str:
     """Say why an agent cannot make a move in the present state."""
     box, where = f"box_{move.colour}", write_destination(grid, agent, move)
     match code:
-        case Code.no_such_box:
+        case FailureCode.no_such_box:
             return f"no {box} is left"
-        case Code.box_not_here:
+        case FailureCode.box_not_here:
             return f"there is no {box} in reach of {write_agent(grid, agent)}"
-        case Code.out_of_reach:
+        case FailureCode.out_of_reach:
             return f"{write_agent(grid, agent)} cannot bring a box to {where}"
-        case Code.already_there:
+        case FailureCode.already_there:
             return f"{box} is at {where} already"
-        case Code.no_target:
+        case FailureCode.no_target:
             return f"there is no target_{move.colour} in the cell of {write_agent(grid, agent)}"
-        case Code.corner_taken:
+        case FailureCode.corner_taken:
             return f"{where} holds a box, and a corner must be empty before the step"
         case _:
             return str(code)
@@ -226,9 +234,9 @@ class _Pairs(list[tuple[str, Any]]):
 
 def _only_move(board: Board, agent: int, values: list[Any]) -> BoxMove:
     if len(values) > 1:
-        raise Unreadable(Code.duplicate_agent, f"{len(values)} actions: one for each agent")
+        raise Unreadable(FailureCode.duplicate_agent, f"{len(values)} actions: one for each agent")
     if not isinstance(values[0], str):
-        raise Unreadable(Code.not_an_action, "an action is a text: move(box_green, target_green), say")
+        raise Unreadable(FailureCode.not_an_action, "an action is a text: move(box_green, target_green), say")
     move = read_move(board.grid, agent, values[0])
     if (code := board.refusal(agent, move)) is not None:
         raise Unreadable(code, describe(code, board.grid, agent, move))
@@ -245,7 +253,7 @@ def _json_of(text: str) -> str:
 
 def _colour(name: str) -> Colour:
     if name.lower() not in _COLOURS:
-        raise Unreadable(Code.unknown_colour, f"there is no colour {name!r}: they are {', '.join(Colour)}")
+        raise Unreadable(FailureCode.unknown_colour, f"there is no colour {name!r}: they are {', '.join(Colour)}")
     return Colour(name.lower())
 
 

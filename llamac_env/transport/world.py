@@ -109,15 +109,15 @@ class TransportWorld:
         """Give the symbolic observation of an agent."""
         return self._observe(agent)
 
-    def overview(self) -> TransportObservation:
+    def global_observation(self) -> TransportObservation:
         """Give the whole board, for a participant without a body."""
         return self._observe(None)
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Tell what in a plan the state or the grid does not allow."""
         return problems(self.env.board, agent, plan)
 
-    def ground(self, agent: int, action: SymbolicAction) -> Controller:
+    def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
         return control(self.env, agent, action)
 

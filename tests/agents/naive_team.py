@@ -12,15 +12,15 @@ from typing import Any
 import orjson
 import yaml
 
-from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
-from quorum.agents.llm.records import describe_reply
-from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
-from quorum.agents.llm.structured import Structuring
-from quorum.agents.naive import NaiveConfig, build
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, Turn, View, World
 from maeil.trace import Stamped
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.records import describe_reply
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.naive import NaiveConfig, build
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from tests.maeil.scripted import play
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -126,6 +126,6 @@ def view(world: World, agent: int = 0, acts: Sequence[Act] = (Act.PLAN,), **chan
         agent=agent,
         name=fields["names"][agent],
         turn=Turn(agent, frozenset(acts), **turn),
-        observation=world.observe(agent) if agent < len(world.agents) else world.overview(),
+        observation=world.observe(agent) if agent < len(world.agents) else world.global_observation(),
         **fields,
     )

@@ -6,11 +6,11 @@ import statistics
 
 import pytest
 
-from quorum.agents.heuristic import HeuristicConfig, build
-from quorum.agents.heuristic.crafter import ClimbingTeam
 from crafter_env import Item
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import comparable, read_trace
+from quorum.agents.heuristic import HeuristicConfig, build
+from quorum.agents.skills.crafter.heuristic import ClimbingTeam
 from tests.agents.naive_team import TOPOLOGIES, topology
 from tests.crafter_env.joined import world
 from tests.maeil.context import context

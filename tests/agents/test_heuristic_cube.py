@@ -5,11 +5,11 @@ import statistics
 
 import pytest
 
-from quorum.agents.heuristic import HeuristicConfig, build
-from quorum.agents.heuristic.cube import GreedyTeam
 from cube_env import CubeEnv, Layout
 from cube_env.world import CubeConfig, CubeWorld
 from maeil.trace import read_trace, replay
+from quorum.agents.heuristic import HeuristicConfig, build
+from quorum.agents.skills.cube.heuristic import GreedyTeam
 from tests.maeil.context import context
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play

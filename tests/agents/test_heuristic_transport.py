@@ -7,12 +7,12 @@ from statistics import mean
 
 import pytest
 
-from quorum.agents.heuristic.squeeze import SearchingTeam
-from quorum.agents.heuristic.transport import HandingTeam
-from quorum.agents.squeeze import next_try
 from llamac_env import Game, Move, Wait, curve, greedy_plan, load_instances, settings
 from maeil.metrics import compute_metrics
 from maeil.trace import read_trace
+from quorum.agents.skills.squeeze.heuristic import SearchingTeam
+from quorum.agents.skills.squeeze.search import next_try
+from quorum.agents.skills.transport.heuristic import HandingTeam
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import RED, world
 from tests.maeil.scripted import play
@@ -51,7 +51,7 @@ def test_the_team_plans_anew_when_the_board_is_not_what_it_foresaw():
     joint = [
         controller.act()
         for agent in range(4)
-        for controller in [w.ground(agent, team.plan(agent, w.observe(agent)).actions[0])]
+        for controller in [w.start_action(agent, team.plan(agent, w.observe(agent)).actions[0])]
     ]
     w.step(joint)
     assert team.plan(1, w.observe(1)).actions[0].to == "target_red"

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed, UnknownModel
-from quorum.agents.llm.protocol import Origin
-from quorum.agents.llm.providers.chat import is_strict
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.llm.validation import Validator, validator_of
-from quorum.agents.naive import build
-from quorum.agents.naive.answers import AnswerTypes, write
 from cube_env import Face, Idle, MoveToBlock, Navigate, PushBlock
 from maeil import Act, Plan, Resume, Task, Thought, Vocabulary
 from maeil.errors import InvalidThought
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus
 from maeil.trace import comparable, read_trace
 from maeil.trace.reader import Trace
+from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed, UnknownModel
+from quorum.agents.llm.protocol import Origin
+from quorum.agents.llm.providers.chat import is_strict
+from quorum.agents.llm.validation import Validator, validator_of
+from quorum.agents.naive import build
+from quorum.agents.naive.answers import AnswerTypes, write
+from quorum.agents.simulated import SimulatedModel
 from tests.agents.naive_team import (
     TOPOLOGIES,
     Delayed,
@@ -82,7 +82,7 @@ def test_a_plan_is_read_with_its_task_its_reason_and_its_typed_actions(world):
 def test_names_become_indices_and_all_means_everybody_of_the_turn(world):
     talk = {"acts": (Act.SPEAK,), "recipients": (1, 3)}
     thought = think(world, {"messages": [SAY, {**SAY, "recipients": ["all"], "kind": "propose"}]}, **talk)
-    assert thought.messages == (Draft((1,), "hello"), Draft((1, 3), "hello", Kind.PROPOSE))
+    assert thought.messages == (Draft((1,), "hello"), Draft((1, 3), "hello", MessageKind.PROPOSE))
     assert thought.decision is None
     assert think(world, {"messages": []}, **talk).messages == ()
 
@@ -297,7 +297,7 @@ thoughts = st.builds(
             Draft,
             st.sampled_from([(1,), (2, 3), (1, 2, 3)]),
             st.text(min_size=1, max_size=20),
-            st.sampled_from(Kind),
+            st.sampled_from(MessageKind),
         ),
         max_size=3,
     ).map(tuple),

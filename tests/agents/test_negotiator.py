@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.agents.negotiator import NegotiatorConfig, build, words
-from quorum.agents.negotiator.cube import Negotiator
-from quorum.agents.negotiator.teams import Job, form_teams
 from cube_env import CubeEnv, Layout
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import build as parts_of
 from maeil import Act, Resume, Turn, View
-from maeil.messages import Kind, Message
+from maeil.messages import Message, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from maeil.trace import Trace
+from quorum.agents.negotiator import NegotiatorConfig, build
+from quorum.agents.skills.cube import claims as words
+from quorum.agents.skills.cube.negotiator import Negotiator
+from quorum.agents.skills.cube.teams import Demand, form_teams
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import build as parts_of
 from tests.maeil.context import context
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
@@ -29,7 +30,7 @@ SPEAK, ACK, PLAN = frozenset({Act.SPEAK}), frozenset({Act.ACKNOWLEDGE}), frozens
 
 
 def job(id, quorum, urgency, *ways):
-    return Job(id, quorum, urgency, ways)
+    return Demand(id, quorum, urgency, ways)
 
 
 def test_a_complete_team_stands_and_its_surplus_helps_the_job_that_lacks_fewest():
@@ -54,7 +55,7 @@ def test_who_is_left_over_goes_to_the_nearest_job_and_without_jobs_nobody_goes_a
 )
 def test_everybody_gets_a_job_and_at_most_one_started_team_is_short(wishes, quorums, seed):
     rng = np.random.default_rng(seed)
-    jobs = [Job(i, q, int(rng.integers(9)), rng.integers(9, size=8).tolist()) for i, q in enumerate(quorums)]
+    jobs = [Demand(i, q, int(rng.integers(9)), rng.integers(9, size=8).tolist()) for i, q in enumerate(quorums)]
     teams = form_teams(wishes, jobs)
     assert teams.keys() == wishes.keys()
     sizes = {j.id: sum(place == j.id for place in teams.values()) for j in jobs}
@@ -86,7 +87,7 @@ def view(layout, agent, acts, *, recipients=(), unread=(), plan=None, outcomes=(
     )  # fmt: skip
 
 
-def said(sender, text, kind=Kind.PROPOSE):
+def said(sender, text, kind=MessageKind.PROPOSE):
     return Message(0, sender, (), text, kind, 0, 0, 0)
 
 
@@ -136,15 +137,15 @@ def test_a_block_on_which_a_plan_has_failed_comes_after_the_others():
 
 def test_a_follower_obeys_and_says_so():
     one = mind()
-    order = (said(0, "agent_1: block_1; agent_2: block_0.", Kind.DIRECTIVE),)
+    order = (said(0, "agent_1: block_1; agent_2: block_0.", MessageKind.DIRECTIVE),)
     acknowledged = think(one, TWO, 1, ACK, recipients=(0,), unread=order, role="follower")
-    assert acknowledged.messages[0].kind is Kind.ACK
+    assert acknowledged.messages[0].kind is MessageKind.ACK
     assert words.read_claim(acknowledged.messages[0].content) == 1
     assert think(one, TWO, 1, PLAN, role="follower").decision.task.target == "block_1"
 
 
 def test_a_follower_objects_to_a_block_without_a_clear_way_and_the_leader_gives_it_another():
-    order = (said(0, "agent_1: block_1.", Kind.DIRECTIVE),)
+    order = (said(0, "agent_1: block_1.", MessageKind.DIRECTIVE),)
     [refusal] = think(mind(), AHEAD, 1, ACK, recipients=(0,), unread=order, role="follower").messages
     assert refusal.content == "I cannot take block_1: block_0 is ahead of it."
     leader = mind()
@@ -159,9 +160,9 @@ def test_a_follower_objects_to_a_block_without_a_clear_way_and_the_leader_gives_
 def test_a_leader_orders_everybody_at_first_and_then_only_those_who_ask():
     leader = mind()
     [first] = think(leader, TWO, 0, SPEAK, recipients=(1, 2), role="leader").messages
-    assert (first.kind, first.recipients) == (Kind.DIRECTIVE, (1, 2))
+    assert (first.kind, first.recipients) == (MessageKind.DIRECTIVE, (1, 2))
     assert think(leader, TWO, 0, PLAN, role="leader").decision.task.target == "block_1"
-    asked = (said(2, words.request("My plan failed."), Kind.REQUEST),)
+    asked = (said(2, words.request("My plan failed."), MessageKind.REQUEST),)
     running = PlanView("P0.1", Task("deliver", "block_1"), (), 0, PlanStatus.RUNNING)
     [second] = think(leader, TWO, 0, SPEAK, recipients=(1, 2), unread=asked, role="leader", plan=running, t=1).messages
     assert second.recipients == (2,)
@@ -170,7 +171,7 @@ def test_a_leader_orders_everybody_at_first_and_then_only_those_who_ask():
 def test_a_follower_without_a_plan_asks():
     failed = PlanView("P1.1", Task("deliver", "block_0"), (), 1, PlanStatus.TIMED_OUT, "rendezvous: 1 of 2 agents")
     [asked] = think(mind(), TWO, 1, SPEAK, recipients=(0,), outcomes=(failed,), role="follower").messages
-    assert asked.kind is Kind.REQUEST
+    assert asked.kind is MessageKind.REQUEST
     assert "deliver:block_0 timed_out rendezvous: 1 of 2 agents" in asked.content
 
 
@@ -179,7 +180,7 @@ def test_interrupted_it_resumes_a_plan_that_still_fits_and_replaces_one_that_doe
     one = mind()
     think(one, TWO, 0, PLAN)
     assert think(one, TWO, 0, PLAN, plan=running, unread=(said(1, words.claim(0, 1)),)).decision is Resume.RESUME
-    order = (said(2, words.order({0: 0}), Kind.DIRECTIVE),)
+    order = (said(2, words.order({0: 0}), MessageKind.DIRECTIVE),)
     assert think(one, TWO, 0, PLAN, plan=running, unread=order).decision.task.target == "block_0"
 
 

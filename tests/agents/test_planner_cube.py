@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quorum.agents.planner import PlannerConfig, build
-from quorum.agents.planner.cube import PlannedTeam, plan_jointly
-from quorum.agents.planner.cube_rollout import PATIENCE, roll_out
-from quorum.agents.planner.schedule import Choice, Project, Schedule, blocks_ahead
-from quorum.agents.planner.search import Effort
-from quorum.agents.planner.staging import staging_cells
 from cube_env import CubeEnv, CubeState, Idle, Layout, Scenario, board_names, curriculum, load_board, lower_bound, place
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, Plan, Thought, Turn, View
 from maeil.trace import read_trace, replay
+from quorum.agents.planner import PlannerConfig, build
+from quorum.agents.skills.cube.planner.rollout import PATIENCE, roll_out
+from quorum.agents.skills.cube.planner.schedule import Choice, Project, Schedule, blocks_ahead
+from quorum.agents.skills.cube.planner.search import Effort
+from quorum.agents.skills.cube.planner.staging import staging_cells
+from quorum.agents.skills.cube.planner.team import PlannedTeam, plan_jointly
+from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.maeil.context import context
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
-from quorum.topologies.centralized import Centralized, CentralizedConfig
 
 EFFORT = {"starts": 4, "changes": 400, "rollouts": 100, "work": 5_000_000_000}
 LITTLE = Effort(starts=1, changes=50, rollouts=5, work=1_000_000)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from maeil.metrics import compute_metrics
+from maeil.trace.reader import comparable, read_trace
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.llm.simulated.crafter import answer
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.naive.blocks import read_blocks
-from maeil.metrics import compute_metrics
-from maeil.trace.reader import comparable, read_trace
+from quorum.agents.simulated import SimulatedModel
+from quorum.agents.skills.crafter.speaker import answer
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.crafter_env.joined import world
 from tests.maeil.scripted import play

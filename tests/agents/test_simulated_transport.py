@@ -6,22 +6,22 @@ import numpy as np
 import orjson
 import pytest
 
+from maeil.metrics import compute_metrics
+from maeil.trace.reader import read_trace
 from quorum.agents.llamac.gates import Joint, Sight
-from quorum.agents.llamac.squeeze_gates import SqueezeGates
-from quorum.agents.llamac.transport_gates import TransportGates
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.llm.simulated import squeeze as squeeze_speaker
-from quorum.agents.llm.simulated import transport as transport_speaker
-from quorum.agents.llm.simulated.roles import Brief
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.naive.answers import plan_value
 from quorum.agents.naive.blocks import read_blocks
-from quorum.agents.squeeze import share, widest_gap
-from quorum.agents.transport import one_step
-from maeil.metrics import compute_metrics
-from maeil.trace.reader import read_trace
+from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.llamac import Brief
+from quorum.agents.skills.squeeze import speaker as squeeze_speaker
+from quorum.agents.skills.squeeze.gates import SqueezeGates
+from quorum.agents.skills.squeeze.search import share, widest_gap
+from quorum.agents.skills.transport import speaker as transport_speaker
+from quorum.agents.skills.transport.gates import TransportGates
+from quorum.agents.skills.transport.moves import one_step
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
@@ -118,18 +118,18 @@ def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
         where, agents = w.env.board, range(len(w.agents))
         busy = next(agent for agent in agents if where.available(agent))
         doing = one_step(where.grid, busy, where.available(busy)[0], "")
-        sight = Sight(0, w.overview(), tuple(map(w.observe, agents)))
+        sight = Sight(0, w.global_observation(), tuple(map(w.observe, agents)))
         asked = [agent for agent in agents if agent != busy]
         plans = transport_speaker.propose(brief(role, TransportGates().state(sight), asked, {busy: plan_value(doing)}))
         assert set(plans) <= set(asked)
-        assert not any(w.problems(agent, plan) for agent, plan in plans.items())
+        assert not any(w.check_plan(agent, plan) for agent, plan in plans.items())
         assert TransportGates().scrutinize(sight, Joint(plans, {busy: doing})) == []
 
 
 def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
     items = {"box_red": "0.5_0.5", "box_blue": "0.5_0.5", "target_red": "1.5_1.5", "target_blue": "0.5_0.5"}
     w = transport(items)
-    state = TransportGates().state(Sight(0, w.overview(), tuple(map(w.observe, range(4)))))
+    state = TransportGates().state(Sight(0, w.global_observation(), tuple(map(w.observe, range(4)))))
     near = transport_speaker.propose(brief("exploiter", state, range(4)))
     assert {agent: [action.to for action in plan.actions] for agent, plan in near.items()} == {0: ["target_blue"]}
     far = transport_speaker.propose(brief("explorer", state, range(4)))
@@ -140,7 +140,7 @@ def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
 def test_critics_of_the_squeeze_take_off_what_others_pick():
     w = squeeze(n=3)
     w.step([9, 9, 9])
-    state = SqueezeGates().state(Sight(1, w.overview(), tuple(map(w.observe, range(3)))))
+    state = SqueezeGates().state(Sight(1, w.global_observation(), tuple(map(w.observe, range(3)))))
     running = {1: {"actions": [{"action": "pick", "units": 7}]}}
     for role in ("explorer", "exploiter"):
         alone = squeeze_speaker.propose(brief(role, state, [0, 1, 2]))

@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.catalogue import BUILTIN_GROUPS, CONFIGS, EXPERIMENT, SWEEP_GROUPS, Option, knobs, options
-from quorum.experiments.cell import Cell
-from quorum.experiments.compose import session
-from quorum.experiments.overrides import parse
-from quorum.experiments.registry import engines
-from quorum.experiments.schema import Knobs, component_values
+from quorum.experiments.configuration.catalogue import (
+    BUILTIN_GROUPS,
+    CONFIGS,
+    EXPERIMENT,
+    SWEEP_GROUPS,
+    Option,
+    knobs,
+    options,
+)
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.overrides import parse
+from quorum.experiments.configuration.registry import engines
+from quorum.experiments.configuration.schema import Knobs, component_values
 from quorum.experiments.sweep.plan import plan
 
 OPTIONS = options()

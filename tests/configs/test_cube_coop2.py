@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cube_env.world import CubeConfig
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 
 def test_it_sets_board_team_and_horizon() -> None:

@@ -10,7 +10,7 @@ from crafter_env.symbolic.primitives import decode
 from crafter_env.world import CrafterConfig, CrafterWorld
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.tasks import TaskState
-from maeil.world import Ended, Transition
+from maeil.world import ActionEnd, Transition
 
 DEFAULTS: dict[str, Any] = {
     "name": "crafter",
@@ -48,7 +48,7 @@ def run(world: CrafterWorld, actions: Mapping[int, SymbolicAction], most: int = 
     Returns:
         How each ended (`success`, or the reason), and after how many steps of the world.
     """
-    controllers = {agent: world.ground(agent, action) for agent, action in actions.items()}
+    controllers = {agent: world.start_action(agent, action) for agent, action in actions.items()}
     ended: dict[int, tuple[str, int]] = {}
     for step in range(most + 1):
         for agent, controller in list(controllers.items()):
@@ -63,7 +63,7 @@ def run(world: CrafterWorld, actions: Mapping[int, SymbolicAction], most: int = 
     raise AssertionError(f"agents {sorted(controllers)} have not ended after {most} steps")
 
 
-def told(end: Ended) -> str:
+def told(end: ActionEnd) -> str:
     return "success" if end.status is ActionStatus.SUCCESS else end.reason
 
 

@@ -53,10 +53,10 @@ def test_unseen_ids_are_unknown_unless_the_map_is_given():
     tree = number(world(LONG), (19, 1))
     w = world(LONG)
     assert run(w, go(w, Target.tree, tree)) == {0: (f"unknown_id tree {tree}", 0)}
-    refused = w.problems(0, Plan((Navigate(target=Target.tree, id=tree),)))
+    refused = w.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),)))
     assert refused == (f"navigate(target=tree, id={tree}): you have seen no cell with the id {tree}",)
     oracle = world(LONG, oracle_map=True)
-    assert oracle.problems(0, Plan((Navigate(target=Target.tree, id=tree),))) == ()
+    assert oracle.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),))) == ()
     assert run(oracle, go(oracle, Target.tree, tree)) == {0: ("success", 17)}
     assert cell(oracle, 0) == (17, 1)
 
@@ -81,7 +81,7 @@ def test_navigate_goes_around_tables_and_other_agents():
 
 def test_a_way_that_is_cut_off_while_walking_is_planned_anew():
     w = world("......\n0.....\n......")
-    controller = w.ground(0, Navigate(target=Target.cell, id=number(w, (4, 1))))
+    controller = w.start_action(0, Navigate(target=Target.cell, id=number(w, (4, 1))))
     steps = 0
     while controller.status() is None:
         advance(w, {0: controller.act()})
@@ -105,7 +105,7 @@ def test_no_way_a_wrong_kind_and_a_creature_out_of_sight_are_told():
 
 def test_navigate_gives_up_after_64_steps():
     w = world("...\n.0.\n...\n...\n...\n...")
-    controller = w.ground(0, Navigate(target=Target.cell, id=number(w, (1, 4))))
+    controller = w.start_action(0, Navigate(target=Target.cell, id=number(w, (1, 4))))
     while controller.status() is None:
         controller.act()
         advance(w)  # somebody else holds it where it is
@@ -148,10 +148,10 @@ def test_an_observation_is_json_and_can_be_read_back():
     w = world("..C...\n.0.T..\n..#i#1\n......")
     seen = w.observe(0)
     assert TypeAdapter(CrafterObservation).validate_json(orjson.dumps(seen)) == seen
-    overview = w.overview()
-    assert overview.cell is None
-    assert overview.map.rows[1] == ".0.T.."
-    assert [teammate.agent for teammate in overview.teammates] == [0, 1]
+    global_observation = w.global_observation()
+    assert global_observation.cell is None
+    assert global_observation.map.rows[1] == ".0.T.."
+    assert [teammate.agent for teammate in global_observation.teammates] == [0, 1]
 
 
 def test_the_text_tells_what_the_fields_tell():

@@ -106,9 +106,9 @@ def test_the_dead_fail_at_all_but_noop_which_lasts():
         Place(object=Placeable.table), Share(agent=0, item=Shareable.wood), Navigate(target=Target.cell, id=1),
     ):  # fmt: skip
         assert run(w, {1: action}) == {1: ("dead", 0)}
-        assert w.problems(1, Plan((action,))) == (f"{action}: you are dead; noop is all that is left",)
-    assert w.problems(1, Plan((Noop(),))) == ()
-    controller = w.ground(1, Noop(steps=1))
+        assert w.check_plan(1, Plan((action,))) == (f"{action}: you are dead; noop is all that is left",)
+    assert w.check_plan(1, Plan((Noop(),))) == ()
+    controller = w.start_action(1, Noop(steps=1))
     for _ in range(5):
         assert controller.status() is None
         advance(w, {1: controller.act()})
@@ -116,7 +116,7 @@ def test_the_dead_fail_at_all_but_noop_which_lasts():
 
 def test_what_runs_when_death_comes_fails_with_it():
     w = world("....\n0..1\n....")
-    controller = w.ground(1, Noop(steps=9))
+    controller = w.start_action(1, Noop(steps=9))
     assert controller.status() is None
     _kill(w, 1)
     assert controller.status().reason == "dead"
@@ -245,7 +245,7 @@ def test_whatever_is_asked_for_ends_with_a_status_and_never_with_an_exception(da
     for _ in range(data.draw(st.integers(1, 4))):
         actions = {agent: data.draw(action) for agent in range(3)}
         for agent, chosen in actions.items():
-            w.problems(agent, Plan((chosen,)))
+            w.check_plan(agent, Plan((chosen,)))
         ends = run(w, actions)
         assert all(end for end, _ in ends.values())
         assert w.observe(0).text()

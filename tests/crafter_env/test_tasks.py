@@ -66,7 +66,7 @@ def test_the_joint_condition_is_what_the_world_goes_by():
 def test_a_named_cell_counts_as_worked_on_while_it_is_out_of_reach():
     w = world("0...T\n.....\n.....")
     tree = number(w, (4, 0))
-    w.ground(0, Collect(resource=Resource.wood, target=tree)).status()
+    w.start_action(0, Collect(resource=Resource.wood, target=tree)).status()
     state = states(w, {0: DO})[f"tree_{tree}"]
     assert (state.spatial, state.temporal, state.joint) == (0, 1, 0)
 

@@ -56,7 +56,7 @@ def drive(cube: CubeWorld, *actions: SymbolicAction, ticks: int = 60) -> list[st
 
     All that the loop would see is asked in its order; an agent whose action has ended stays.
     """
-    controllers = [cube.ground(agent, action) for agent, action in enumerate(actions)]
+    controllers = [cube.start_action(agent, action) for agent, action in enumerate(actions)]
     ends = [""] * len(actions)
     for tick in range(ticks + 1):
         changed = True

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from quorum.agents.heuristic.cube import GreedyTeam
 from cube_env import CubeState, Layout, lower_bound
 from cube_env.world import CubeConfig, CubeWorld
+from quorum.agents.skills.cube.heuristic import GreedyTeam
 from tests.cube_env.acting import world
 from tests.cube_env.boards import board
 from tests.maeil.scripted import play

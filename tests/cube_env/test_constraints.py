@@ -106,7 +106,7 @@ def test_a_reset_begins_anew():
 def test_the_running_symbolic_push_is_what_counts():
     cube = world("..AA..|\n0.AA..|\n1.....|", vocabulary="emcoop")
     cube.constraints([0, 0])
-    controller = cube.ground(0, PushTowards(block=0))
+    controller = cube.start_action(0, PushTowards(block=0))
     assert controller.status() is None
     joint = [controller.act(), 0]
     (state,) = cube.constraints(joint)
@@ -168,7 +168,7 @@ def test_the_kernel_agrees_with_plain_python_over_random_episodes(seed):
 
 def test_a_symbolic_push_from_a_face_names_its_block():
     cube = world("0A..|\n....|")
-    controller = cube.ground(0, PushBlock(block=0))
+    controller = cube.start_action(0, PushBlock(block=0))
     assert controller.status() is None
     by_target = {state.task.target: state for state in cube.constraints([controller.act()])}
     assert by_target["block_0/left"].cooperative

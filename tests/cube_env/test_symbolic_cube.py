@@ -119,7 +119,7 @@ ON_BLOCKS = [
 @pytest.mark.parametrize("action", ON_BLOCKS, ids=lambda action: action.action)
 def test_an_action_on_a_block_that_never_was_is_refused_and_ends_failed_if_it_runs(action):
     cube = world(OPEN)
-    (problem,) = cube.problems(0, Plan((action,)))
+    (problem,) = cube.check_plan(0, Plan((action,)))
     assert "there is no block 7; ids go from 0 to 0" in problem
     assert drive(cube, action, Idle()) == ["0 failed no_such_block 7", "1 success"]
 
@@ -136,7 +136,7 @@ def test_an_action_on_a_delivered_block_is_refused_and_ends_failed_if_it_runs(ac
     cube = world(DELIVERS)
     cube.step([4, 0])
     action = action.model_copy(update={"block": 0})
-    assert cube.problems(0, Plan((action,))) == (f"{action}: block 0 is delivered",)
+    assert cube.check_plan(0, Plan((action,))) == (f"{action}: block 0 is delivered",)
     assert drive(cube, action, ticks=1) == ["0 failed block_gone"]
 
 
@@ -184,19 +184,19 @@ def test_absurd_arguments_are_refused_with_their_range(data, message):
 
 
 def test_waiting_for_more_agents_than_there_are_is_refused():
-    (problem,) = world(OPEN).problems(0, Plan((WaitAgents(count=3),)))
+    (problem,) = world(OPEN).check_plan(0, Plan((WaitAgents(count=3),)))
     assert "count 3 is more than the 2 agents of the team" in problem
 
 
 def test_the_running_action_stands_last_in_the_history():
     cube = world(OPEN)
-    first = cube.ground(0, Move(direction="right", steps=5))
+    first = cube.start_action(0, Move(direction="right", steps=5))
     assert [(entry.action, entry.status) for entry in cube.observe(0).history] == [("move", "running")]
     first.status()
     first.act()
     assert cube.observe(0).history[0].primitives == (4,)
     first.close()
-    cube.ground(0, Idle())
+    cube.start_action(0, Idle())
     history = cube.observe(0).history
     assert [(entry.action, entry.status) for entry in history] == [("move", "cancelled"), ("idle", "running")]
     assert history[0].args == {"direction": "right", "steps": 5}

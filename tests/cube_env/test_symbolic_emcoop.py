@@ -173,7 +173,7 @@ def test_navigate_follows_an_agent_that_moves():
 )
 def test_what_is_not_on_the_board_is_refused_and_ends_failed_if_it_runs(action, reason, words):
     made = cube()
-    (problem,) = made.problems(0, Plan((action,)))
+    (problem,) = made.check_plan(0, Plan((action,)))
     assert words in problem
     assert drive(made, action, Wait())[0] == f"0 failed {reason}"
 

@@ -72,7 +72,7 @@ def check(seed, vocabulary, plans):
             changed = False
             for agent in range(4):
                 if running[agent] is None and left[agent]:
-                    running[agent] = cube.ground(agent, left[agent].pop(0))
+                    running[agent] = cube.start_action(agent, left[agent].pop(0))
             for agent in range(4):
                 end = running[agent].status() if running[agent] is not None else None
                 if end is not None:

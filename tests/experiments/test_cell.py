@@ -6,8 +6,8 @@ import json
 import pytest
 import yaml
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
 
 
 def test_the_hash_is_of_the_canonical_json() -> None:

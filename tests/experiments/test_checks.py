@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quorum.experiments import checks
-from quorum.experiments.checks import check
-from quorum.experiments.packages import Needed
+from quorum.experiments.common.packages import Needed
+from quorum.experiments.episode import checks
+from quorum.experiments.episode.checks import check
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.compose import compose
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.compose import compose
 from tests.conftest import PLUGINS
 
 CORRIDOR = PLUGINS / "corridor_configs"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
-from quorum.experiments.errors import UserError
-from quorum.experiments.plugins import load_plugins
 from maeil.metrics import compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.runner import run_cell
 from tests.conftest import PLUGINS
 
 FILES = ["config.yaml", "meta.json", "metrics.json", "trace.jsonl"]

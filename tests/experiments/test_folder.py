@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.folder import EpisodeFolder
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.episode.folder import EpisodeFolder
 
 
 def _finished(out: Path, text: str) -> Path:

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from quorum.experiments.live import LineView, LiveView
 from maeil.trace import Stamped
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, StepTaken
+from quorum.experiments.episode.live import LineView, LiveView
 
 
 def _world(n: int, board: str = "..|\n0A|"):

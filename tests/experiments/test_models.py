@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import Result, run_cell
-from quorum.experiments.errors import UserError
-from quorum.experiments.models import EpisodeModels, ModelPool
-from quorum.experiments.plugins import load_plugins
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import PLUGINS
 
 
@@ -75,7 +75,7 @@ def test_a_model_for_nobody_is_a_users_mistake_and_leaves_nothing(tmp_path: Path
 def test_minds_that_do_not_declare_that_they_use_models_get_none(tmp_path: Path, monkeypatch) -> None:
     import dataclasses
 
-    from quorum.experiments.registry import minds
+    from quorum.experiments.configuration.registry import minds
 
     monkeypatch.setitem(minds._registered, "asker", dataclasses.replace(minds.get("asker"), uses_models=False))
     with pytest.raises(TypeError, match="uses_models=True"):

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from quorum.experiments.errors import UserError, nearest
-from quorum.experiments.plugins import load_plugins
-from quorum.experiments.registry import REGISTRIES, Registry
 from maeil.component import Component, ComponentConfig
+from quorum.experiments.common.errors import UserError, nearest
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.configuration.registry import REGISTRIES, Registry
 
 
 def _registry() -> Registry:

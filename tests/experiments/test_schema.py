@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from quorum.experiments import schema
-from quorum.experiments.compose import compose
-from quorum.experiments.errors import UserError
-from quorum.experiments.schema import validate
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration import schema
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.schema import validate
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.server import Addresses, Fault, FaultKind
-from quorum.agents.llm.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import Result, run_cell
-from quorum.experiments.errors import UserError
 from maeil.metrics import reproducible
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
+from quorum.agents.llm.server import Addresses, Fault, FaultKind
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum
 from tests.serving import served
 
@@ -94,7 +94,7 @@ def test_an_episode_recorded_through_http_is_replayed_without_a_network(wire: st
 
 def test_everything_that_a_simulated_model_answered_says_so(addresses: Addresses, tmp_path: Path) -> None:
     result = _run(tmp_path, *_llm("openai", addresses))
-    assert result.answerers.simulated
+    assert result.answering_models.simulated
     meta = json.loads((result.folder / "meta.json").read_text())
     assert (meta["models"], meta["simulated"]) == (["simulated"], True)
 

@@ -141,7 +141,7 @@ def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():
 
 def test_a_pick_takes_one_round():
     w = world()
-    controller = w.ground(0, Pick(units=7))
+    controller = w.start_action(0, Pick(units=7))
     assert controller.status() is None
     assert controller.act() == 7
     assert controller.status().status == "success"

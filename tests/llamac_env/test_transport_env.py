@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from llamac_env import ActionError, Code, EpisodeError, LlamacError, TransportEnv
+from llamac_env import ActionError, EpisodeError, FailureCode, LlamacError, TransportEnv
 from llamac_env.transport.primitives import NOTHING, PRIMITIVES, decode, encode
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
@@ -126,7 +126,7 @@ def test_an_action_that_cannot_be_carried_out_fails_and_nothing_else_happens():
     where = env()
     where.reset(options={"board": board(where.grid, box_red="0.5_0.5", target_red="0.5_1.5")})
     _, rewards, _, _, infos = act(where, a0="move(box_red, target_red)")
-    assert infos["agent_0"]["report"].failed == {0: Code.no_target}
+    assert infos["agent_0"]["report"].failed == {0: FailureCode.no_target}
     assert rewards["agent_0"] == -1
     assert len(where.board.boxes) == 1
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llamac_env import BoardError, Code, Colour, Grid, Item, manhattan, usual_limit, usual_rows
+from llamac_env import BoardError, Colour, FailureCode, Grid, Item, manhattan, usual_limit, usual_rows
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 EASY = grid(2, 2, "easy")
@@ -33,8 +33,8 @@ def test_the_limit_is_30_and_40_for_4_x_8():
 def test_easy_a_box_goes_to_an_orthogonal_neighbour_or_onto_its_target():
     state = board(EASY, box_red="0.5_0.5", target_red="0.5_0.5")
     assert [move.to for move in state.available(0)] == [(3, 1), (1, 3), (1, 1)]  # below, right, target
-    assert state.refusal(0, moves(EASY, a0="move(box_red, square[1.5, 1.5])")[0]) is Code.out_of_reach
-    assert state.refusal(1, moves(EASY, a1="move(box_red, square[0.5, 0.5])")[1]) is Code.box_not_here
+    assert state.refusal(0, moves(EASY, a0="move(box_red, square[1.5, 1.5])")[0]) is FailureCode.out_of_reach
+    assert state.refusal(1, moves(EASY, a1="move(box_red, square[0.5, 0.5])")[1]) is FailureCode.box_not_here
 
 
 def test_easy_a_placed_box_removes_itself_and_one_target_of_its_colour():
@@ -57,9 +57,9 @@ def test_easy_cells_hold_any_number_and_nothing_collides():
 def test_hard_a_box_goes_to_another_corner_of_the_cell_also_diagonally_or_onto_the_target():
     state = board(HARD, box_red="0.0_0.0", target_red="0.5_0.5")
     assert [move.to for move in state.available(0)] == [(0, 2), (2, 0), (2, 2), (1, 1)]
-    assert state.refusal(0, moves(HARD, a0="move(box_red, position[2.0, 2.0])")[0]) is Code.out_of_reach
-    assert state.refusal(0, moves(HARD, a0="move(box_red, position[0.0, 0.0])")[0]) is Code.already_there
-    assert state.refusal(1, moves(HARD, a1="move(box_red, position[0.0, 2.0])")[1]) is Code.box_not_here
+    assert state.refusal(0, moves(HARD, a0="move(box_red, position[2.0, 2.0])")[0]) is FailureCode.out_of_reach
+    assert state.refusal(0, moves(HARD, a0="move(box_red, position[0.0, 0.0])")[0]) is FailureCode.already_there
+    assert state.refusal(1, moves(HARD, a1="move(box_red, position[0.0, 2.0])")[1]) is FailureCode.box_not_here
 
 
 @pytest.mark.parametrize(("corner", "agents"), [("0.0_0.0", {0}), ("0.0_1.0", {0, 1}), ("1.0_1.0", {0, 1, 2, 3})])
@@ -77,7 +77,7 @@ def test_hard_two_agents_that_name_one_box_both_fail():
         a2="move(box_blue, position[1.0, 0.0])",
     )
     step = state.after(joint)
-    assert step.failed == {0: Code.conflict, 1: Code.conflict}
+    assert step.failed == {0: FailureCode.conflict, 1: FailureCode.conflict}
     assert step.moved == (2,)
     assert Item(Colour.red, (0, 2)) in step.board.boxes
 
@@ -85,7 +85,7 @@ def test_hard_two_agents_that_name_one_box_both_fail():
 def test_hard_an_action_that_is_refused_is_no_conflict():
     state = board(HARD, box_red="0.0_1.0", target_red="0.5_0.5")
     step = state.after(moves(HARD, a0="move(box_red, target_red)", a1="move(box_red, target_red)"))
-    assert step.failed == {1: Code.no_target}
+    assert step.failed == {1: FailureCode.no_target}
     assert step.placed == (0,)
 
 
@@ -111,7 +111,7 @@ def test_hard_start_empty_refuses_a_corner_that_holds_a_box_before_the_step():
     state = board(STRICT, box_red="0.0_0.0", box_blue="0.0_1.0", target_red="1.5_1.5", target_blue="1.5_1.5")
     chain = moves(STRICT, a0="move(box_red, position[0.0, 1.0])", a1="move(box_blue, position[0.0, 2.0])")
     step = state.after(chain)
-    assert step.failed == {0: Code.corner_taken}
+    assert step.failed == {0: FailureCode.corner_taken}
     assert step.moved == (1,)
     assert (0, 2) not in [move.to for move in state.available(0)]
     assert (0, 2) in [move.to for move in board(HARD, box_red="0.0_0.0", box_blue="0.0_1.0").available(0)]
@@ -120,12 +120,12 @@ def test_hard_start_empty_refuses_a_corner_that_holds_a_box_before_the_step():
 def test_all_actions_are_read_against_the_state_before_the_step():
     state = board(EASY, box_red="0.5_0.5", target_red="0.5_1.5")
     step = state.after(moves(EASY, a0="move(box_red, square[0.5, 1.5])", a1="move(box_red, target_red)"))
-    assert step.failed == {1: Code.box_not_here}
+    assert step.failed == {1: FailureCode.box_not_here}
     assert step.board.boxes == (Item(Colour.red, (1, 3)),)
 
 
 def test_a_box_of_a_colour_that_is_gone_has_its_own_code():
-    assert board(EASY).refusal(0, moves(EASY, a0="move(box_red, target_red)")[0]) is Code.no_such_box
+    assert board(EASY).refusal(0, moves(EASY, a0="move(box_red, target_red)")[0]) is FailureCode.no_such_box
 
 
 @given(

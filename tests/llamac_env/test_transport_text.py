@@ -8,8 +8,8 @@ import pytest
 
 from llamac_env import (
     BoardError,
-    Code,
     Colour,
+    FailureCode,
     observation_line,
     read_board,
     read_joint,
@@ -87,29 +87,29 @@ def test_both_bracket_styles_fences_and_words_around_are_read(text):
 @pytest.mark.parametrize(
     ("text", "code", "agent"),
     [
-        ("nothing", Code.not_json, None),
-        ('{"Agent[0.5, 0.5]": ', Code.not_json, None),
-        ("```json\n```", Code.not_json, None),
-        ("[" * 100_000, Code.not_json, None),
-        ("[1]", Code.not_an_object, None),
-        ('{"Agent[9.5, 0.5]": "move(box_green, target_green)"}', Code.unknown_agent, None),
-        ('{"Agent[1.0, 1.0]": "move(box_green, target_green)"}', Code.unknown_agent, None),
-        ('{"agent_0": "move(box_green, target_green)"}', Code.unknown_agent, None),
-        ('{"Agent[0.5, 0.5]": 3}', Code.not_an_action, 0),
-        ('{"Agent[0.5, 0.5]": "wait"}', Code.not_an_action, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green)"}', Code.not_an_action, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_pink, target_pink)"}', Code.unknown_colour, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, target_pink)"}', Code.unknown_colour, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, target_orange)"}', Code.other_colour, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, position[9.0, 1.0])"}', Code.no_such_place, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, position[0.3, 1.0])"}', Code.no_such_place, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, the corner)"}', Code.no_such_place, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_green, square[0.5, 1.5])"}', Code.no_such_place, 0),
-        ('{"Agent[0.5, 0.5]": "move(box_red, target_red)"}', Code.no_such_box, 0),
-        ('{"Agent[1.5, 1.5]": "move(box_green, target_green)"}', Code.box_not_here, 3),
-        ('{"Agent[1.5, 0.5]": "move(box_orange, position[0.0, 0.0])"}', Code.out_of_reach, 2),
-        ('{"Agent[1.5, 0.5]": "move(box_orange, position[1.0, 0.0])"}', Code.already_there, 2),
-        ('{"Agent[1.5, 0.5]": "move(box_orange, target_orange)"}', Code.no_target, 2),
+        ("nothing", FailureCode.not_json, None),
+        ('{"Agent[0.5, 0.5]": ', FailureCode.not_json, None),
+        ("```json\n```", FailureCode.not_json, None),
+        ("[" * 100_000, FailureCode.not_json, None),
+        ("[1]", FailureCode.not_an_object, None),
+        ('{"Agent[9.5, 0.5]": "move(box_green, target_green)"}', FailureCode.unknown_agent, None),
+        ('{"Agent[1.0, 1.0]": "move(box_green, target_green)"}', FailureCode.unknown_agent, None),
+        ('{"agent_0": "move(box_green, target_green)"}', FailureCode.unknown_agent, None),
+        ('{"Agent[0.5, 0.5]": 3}', FailureCode.not_an_action, 0),
+        ('{"Agent[0.5, 0.5]": "wait"}', FailureCode.not_an_action, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green)"}', FailureCode.not_an_action, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_pink, target_pink)"}', FailureCode.unknown_colour, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, target_pink)"}', FailureCode.unknown_colour, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, target_orange)"}', FailureCode.other_colour, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, position[9.0, 1.0])"}', FailureCode.no_such_place, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, position[0.3, 1.0])"}', FailureCode.no_such_place, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, the corner)"}', FailureCode.no_such_place, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_green, square[0.5, 1.5])"}', FailureCode.no_such_place, 0),
+        ('{"Agent[0.5, 0.5]": "move(box_red, target_red)"}', FailureCode.no_such_box, 0),
+        ('{"Agent[1.5, 1.5]": "move(box_green, target_green)"}', FailureCode.box_not_here, 3),
+        ('{"Agent[1.5, 0.5]": "move(box_orange, position[0.0, 0.0])"}', FailureCode.out_of_reach, 2),
+        ('{"Agent[1.5, 0.5]": "move(box_orange, position[1.0, 0.0])"}', FailureCode.already_there, 2),
+        ('{"Agent[1.5, 0.5]": "move(box_orange, target_orange)"}', FailureCode.no_target, 2),
     ],
 )
 def test_what_cannot_be_read_or_done_is_refused_with_a_code(text, code, agent):
@@ -122,15 +122,15 @@ def test_an_agent_named_twice_has_no_action_and_the_others_keep_theirs():
         '{"Agent[0.5, 0.5]": "move(box_green, target_green)", "Agent(0.5, 0.5)": "move(box_green, position[0.0, 1.0])",'
         ' "Agent[1.5, 0.5]": "move(box_orange, position[1.0, 1.0])"}'
     )
-    assert codes(HARD, twice) == [(Code.duplicate_agent, 0)]
+    assert codes(HARD, twice) == [(FailureCode.duplicate_agent, 0)]
     assert list(read_joint(HARD, twice).moves) == [2]
     same = '{"Agent[0.5, 0.5]": "move(box_green, target_green)", "Agent[0.5, 0.5]": "move(box_green, target_green)"}'
-    assert codes(HARD, same) == [(Code.duplicate_agent, 0)]
+    assert codes(HARD, same) == [(FailureCode.duplicate_agent, 0)]
 
 
 def test_refusals_do_not_take_the_good_part_along():
     text = '{"Agent[7.5, 7.5]": "move(box_red, target_red)", "Agent[0.5, 0.5]": "move(box_red, square(0.5, 1.5))"}'
-    assert codes(EASY, text) == [(Code.unknown_agent, None)]
+    assert codes(EASY, text) == [(FailureCode.unknown_agent, None)]
     assert list(read_joint(EASY, text).moves) == [0]
 
 

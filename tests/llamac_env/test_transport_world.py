@@ -82,7 +82,7 @@ def test_frozen_boards_bring_their_optimum():
 
 def test_a_move_succeeds_after_its_step_and_a_wait_after_its_steps():
     w = world(RED)
-    move, wait = w.ground(0, go("red", "square[0.5, 1.5]")), w.ground(1, Wait(steps=2))
+    move, wait = w.start_action(0, go("red", "square[0.5, 1.5]")), w.start_action(1, Wait(steps=2))
     assert move.status() is wait.status() is None
     w.step([move.act(), wait.act(), 0, 0])
     assert move.status().status == "success"
@@ -106,23 +106,23 @@ def test_a_move_succeeds_after_its_step_and_a_wait_after_its_steps():
 )
 def test_what_cannot_be_done_fails_before_its_step_with_the_code_and_is_a_problem_of_the_plan(agent, action, reason):
     w = world(RED)
-    end = w.ground(agent, action).status()
+    end = w.start_action(agent, action).status()
     assert (end.status, end.reason) == ("failed", reason)
-    (problem,) = w.problems(agent, Plan((action,)))
+    (problem,) = w.check_plan(agent, Plan((action,)))
     assert f": {reason}: " in problem
 
 
 def test_later_actions_of_a_plan_may_need_what_others_do_but_must_be_in_reach():
     w = world(RED)
     later = Plan((Wait(), go("red", "target_red")))
-    assert w.problems(1, later) == ()
-    (problem,) = w.problems(1, Plan((Wait(), go("red", "square[1.5, 0.5]"))))
+    assert w.check_plan(1, later) == ()
+    (problem,) = w.check_plan(1, Plan((Wait(), go("red", "square[1.5, 0.5]"))))
     assert "out_of_reach" in problem
 
 
 def test_a_conflict_fails_both_actions_after_the_step():
     w = world({"box_red": "0.0_1.0", "target_red": "0.5_0.5"}, difficulty="hard")
-    one, two = w.ground(0, go("red", "target_red")), w.ground(1, go("red", "position[1.0, 2.0]"))
+    one, two = w.start_action(0, go("red", "target_red")), w.start_action(1, go("red", "position[1.0, 2.0]"))
     primitives = [one.act(), two.act(), 0, 0]
     state = {s.task.target: s for s in w.constraints(primitives)}["box_red"]
     assert (state.spatial, state.temporal, state.joint, state.dependency) == (2, 2, 2, False)
@@ -162,7 +162,7 @@ def test_tasks_are_the_colours_that_are_left():
 def test_observations_read_as_text_and_the_outsider_sees_the_whole():
     w = world(RED)
     assert "You can do: move(box_red, square[1.5, 0.5]), move(box_red, square[0.5, 1.5])." in w.observe(0).text()
-    outside = w.overview()
+    outside = w.global_observation()
     assert (outside.agent, outside.square, outside.can_do) == ("", "", ())
     assert outside.board == w.observe(3).board
     assert "You have no body." in outside.text()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.plans import Plan
-from maeil.world import Ended, Progress, Transition
+from maeil.world import ActionEnd, Progress, Transition
 
 
 class Walk(SymbolicAction):
@@ -36,10 +36,10 @@ class Walker:
     def __init__(self, primitive: int, steps: int, fails_at: int | None = None) -> None:
         self.primitive, self.steps, self.fails_at, self.ticks, self.closed = primitive, steps, fails_at, 0, 0
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         if self.ticks == self.fails_at:
-            return Ended(ActionStatus.FAILED, "stumbled")
-        return Ended(ActionStatus.SUCCESS) if self.ticks >= self.steps else None
+            return ActionEnd(ActionStatus.FAILED, "stumbled")
+        return ActionEnd(ActionStatus.SUCCESS) if self.ticks >= self.steps else None
 
     def act(self) -> int:
         self.ticks += 1
@@ -66,13 +66,13 @@ class Corridor:
     def observe(self, agent: int) -> CorridorView:
         return CorridorView(self.cells[agent])
 
-    def overview(self) -> CorridorView:
+    def global_observation(self) -> CorridorView:
         return CorridorView(sum(self.cells))
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return tuple("too far" for action in plan.actions if isinstance(action, Walk) and action.steps > self.length)
 
-    def ground(self, agent: int, action: SymbolicAction) -> Walker:
+    def start_action(self, agent: int, action: SymbolicAction) -> Walker:
         match action:
             case Walk(steps=steps, fails_at=fails_at):
                 walker = Walker(1, steps, fails_at)

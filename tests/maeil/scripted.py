@@ -8,8 +8,8 @@ from pathlib import Path
 
 from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
 from maeil.trace import Listener, Recorder, Stamped
-from tests.maeil.corridor import Corridor, Walk
 from quorum.topologies.individual import Individual
+from tests.maeil.corridor import Corridor, Walk
 
 
 class Scripted:

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.registry import worlds
 from maeil.drawing import PAPER, Drawable
 from maeil.world import World
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import worlds
 
 CELLS = (["n=3"], ["n=2", "env=crafter_coop"], ["n=4", "env=transport"], ["n=4", "env=transport_hard"],
          ["n=3", "env=squeeze"])  # fmt: skip

@@ -6,17 +6,17 @@ from math import sqrt
 import pytest
 
 from maeil import Call, LoopSettings, Plan, Thought
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace
-from tests.maeil.corridor import Corridor, Walk
-from tests.maeil.scripted import Scripted, play
-from tests.topologies.test_timelines import GRAPH, centralized, go, nothing, resume, say
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.individual import Individual
+from tests.maeil.corridor import Corridor, Walk
+from tests.maeil.scripted import Scripted, play
+from tests.topologies.test_timelines import GRAPH, centralized, go, nothing, resume, say
 
 
 def metrics(events):
@@ -160,7 +160,7 @@ def test_chain():
 def test_centralized():
     minds = [
         Scripted(
-            say(5, "go", 1, 2, kind=Kind.DIRECTIVE),
+            say(5, "go", 1, 2, kind=MessageKind.DIRECTIVE),
             say(2, "go all the same", 2),
             go(1, 2),
             say(2, "wait", 1),
@@ -168,13 +168,13 @@ def test_centralized():
             go(1, 1),
         ),
         Scripted(
-            say(1, "yes", 0, kind=Kind.ACK),
+            say(1, "yes", 0, kind=MessageKind.ACK),
             go(2, 1, fails_at=1),
-            say(1, "help", 0, kind=Kind.REQUEST),
+            say(1, "help", 0, kind=MessageKind.REQUEST),
             nothing(1),
             go(1, 1),
         ),
-        Scripted(say(3, "no: too far", 0, kind=Kind.ACK), go(2, 2)),
+        Scripted(say(3, "no: too far", 0, kind=MessageKind.ACK), go(2, 2)),
     ]
     check(
         play(minds, Corridor(3, length=2), topology=centralized()),
@@ -200,7 +200,7 @@ def test_centralized():
 
 
 def test_a_coordinator_bears_load_but_is_no_agent():
-    minds = [Scripted(say(1, "yes", 2, kind=Kind.ACK), go(1, 1)), Scripted(nothing(1), go(1, 1))]
+    minds = [Scripted(say(1, "yes", 2, kind=MessageKind.ACK), go(1, 1)), Scripted(nothing(1), go(1, 1))]
     coordinator = Scripted(say(4, "all go", 0, 1), nothing(1))
     events = play(
         minds, Corridor(2, length=1), topology=centralized("coordinator"), coordinators=[("coordinator", coordinator)]

@@ -28,14 +28,14 @@ from maeil.trace.events import (
     StepTaken,
     ThoughtEnd,
 )
-from tests.maeil.corridor import Walk
-from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
-from tests.maeil.scripted import play
-from tests.topologies.test_timelines import centralized
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.individual import Individual
+from tests.maeil.corridor import Walk
+from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
+from tests.maeil.scripted import play
+from tests.topologies.test_timelines import centralized
 
 TOPOLOGIES = [
     Individual,

@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeFloat, PositiveInt
 
-from quorum.experiments.registry import minds, worlds
 from maeil import (
+    ActionEnd,
     ActionStatus,
     Component,
     ComponentConfig,
-    Ended,
     Plan,
     Progress,
     SymbolicAction,
@@ -26,6 +25,7 @@ from maeil import (
     View,
     Vocabulary,
 )
+from quorum.experiments.configuration.registry import minds, worlds
 
 
 class Walk(SymbolicAction):
@@ -57,8 +57,8 @@ class _Controller:
     left: int
     primitive: int
 
-    def status(self) -> Ended | None:
-        return None if self.left else Ended(ActionStatus.SUCCESS)
+    def status(self) -> ActionEnd | None:
+        return None if self.left else ActionEnd(ActionStatus.SUCCESS)
 
     def act(self) -> int:
         self.left -= 1
@@ -98,13 +98,13 @@ class Corridor:
     def observe(self, agent: int) -> _Sight:
         return _Sight(self.cells[agent], self.config.length)
 
-    def overview(self) -> _Sight:
+    def global_observation(self) -> _Sight:
         return _Sight(sum(self.cells), self.config.length)
 
-    def problems(self, agent: int, plan: Plan) -> tuple[str, ...]:
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return ()
 
-    def ground(self, agent: int, action: SymbolicAction) -> _Controller:
+    def start_action(self, agent: int, action: SymbolicAction) -> _Controller:
         if isinstance(action, Walk):
             return _Controller(self, agent, action.cells, 1)
         return _Controller(self, agent, 1, 0)

@@ -13,8 +13,8 @@ from typing import Literal
 import corridor
 from pydantic import NonNegativeFloat, PositiveInt
 
-from quorum.experiments.registry import minds
 from maeil import Component, ComponentConfig, Plan, TeamContext, Thought, View
+from quorum.experiments.configuration.registry import minds
 
 
 class MortalConfig(ComponentConfig):

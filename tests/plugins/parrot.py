@@ -11,10 +11,20 @@ from typing import Literal
 
 import corridor
 
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Model, Reply, Request, Role, Sampling, Usage
-from quorum.experiments.providers.config import ProviderConfig
-from quorum.experiments.registry import minds, providers
 from maeil import Call, Component, ComponentConfig, Plan, Task, TeamContext, Thought, View
+from quorum.agents.llm.protocol import (
+    AnswerFormat,
+    ChatMessage,
+    ChatRole,
+    Finish,
+    Model,
+    Reply,
+    Request,
+    Sampling,
+    Usage,
+)
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.registry import minds, providers
 
 FORMAT = AnswerFormat(
     "walk",
@@ -62,7 +72,7 @@ class Asker:
         self.model = model
 
     async def think(self, view: View) -> Thought:
-        messages = (ChatMessage(Role.USER, f"{view.name} is in {view.observation.text()}. How far does it walk?"),)
+        messages = (ChatMessage(ChatRole.USER, f"{view.name} is in {view.observation.text()}. How far does it walk?"),)
         reply = await self.model.complete(Request(messages, FORMAT, Sampling(None, 100)))
         cells = json.loads(reply.text)["cells"]
         record = {"completion_tokens": reply.usage.completion, "usd": reply.usd, "model": reply.model}

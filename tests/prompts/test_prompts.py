@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.agents.llm.protocol import Role
+from maeil import Act, TaskState
+from maeil.messages import Message, MessageKind
+from maeil.mind import PlanView
+from maeil.plans import PlanStatus, Task
+from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.blocks import read_blocks, write_block, write_json
 from quorum.agents.naive.vocabulary import describe
-from maeil import Act, TaskState
-from maeil.messages import Kind, Message
-from maeil.mind import PlanView
-from maeil.plans import PlanStatus, Task
 from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
@@ -27,8 +27,8 @@ FULL = {
     "recipients": (0, 2),
     "limit": 2,
     "t": 5,
-    "unread": (Message(1, 2, (1,), "I take block_1", Kind.PROPOSE, 5, 9, 9),),
-    "memory": (Message(0, 1, (0, 2, 3), "hello", Kind.INFORM, 0, 0, 0),),
+    "unread": (Message(1, 2, (1,), "I take block_1", MessageKind.PROPOSE, 5, 9, 9),),
+    "memory": (Message(0, 1, (0, 2, 3), "hello", MessageKind.INFORM, 0, 0, 0),),
     "plan": PlanView("P1.2", Task("deliver", "block_0"), ("idle(steps=2)", "idle(steps=3)"), 1, PlanStatus.RUNNING),
     "outcomes": (PlanView("P1.1", Task("deliver", "block_2"), ("idle(steps=1)",), 0, PlanStatus.FAILED, "block_gone"),),
     "constraints": (TaskState(Task("push", "block_0/left"), 3, 2, 1, 4, 1, True),),
@@ -59,7 +59,7 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
     world = cube(4, vocabulary=vocabulary)
     world.reset(0)
     system, user = messages(world, prompt_set=prompt_set, **FULL)
-    assert (system.role, user.role) == (Role.SYSTEM, Role.USER)
+    assert (system.role, user.role) == (ChatRole.SYSTEM, ChatRole.USER)
     assert "agent_1" in system.content
     assert "block" in system.content
     for action in describe(world.vocabulary):
@@ -116,7 +116,7 @@ def test_what_there_is_not_has_no_section(world):
 
 
 def test_the_constraints_that_a_directive_carries_are_shown(world):
-    order = Message(0, 0, (1,), "go", Kind.DIRECTIVE, 0, 0, 0, FULL["constraints"])
+    order = Message(0, 0, (1,), "go", MessageKind.DIRECTIVE, 0, 0, 0, FULL["constraints"])
     assert "constraints" in read_blocks(text(world, "centralized", unread=(order,)))
 
 

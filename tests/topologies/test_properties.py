@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
-from tests.maeil.corridor import Corridor, Rest, Walk
-from tests.maeil.scripted import play
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
@@ -20,6 +18,8 @@ from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.individual import Individual
+from tests.maeil.corridor import Corridor, Rest, Walk
+from tests.maeil.scripted import play
 
 
 def graph(shape):
@@ -86,7 +86,7 @@ class Wild:
             for _ in range(rng.randint(0, 2)):
                 pool = view.turn.recipients if rng.random() < 0.9 else range(-1, len(view.names) + 1)
                 recipients = rng.sample(list(pool), min(len(pool), rng.randint(1, 3)))
-                messages.append(Draft(tuple(recipients), "hm", rng.choice([Kind.INFORM, Kind.DIRECTIVE])))
+                messages.append(Draft(tuple(recipients), "hm", rng.choice([MessageKind.INFORM, MessageKind.DIRECTIVE])))
         return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),))
 
 

@@ -3,11 +3,9 @@
 import pytest
 
 from maeil import Call, LoopSettings, Plan, Resume, Thought
-from maeil.messages import Draft, Kind
+from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace
-from tests.maeil.corridor import Corridor, Walk
-from tests.maeil.scripted import Scripted, lines, play
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
@@ -15,6 +13,8 @@ from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.individual import Individual
+from tests.maeil.corridor import Corridor, Walk
+from tests.maeil.scripted import Scripted, lines, play
 
 KINDS = ("stage", "message_sent", "message_read", "step")
 
@@ -23,7 +23,7 @@ def cost(tokens: int) -> tuple[Call, ...]:
     return (Call(tokens, {}),)
 
 
-def say(tokens: int, text: str, *recipients: int, kind: Kind = Kind.INFORM) -> Thought:
+def say(tokens: int, text: str, *recipients: int, kind: MessageKind = MessageKind.INFORM) -> Thought:
     return Thought(messages=(Draft(recipients, text, kind),), calls=cost(tokens))
 
 
@@ -191,7 +191,7 @@ def centralized(leader=0, rounds=1, feedback="none") -> Centralized:
 def test_centralized():
     minds = [
         Scripted(
-            say(5, "go", 1, 2, kind=Kind.DIRECTIVE),
+            say(5, "go", 1, 2, kind=MessageKind.DIRECTIVE),
             say(2, "go all the same", 2),
             go(1, 2),
             say(2, "wait", 1),
@@ -199,13 +199,13 @@ def test_centralized():
             go(1, 1),
         ),
         Scripted(
-            say(1, "yes", 0, kind=Kind.ACK),
+            say(1, "yes", 0, kind=MessageKind.ACK),
             go(2, 1, fails_at=1),
-            say(1, "help", 0, kind=Kind.REQUEST),
+            say(1, "help", 0, kind=MessageKind.REQUEST),
             nothing(1),
             go(1, 1),
         ),
-        Scripted(say(3, "no: too far", 0, kind=Kind.ACK), go(2, 2)),
+        Scripted(say(3, "no: too far", 0, kind=MessageKind.ACK), go(2, 2)),
     ]
     events = play(minds, Corridor(3, length=2), topology=centralized())
     assert lines(events, *KINDS) == told("""
@@ -257,7 +257,7 @@ def test_a_leader_that_has_nothing_to_say_ends_the_talk():
 
 def test_a_coordinator_leads_without_a_body():
     coordinator = Scripted(say(4, "all go", 0, 1), nothing(1))
-    minds = [Scripted(say(1, "yes", 2, kind=Kind.ACK), go(1, 1)) for _ in range(2)]
+    minds = [Scripted(say(1, "yes", 2, kind=MessageKind.ACK), go(1, 1)) for _ in range(2)]
     events = play(
         minds, Corridor(2, length=1), topology=centralized("coordinator"), coordinators=[("coordinator", coordinator)]
     )
@@ -416,7 +416,7 @@ def dialogue(opens: str = "team", rounds: int = 4) -> Dialogue:
 def test_dialogue():
     minds = [
         Scripted(say(2, "a", 1, 2), go(1, 2, fails_at=1), go(1, 1)),
-        Scripted(say(3, "b", 0, 2, kind=Kind.DIRECTIVE), go(1, 2)),
+        Scripted(say(3, "b", 0, 2, kind=MessageKind.DIRECTIVE), go(1, 2)),
         Scripted(go(4, 2)),
     ]
     events = play(minds, Corridor(3, length=2), topology=dialogue())
@@ -459,11 +459,11 @@ def test_a_dialogue_without_a_joint_plan_ends_after_its_rounds():
 
 
 def test_a_dialogue_that_a_coordinator_opens_is_for_those_whom_it_writes_to():
-    coordinator = Scripted(say(5, "go", 0, 2, kind=Kind.DIRECTIVE))
+    coordinator = Scripted(say(5, "go", 0, 2, kind=MessageKind.DIRECTIVE))
     minds = [
         Scripted(say(1, "a", 2, 3), go(1, 1)),
         Scripted(go(1, 1)),
-        Scripted(say(1, "b", 0, 3, kind=Kind.DIRECTIVE), go(1, 1)),
+        Scripted(say(1, "b", 0, 3, kind=MessageKind.DIRECTIVE), go(1, 1)),
     ]
     topology = dialogue("coordinator")
     events = play(minds, Corridor(3, length=1), topology=topology, coordinators=[("coordinator", coordinator)])
@@ -482,7 +482,7 @@ def test_a_dialogue_that_a_coordinator_opens_is_for_those_whom_it_writes_to():
 
 @pytest.mark.parametrize("recipients", [(), (1,)])
 def test_fewer_than_two_whom_the_coordinator_writes_to_have_nothing_to_talk_about(recipients):
-    opening = say(5, "go", *recipients, kind=Kind.DIRECTIVE) if recipients else nothing(5)
+    opening = say(5, "go", *recipients, kind=MessageKind.DIRECTIVE) if recipients else nothing(5)
     minds = [Scripted(go(1, 1)) for _ in range(2)]
     topology = dialogue("coordinator")
     events = play(minds, Corridor(2, length=1), topology=topology, coordinators=[("coordinator", Scripted(opening))])

@@ -10,14 +10,14 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from quorum.agents.baselines.debaters.merging import Merge, majority
-from quorum.agents.baselines.debaters.panel import Panel
-from quorum.agents.baselines.kit import Kit
-from quorum.agents.baselines.settings import PlanningConfig
-from quorum.agents.coordination.fit import needs_leader
-from quorum.agents.coordination.follower import Follower
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
+from quorum.agents.baselines.debaters.merging import Merge, majority
+from quorum.agents.baselines.debaters.panel import Panel
+from quorum.agents.baselines.factory import TeamFactory
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.follower import Follower
+from quorum.agents.coordination.topology_checks import needs_leader
 
 
 class DebatersConfig(PlanningConfig):
@@ -37,7 +37,7 @@ def build(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader("debaters", context.topology, rounds=0)
-    kit = Kit(config, context)
+    kit = TeamFactory(config, context)
     panel = Panel(kit.asker(), config.debaters, config.rounds, merge_of(kit.world.name))
     return [*(Follower(kit.world, config.pause) for _ in kit.world.agents), kit.centre(panel)]
 
@@ -45,7 +45,7 @@ def build(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
 def merge_of(world: str) -> Merge:
     """Give the rule that makes one joint plan of several: the majority, and in the squeeze the median."""
     if world == "squeeze":
-        from quorum.agents.baselines.debaters.squeeze import median  # noqa: PLC0415 (only the world in use is loaded)
+        from quorum.agents.skills.squeeze.merge import median  # noqa: PLC0415 (only the world in use is loaded)
 
         return median
     return majority

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from quorum.agents.baselines.asking import Asker, NoJointPlan
-from quorum.agents.baselines.debaters.merging import Merge
-from quorum.agents.baselines.roles import Role
-from quorum.agents.coordination.joint import Proposal, named
 from maeil.mind import Call, View
 from maeil.plans import Plan
+from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.debaters.merging import Merge
+from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.coordination.joint import Proposal, named
 
 
 class Panel:
@@ -46,7 +46,7 @@ class Panel:
             shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
             outcomes = await asyncio.gather(
                 *(
-                    self._asker.joint(Role.DEBATER, view, asked, {**blocks, **_debate(debater, shown)})
+                    self._asker.joint(BaselineRole.DEBATER, view, asked, {**blocks, **_debate(debater, shown)})
                     for debater in range(self._debaters)
                 )
             )

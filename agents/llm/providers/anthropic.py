@@ -8,8 +8,15 @@ from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Finish, Reply, Request, Role
-from quorum.agents.llm.providers.base import Offer, Provider, Structured, check_address, printable_unicode, schema_message
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request
+from quorum.agents.llm.providers.base import (
+    Offer,
+    Provider,
+    Structured,
+    check_address,
+    printable_unicode,
+    schema_message,
+)
 from quorum.agents.llm.providers.chat import checked_usage
 from quorum.agents.llm.providers.key import Key
 
@@ -68,14 +75,14 @@ class AnthropicModel(Provider):
         return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
 
     def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
-        system = [message.content for message in request.messages if message.role is Role.SYSTEM]
+        system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
                 {"role": message.role.value, "content": message.content}
                 for message in request.messages
-                if message.role is not Role.SYSTEM
+                if message.role is not ChatRole.SYSTEM
             ],
         }
         answer = request.answer

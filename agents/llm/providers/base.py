@@ -17,7 +17,7 @@ import orjson
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Reply, Request, Role
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.providers.failures import (
     connection_failure,
     error_text,
@@ -246,7 +246,7 @@ def schema_message(answer: AnswerFormat) -> ChatMessage:
     """Ask for a form by words, where the provider has no better way."""
     schema = orjson.dumps(answer.schema).decode()
     return ChatMessage(
-        Role.SYSTEM, f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
+        ChatRole.SYSTEM, f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
     )
 
 

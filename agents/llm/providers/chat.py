@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.protocol import AnswerFormat, Finish, Reply, Request, Role, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
@@ -30,7 +30,7 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["tools"] = [_tool(answer)]
         arguments["tool_choice"] = {"type": "function", "function": {"name": answer.name}}
     elif answer is not None:
-        place = next((i for i, m in enumerate(messages) if m.role is not Role.SYSTEM), len(messages))
+        place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
         messages.insert(place, schema_message(answer))
     if offer.temperature is not None:
         arguments["temperature"] = offer.temperature

@@ -15,7 +15,7 @@ from quorum.agents.llm.errors import (
     ConnectionLost,
     LanguageModelError,
     RateLimited,
-    Refused,
+    RequestRefused,
     ServerFailed,
     TimedOut,
     UnknownModel,
@@ -85,7 +85,7 @@ def status_failure(
     if status in {401, 403}:
         return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
     if status == 402 or "insufficient_quota" in code + text:
-        return Refused(f"the account has no credit left ({said})")
+        return RequestRefused(f"the account has no credit left ({said})")
     if status == 408:
         return TimedOut(said, wait)
     if status == 429:

@@ -23,7 +23,7 @@ from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
-from quorum.agents.llm.server.formats import AnthropicFormat, Asked, BadBody, Format, OpenAIFormat
+from quorum.agents.llm.server.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
 
 HOST = "127.0.0.1"
 DEFAULT_DRIP = 0.05
@@ -177,7 +177,7 @@ async def _drip(content: bytes, pace: float) -> AsyncIterator[bytes]:
         await asyncio.sleep(pace)
 
 
-def _refusal(http: HttpRequest, wire: Format, asked: Asked, fault: Fault | None) -> Response | None:
+def _refusal(http: HttpRequest, wire: Format, asked: WireRequest, fault: Fault | None) -> Response | None:
     """Give the response of a fault that is a plain HTTP error."""
     if fault is None:
         return None

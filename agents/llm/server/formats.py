@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Reply, Request, Role, Sampling
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
 
 DEFAULT_MAX_TOKENS = 4096
 
@@ -17,7 +17,7 @@ class BadBody(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WireRequest:
     """What the body of a request asks.
 
     Attributes:
@@ -34,7 +34,7 @@ class Asked:
 class Format(Protocol):
     """One format of the wire."""
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request.
 
         Raises:
@@ -42,7 +42,7 @@ class Format(Protocol):
         """
         ...
 
-    def write(self, reply: Reply, asked: Asked, number: int) -> dict[str, Any]:
+    def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply."""
         ...
 
@@ -58,7 +58,7 @@ class Format(Protocol):
 class OpenAIFormat:
     """OpenAI's chat completions."""
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
         _refuse_streams(body)
         messages = tuple(
@@ -75,9 +75,9 @@ class OpenAIFormat:
             max_tokens=body.get("max_completion_tokens") or body.get("max_tokens") or DEFAULT_MAX_TOKENS,
             seed=body.get("seed"),
         )
-        return Asked(_model(body), Request(messages, answer, sampling), tool=bool(tools))
+        return WireRequest(_model(body), Request(messages, answer, sampling), tool=bool(tools))
 
-    def write(self, reply: Reply, asked: Asked, number: int) -> dict[str, Any]:
+    def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply."""
         message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
         finish = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.REFUSAL: "content_filter"}[reply.finish]
@@ -117,7 +117,7 @@ class OpenAIFormat:
 class AnthropicFormat:
     """Anthropic's messages."""
 
-    def read(self, body: Mapping[str, Any]) -> Asked:
+    def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
         _refuse_streams(body)
         if not isinstance(body.get("max_tokens"), int):
@@ -126,7 +126,7 @@ class AnthropicFormat:
             ChatMessage(_role(message.get("role")), _text(message.get("content"))) for message in _messages(body)
         ]
         if body.get("system"):
-            messages.insert(0, ChatMessage(Role.SYSTEM, _text(body["system"])))
+            messages.insert(0, ChatMessage(ChatRole.SYSTEM, _text(body["system"])))
         wanted = (body.get("output_config") or {}).get("format") or body.get("output_format")
         tools = body.get("tools")
         answer: AnswerFormat | None = None
@@ -135,9 +135,9 @@ class AnthropicFormat:
         elif tools:
             answer = AnswerFormat(tools[0]["name"], tools[0]["input_schema"])
         sampling = Sampling(temperature=body.get("temperature"), max_tokens=body["max_tokens"])
-        return Asked(_model(body), Request(tuple(messages), answer, sampling), tool=bool(tools))
+        return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool=bool(tools))
 
-    def write(self, reply: Reply, asked: Asked, number: int) -> dict[str, Any]:
+    def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply. A tool's input is JSON on this wire: what is none is sent as text."""
         finish = {Finish.STOP: "end_turn", Finish.LENGTH: "max_tokens", Finish.REFUSAL: "refusal"}[reply.finish]
         content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}]
@@ -197,9 +197,9 @@ def _model(body: Mapping[str, Any]) -> str:
     return model
 
 
-def _role(role: Any) -> Role:
+def _role(role: Any) -> ChatRole:
     try:
-        return Role("system" if role == "developer" else role)
+        return ChatRole("system" if role == "developer" else role)
     except ValueError:
         raise BadBody(f"role: {role!r} is not known here") from None
 

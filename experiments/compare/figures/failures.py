@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
+from maeil.tasks import Constraint
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
-from maeil.tasks import Constraint
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
 _UPRIGHT = 2

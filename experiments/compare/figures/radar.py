@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from quorum.experiments.compare.comparison import Comparison, Group
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
-from quorum.experiments.statistics.aggregates import Floats
+from quorum.experiments.compare.statistics.aggregates import Floats
 
 AXES = {
     "constraints.satisfied_spatial": "SP",

@@ -14,9 +14,9 @@ from quorum.experiments.compare import metrics
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, level_label
 from quorum.experiments.results.rows import Scalar
-from quorum.experiments.statistics import Estimate
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
 """The metrics of the small multiples, beside those that are asked for."""
@@ -41,7 +41,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         for place, (axes, metric) in enumerate(zip(many.panels, shown, strict=True)):
             _panel(axes, comparison, metric)
             axes.set_xlabel(comparison.across or "" if many.bottom_row(place) else "")
-        yield "overview", f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison)
+        yield "global_observation", f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison)
 
 
 def _sheet(comparison: Comparison, number: int, height: float) -> style.Sheet:

@@ -32,7 +32,7 @@ export class Model {
       this.thoughtsOf[thought.agent].push({ ...thought, x, end });
     }
     this.tasks = this.#tasks(plain.tasks);
-    this.breaks = plain.breaks.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
+    this.interruptions = plain.interruptions.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
     this.events = this.#events();
   }
 
@@ -73,7 +73,7 @@ export class Model {
 
   /** The next failure or interruption after a step, or the last before it where `way` is -1. */
   nextBreak(t, way) {
-    return way > 0 ? this.breaks.find((found) => found.t > t) : this.breaks.findLast((found) => found.t < t);
+    return way > 0 ? this.interruptions.find((found) => found.t > t) : this.interruptions.findLast((found) => found.t < t);
   }
 
   #intervals(flat) {

@@ -114,6 +114,6 @@ export class Player {
     const c = fitted(this.marks, width, high);
     c.clearRect(0, 0, width, high);
     c.fillStyle = colour("bad");
-    for (const { t } of this.model.breaks) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
+    for (const { t } of this.model.interruptions) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
   }
 }

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from llamac_env.squeeze.game import HIGHEST
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
-from maeil.world import Ended
+from maeil.world import ActionEnd
 
 
 class Pick(SymbolicAction):
@@ -25,9 +25,9 @@ class PickController:
         self._units = action.units
         self._done = False
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Succeed after the round."""
-        return Ended(ActionStatus.SUCCESS) if self._done else None
+        return ActionEnd(ActionStatus.SUCCESS) if self._done else None
 
     def act(self) -> int:
         """Give the pick."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llamac_env.squeeze.game import Game
-from maeil.drawing import Canvas, Drawing, Kind, Mark, Shape, Texture
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 
 _PAST, _LAST, _BEST, _SHARE = range(4)
 KINDS = (
-    Kind("sum of a round", "#a9c9e3", "#2c5878"),
-    Kind("sum of this round", "#0072b2", "#56b4e9", texture=Texture.DOTS),
-    Kind("sum that pays most", "#009e73", "#2fc79b", texture=Texture.STRIPES),
-    Kind("reward, as a share of the best", "#d55e00", "#ff8c3a", Shape.DIAMOND),
+    MarkKind("sum of a round", "#a9c9e3", "#2c5878"),
+    MarkKind("sum of this round", "#0072b2", "#56b4e9", texture=Texture.DOTS),
+    MarkKind("sum that pays most", "#009e73", "#2fc79b", texture=Texture.STRIPES),
+    MarkKind("reward, as a share of the best", "#d55e00", "#ff8c3a", Shape.DIAMOND),
 )
 _ASPECT = 0.7
 """Height of the chart, as a share of its width."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llamac_env.transport.board import Board, BoxMove
-from llamac_env.transport.constants import Code, Colour
+from llamac_env.transport.constants import Colour, FailureCode
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import Grid
 from llamac_env.transport.primitives import NOTHING, encode
@@ -11,9 +11,9 @@ from llamac_env.transport.symbolic.actions import Move, Wait
 from llamac_env.transport.text import Unreadable, describe, read_destination
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.plans import Plan
-from maeil.world import Controller, Ended
+from maeil.world import ActionEnd, Controller
 
-_SUCCESS = Ended(ActionStatus.SUCCESS)
+_SUCCESS = ActionEnd(ActionStatus.SUCCESS)
 
 
 class MoveController:
@@ -29,14 +29,14 @@ class MoveController:
         self._env = env
         self._agent = agent
         self._begun_at: int | None = None
-        self._refusal: Code | None = None
+        self._refusal: FailureCode | None = None
         self._move: BoxMove | None = None
         try:
             self._move = box_move(env.grid, agent, action)
         except Unreadable as error:
             self._refusal = error.code
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Tell whether the move is made, or cannot be."""
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
@@ -52,7 +52,7 @@ class MoveController:
     def close(self) -> None:
         """Nothing is shared."""
 
-    def _after(self) -> Ended:
+    def _after(self) -> ActionEnd:
         report = self._env.report
         assert report is not None
         code = report.failed.get(self._agent)
@@ -65,7 +65,7 @@ class WaitController:
     def __init__(self, action: Wait) -> None:
         self._left = action.steps
 
-    def status(self) -> Ended | None:
+    def status(self) -> ActionEnd | None:
         """Succeed when the steps are over."""
         return _SUCCESS if self._left == 0 else None
 
@@ -107,7 +107,7 @@ def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
         code = board.refusal(agent, move)
         if code is not None and (number == 0 or move.to not in board.grid.slots[agent]):
             if number:
-                code = Code.out_of_reach
+                code = FailureCode.out_of_reach
             found.append(f"{action}: {code}: {describe(code, board.grid, agent, move)}")
     return tuple(found)
 
@@ -121,5 +121,5 @@ def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
     return read_destination(grid, agent, Colour(action.box.removeprefix("box_")), action.to)
 
 
-def _failed(code: Code) -> Ended:
-    return Ended(ActionStatus.FAILED, str(code))
+def _failed(code: FailureCode) -> ActionEnd:
+    return ActionEnd(ActionStatus.FAILED, str(code))

@@ -9,7 +9,7 @@ from llamac_env.transport.board import Board, Item
 from llamac_env.transport.constants import Colour
 from llamac_env.transport.grid import Grid, Place
 from llamac_env.transport.primitives import COLOURS, NOTHING, SLOTS
-from maeil.drawing import Canvas, Drawing, Kind, Mark, Shape, Texture
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 
 _PAINT = {
     Colour.blue: ("#0072b2", "#56b4e9", Texture.PLAIN),
@@ -22,9 +22,12 @@ _BOXES = {colour: number for number, colour in enumerate(_PAINT)}
 _TARGETS = {colour: len(_PAINT) + number for number, colour in enumerate(_PAINT)}
 _AGENT = 2 * len(_PAINT)
 KINDS = (
-    *(Kind(f"{colour} box", light, dark, texture=texture) for colour, (light, dark, texture) in _PAINT.items()),
-    *(Kind(f"{colour} target", light, dark, Shape.RING, texture) for colour, (light, dark, texture) in _PAINT.items()),
-    Kind("agent of the cell", "#8a8a92", "#85858f", Shape.DISC),
+    *(MarkKind(f"{colour} box", light, dark, texture=texture) for colour, (light, dark, texture) in _PAINT.items()),
+    *(
+        MarkKind(f"{colour} target", light, dark, Shape.RING, texture)
+        for colour, (light, dark, texture) in _PAINT.items()
+    ),
+    MarkKind("agent of the cell", "#8a8a92", "#85858f", Shape.DISC),
 )
 _MARGIN = 0.25
 """Cells around a grid whose boxes stand on its corners."""

@@ -9,15 +9,15 @@ from typing import Any
 
 import yaml
 
-from quorum.agents.llm.structured import Structuring
 from maeil import LoopSettings, World
 from maeil.trace import Stamped
+from quorum.agents.llm.structured import Structuring
+from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from tests.agents.llamac.stage import Cast, joint
 from tests.agents.llamac.teams import coordinated
 from tests.agents.naive_team import CONFIGS, context, prompts
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
-from quorum.topologies.dialogue import Dialogue, DialogueConfig
 
 BASELINES = ("cmas", "hmas1", "hmas2", "dmas", "debaters")
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import orjson
 import pytest
 
-from quorum.agents.baselines.cmas import build
-from quorum.agents.llm.protocol import Request
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.naive.blocks import read_blocks
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
-from quorum.experiments.errors import UserError
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
+from quorum.agents.baselines.cmas import build
+from quorum.agents.llm.protocol import Request
+from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.simulated import SimulatedModel
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import BASELINES, config, end_of, episode, fitting
 from tests.agents.llamac.stage import Cast, calls_of, joint
 from tests.agents.naive_team import Delayed, context, cube, settings

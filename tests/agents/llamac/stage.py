@@ -8,20 +8,20 @@ from typing import Any
 
 import orjson
 
+from maeil import LoopSettings
+from maeil.tasks import Constraint
+from maeil.trace import Stamped
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.coordination.speaker import Speaker
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.gates import Code, Fault, Joint, Rejection, Sight
-from quorum.agents.llamac.roles import Role
+from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.llamac.roles import LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive.blocks import read_blocks
-from maeil import LoopSettings
-from maeil.tasks import Constraint
-from maeil.trace import Stamped
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play
@@ -91,10 +91,10 @@ class Cast:
 class CorridorGates:
     """No two agents may walk to the place `crowd`; walking less than 3 steps brings nothing; resting cannot be done."""
 
-    codes: Mapping[str, Code] = {
-        "V-CROWD": Code(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
-        "C-SHORT": Code(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
-        "C-REST": Code(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
+    codes: Mapping[str, Rule] = {
+        "V-CROWD": Rule(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
+        "C-SHORT": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
+        "C-REST": Rule(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
     }
 
     def state(self, sight: Sight) -> object:
@@ -118,7 +118,7 @@ class Silent(RolePrompts):
     """Prompts without the rules of a world, which the corridor has none of."""
 
     def __init__(self, world: Corridor, tmp: str) -> None:
-        super().__init__("llamac", Role, world, folder=tmp, rules="rules.jinja", max_actions=8)
+        super().__init__("llamac", LlamacRole, world, folder=tmp, rules="rules.jinja", max_actions=8)
 
 
 def run(

@@ -8,15 +8,15 @@ from typing import Any
 
 import yaml
 
-from quorum.agents.llamac import LlamacConfig, build
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.llm.structured import Structuring
 from maeil import LoopSettings, World
 from maeil.trace import Stamped
-from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
-from tests.maeil.scripted import play
+from quorum.agents.llamac import LlamacConfig, build
+from quorum.agents.llm.structured import Structuring
+from quorum.agents.simulated import SimulatedModel
 from quorum.topologies.centralized import CentralizedConfig
 from quorum.topologies.centralized import build as centralized
+from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
+from tests.maeil.scripted import play
 
 SHIPPED: Mapping[str, Any] = yaml.safe_load((CONFIGS / "agents" / "llamac.yaml").read_text(encoding="utf-8"))
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from quorum.agents.llamac.crafter_gates import CrafterGates
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from crafter_env import (
     Collect,
     Craft,
@@ -26,6 +24,8 @@ from crafter_env import (
     Tool,
 )
 from maeil import Plan, SymbolicAction
+from quorum.agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.skills.crafter.gates import CrafterGates
 from tests.crafter_env.joined import world
 
 GATES = CrafterGates()
@@ -82,12 +82,12 @@ class Case:
             w.env.crafter_state.inventory[:, Item[need]] = value
         self.agent = agent
         self.seen = tuple(map(w.observe, range(len(w.agents))))
-        self.overview = w.overview()
+        self.global_observation = w.global_observation()
         self.joint = Joint({a: Plan(actions) for a, actions in plans.items()})
 
     @property
     def scrutiny(self) -> list[tuple[str, tuple[int, ...]]]:
-        return [(r.code, r.agents) for r in GATES.scrutinize(Sight(0, self.overview, self.seen), self.joint)]
+        return [(r.code, r.agents) for r in GATES.scrutinize(Sight(0, self.global_observation, self.seen), self.joint)]
 
     @property
     def confirmation(self) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from quorum.agents.coordination.joint import GRAMMAR
 from maeil import LoopSettings
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
+from quorum.agents.coordination.joint import GRAMMAR
 from tests.agents.llamac.stage import (
     FEEDBACK,
     NOT_JSON,

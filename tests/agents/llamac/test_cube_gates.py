@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 import pytest
 
-from quorum.agents.llamac.cube_gates import CubeGates
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from cube_env import (
     CubeEnv,
     Direction,
@@ -22,6 +20,8 @@ from cube_env import (
     YieldBlock,
 )
 from maeil import Plan, SymbolicAction
+from quorum.agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.skills.cube.gates import CubeGates
 
 GATES = CubeGates()
 LEFT, RIGHT, UP, DOWN = Face.left, Face.right, Face.up, Face.down

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from quorum.agents.cube import delivery
-from quorum.agents.heuristic.cube import GreedyTeam
-from quorum.agents.llamac.cube_gates import CubeGates
-from quorum.agents.llamac.gates import Joint, Sight
-from quorum.agents.negotiator.cube_knowledge import clear
 from cube_env import SymbolicObservation, roll_out
 from maeil import Plan, Thought, View
+from quorum.agents.llamac.gates import Joint, Sight
+from quorum.agents.skills.cube.gates import CubeGates
+from quorum.agents.skills.cube.heuristic import GreedyTeam
+from quorum.agents.skills.cube.knowledge import clear
+from quorum.agents.skills.cube.routes import delivery
 from tests.agents.naive_team import cube
 from tests.maeil.scripted import play
 

@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
-from quorum.agents.llamac import gates_of
-from quorum.agents.llamac.answers import Answers
 from llamac_env import load_instances
 from llamac_env import settings as frozen
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
+from quorum.agents.llamac import gates_of
+from quorum.agents.llamac.answers import Answers
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take
 from tests.agents.llamac.teams import episode
 from tests.agents.llamac.test_roles import heard

@@ -11,9 +11,9 @@ import pytest
 
 from quorum.agents.llamac import build
 from quorum.agents.llm.protocol import Finish, Request
-from quorum.agents.llm.simulated import SimulatedModel
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.simulated import SimulatedModel
 from tests.agents.llamac.teams import config, coordinated
 from tests.agents.naive_team import context, cube, settings
 from tests.crafter_env.joined import world

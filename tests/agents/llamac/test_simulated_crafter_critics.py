@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import orjson
 
-from quorum.agents.llm.simulated.crafter import propose
-from quorum.agents.llm.simulated.roles import Brief
 from crafter_env import Collect, Item, Resource
 from maeil import Plan
+from quorum.agents.simulated.llamac import Brief
+from quorum.agents.skills.crafter.speaker import propose
 from tests.crafter_env.joined import world
 
 PICKAXE = {Item.wood_pickaxe: 1}

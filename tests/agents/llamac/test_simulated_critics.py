@@ -6,13 +6,13 @@ import numpy as np
 import orjson
 import pytest
 
-from quorum.agents.llamac.cube_gates import CubeGates
-from quorum.agents.llamac.gates import Joint, Sight
-from quorum.agents.llm.simulated.cube import propose
-from quorum.agents.llm.simulated.roles import Brief
-from quorum.agents.naive.answers import plan_value
 from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock
 from maeil import Plan
+from quorum.agents.llamac.gates import Joint, Sight
+from quorum.agents.naive.answers import plan_value
+from quorum.agents.simulated.llamac import Brief
+from quorum.agents.skills.cube.gates import CubeGates
+from quorum.agents.skills.cube.speaker import propose
 from tests.agents.naive_team import cube
 
 
@@ -110,7 +110,7 @@ def test_what_the_rules_make_on_a_fresh_board_passes_the_gates(role, n):
     for seed in range(20):
         world = cube(n)
         world.reset(seed)
-        state = world.overview()
+        state = world.global_observation()
         joint = Joint(plans(state, role))
         assert joint.plans
         assert CubeGates().scrutinize(Sight(0, state, ()), joint) == []

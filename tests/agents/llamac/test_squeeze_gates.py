@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from quorum.agents.llamac.gates import Fault, Joint, Sight
-from quorum.agents.llamac.squeeze_gates import LISTED, SqueezeGates
 from llamac_env import Pick
 from maeil import Plan
+from quorum.agents.llamac.gates import Fault, Joint, Sight
+from quorum.agents.skills.squeeze.gates import LISTED, SqueezeGates
 from tests.llamac_env.test_squeeze import world
 
 GATES = SqueezeGates()
@@ -17,7 +17,7 @@ def sight(n: int = 3, rounds: int = 0) -> Sight:
     w = world(n=n)
     for number in range(rounds):
         w.step([number % 10] * (n - 1) + [0])
-    return Sight(rounds, w.overview(), tuple(map(w.observe, range(n))))
+    return Sight(rounds, w.global_observation(), tuple(map(w.observe, range(n))))
 
 
 def picks(*agents: int) -> dict[int, Plan]:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llamac import build
-from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.simulated import SimulatedModel
-from quorum.agents.llm.simulated.cube import check
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
-from quorum.experiments.errors import UserError
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
+from quorum.agents.llamac import build
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.simulated import SimulatedModel
+from quorum.agents.skills.cube.speaker import check
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from tests.agents.llamac.stage import calls_of, codes_of
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.naive_team import Delayed, context, cube, settings

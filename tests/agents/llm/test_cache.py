@@ -15,7 +15,7 @@ import pytest
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import ServerFailed
 from quorum.agents.llm.keys import request_key
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Finish, Rejected, Reply, Role, Sampling, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
 from quorum.agents.llm.records import describe_reply, dump, load, read_reply
 from tests.agents.llm.wire import Brain, reply, request
 
@@ -71,8 +71,8 @@ def test_everything_that_reaches_the_model_is_in_the_key() -> None:
     base = request()
     assert base.answer is not None
     others = [
-        replace(base, messages=(*base.messages, ChatMessage(Role.USER, ""))),
-        replace(base, messages=(base.messages[0], replace(base.messages[1], role=Role.ASSISTANT))),
+        replace(base, messages=(*base.messages, ChatMessage(ChatRole.USER, ""))),
+        replace(base, messages=(base.messages[0], replace(base.messages[1], role=ChatRole.ASSISTANT))),
         replace(base, answer=None),
         replace(base, answer=AnswerFormat("other", base.answer.schema)),
         replace(base, answer=AnswerFormat(base.answer.name, {**base.answer.schema, "title": "x"})),

@@ -15,7 +15,7 @@ from quorum.agents.llm.errors import (
     InfrastructureFailed,
     LanguageModelError,
     RateLimited,
-    Refused,
+    RequestRefused,
     ServerFailed,
     TimedOut,
     Transient,
@@ -51,7 +51,7 @@ KINDS: dict[FaultKind, type[LanguageModelError]] = {
     FaultKind.UNAUTHORIZED: AuthenticationFailed,
     FaultKind.UNKNOWN_MODEL: UnknownModel,
     FaultKind.BAD_REQUEST: BadRequest,
-    FaultKind.NO_CREDIT: Refused,
+    FaultKind.NO_CREDIT: RequestRefused,
 }
 SOON = 60
 """Seconds: far below what goes wrong without the rule (ten minutes, or no end), far above what a busy machine takes."""
@@ -68,8 +68,8 @@ async def test_every_fault_of_the_wire_has_its_own_error(wire: str, kind: FaultK
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("wire", WIRES[2:])
 async def test_through_litellm_a_fault_is_refused_or_transient_as_with_the_sdks(wire: str, kind: FaultKind) -> None:
-    family = Refused if issubclass(KINDS[kind], Refused) else Transient
-    if family is Refused and kind is not FaultKind.NO_CREDIT:
+    family = RequestRefused if issubclass(KINDS[kind], RequestRefused) else Transient
+    if family is RequestRefused and kind is not FaultKind.NO_CREDIT:
         family = KINDS[kind]
     if kind is FaultKind.NO_USAGE:
         pytest.skip("litellm counts tokens itself where a provider does not")
@@ -220,7 +220,7 @@ async def test_refusals_and_cuts_are_named_by_every_wire(wire: str) -> None:
 async def test_what_is_refused_is_asked_once(wire: str, kind: FaultKind) -> None:
     asked = []
     async with provider(wire, faults=lambda number: asked.append(number) or Fault(kind)) as model:
-        with pytest.raises(Refused):
+        with pytest.raises(RequestRefused):
             await stack(model).complete(request())
     assert asked == [0]
 

@@ -9,7 +9,7 @@ import pytest
 
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply, Role, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Usage
 from quorum.agents.llm.providers.base import Structured, printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
@@ -69,7 +69,7 @@ async def test_without_a_better_way_the_schema_stands_in_the_prompt(wire: str) -
     sent = brain.asked[0]
     assert answer.value == ANSWER
     assert sent.answer is None
-    assert '"maximum":9' in "".join(m.content for m in sent.messages if m.role is Role.SYSTEM)
+    assert '"maximum":9' in "".join(m.content for m in sent.messages if m.role is ChatRole.SYSTEM)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_an_sdk_is_imported_only_when_its_provider_is_built() -> None:
     import subprocess
 
     code = (
-        "import sys; import quorum.agents.llm.providers.openai, quorum.agents.llm.providers.anthropic, quorum.agents.llm.providers.litellm;"
+        "import sys; from quorum.agents.llm.providers import anthropic, litellm, openai;"
         "print({'openai', 'anthropic', 'litellm', 'httpx2'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from quorum.agents.llm.errors import AnswerInvalid, ServerFailed
 from quorum.agents.llm.extraction import NoAnswer, extract
-from quorum.agents.llm.protocol import Finish, Role
+from quorum.agents.llm.protocol import ChatRole, Finish
 from quorum.agents.llm.records import read_reply
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import UnsupportedSchema, Validator, validator_of
@@ -167,7 +167,7 @@ async def test_the_model_sees_its_answer_and_the_reasons_and_only_the_last_of_th
     await Structuring(brain, 2).complete(request())
     last = brain.asked[2].messages
     assert last[: len(request().messages)] == request().messages
-    assert [message.role for message in last[2:]] == [Role.ASSISTANT, Role.USER]
+    assert [message.role for message in last[2:]] == [ChatRole.ASSISTANT, ChatRole.USER]
     assert last[2].content.strip()
     assert "the answer is empty" in last[3].content
     assert "first" not in str(last)

@@ -15,12 +15,12 @@ import pytest
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
+    ChatRole,
     Finish,
     Model,
     Origin,
     Reply,
     Request,
-    Role,
     Sampling,
     Usage,
 )
@@ -84,7 +84,7 @@ def request(
 ) -> Request:
     """Give a request for a plan, or for free text."""
     return Request(
-        messages=(ChatMessage(Role.SYSTEM, "You are an agent."), ChatMessage(Role.USER, prompt)),
+        messages=(ChatMessage(ChatRole.SYSTEM, "You are an agent."), ChatMessage(ChatRole.USER, prompt)),
         answer=None if free else AnswerFormat("decision", SCHEMA),
         sampling=Sampling(temperature=temperature, max_tokens=256),
         sample=sample,

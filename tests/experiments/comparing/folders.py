@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 VERSIONS = {"quorum-harness": "1.0.0"}
 HOSTILE = '<script>alert(1)</script> $\\frac{ & "x" \' --> id="y" \\input{z} % _ ]'

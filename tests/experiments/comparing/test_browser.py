@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quorum.experiments.compare import Question, compare
-from quorum.experiments.report import write_report
+from quorum.experiments.compare.report import write_report
 from quorum.experiments.results import read_results
 from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
-from quorum.experiments.errors import UserError
 from quorum.experiments.results import read_results
-from quorum.experiments.statistics import Estimate
 from tests.experiments.comparing.folders import VERSIONS, outcome, write_plan, write_run
 
 STEPS = {"individual": [10, 20, 30, 44], "debate": [12, 25, 29, 50], "chain": [5, 9, 21, 30]}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from quorum.experiments.statistics import estimate
+from quorum.experiments.compare.statistics import estimate
 
 DRAWS = 2_000
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]

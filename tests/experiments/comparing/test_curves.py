@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import figures
 from quorum.experiments.compare.records import as_csv, curves
-from quorum.experiments.errors import UserError
 from quorum.experiments.results import read_results
 from tests.experiments.comparing.folders import real_sweep
 

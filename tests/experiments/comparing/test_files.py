@@ -18,14 +18,22 @@ from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.formats import as_latex, as_markdown
 from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.report import write_report
 from quorum.experiments.compare.table import Table
 from quorum.experiments.compare.tables import tables
-from quorum.experiments.report import write_report
 from quorum.experiments.results import read_results
 from tests.conftest import Quorum
 from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
 
-FIGURES = {"outcome.success", "outcome.completion", "outcome.steps", "overview", "radar", "failures", "pareto"}
+FIGURES = {
+    "outcome.success",
+    "outcome.completion",
+    "outcome.steps",
+    "global_observation",
+    "radar",
+    "failures",
+    "pareto",
+}
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quorum.experiments.statistics import (
+from quorum.experiments.compare.statistics import (
     estimate,
     holm,
     interquartile_mean,
     probability_of_improvement,
     sign_flip_test,
 )
-from quorum.experiments.statistics.student import t_cdf, t_quantile
-from quorum.experiments.statistics.testing import EXACT
+from quorum.experiments.compare.statistics.student import t_cdf, t_quantile
+from quorum.experiments.compare.statistics.testing import EXACT
 
 FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)

@@ -10,10 +10,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
 from maeil.drawing import Canvas, Drawing
 from maeil.trace.events import EpisodeStart, StepTaken
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 
 CELLS = {
     "debate": ["n=4", "agents=naive", "topology=debate", "max_steps=14", "seed=1"],

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
 from quorum.experiments.replay.board import BoardPainter
 from quorum.experiments.replay.colours import PAPER_WHITE, parse
-from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
 
 GREEN, ORANGE, BLUE, BLACK = "#009e73", "#e69f00", "#0072b2", "#1d1d1f"
 KINDS = (
-    Kind("meadow", GREEN, GREEN),
-    Kind("block", ORANGE, ORANGE),
-    Kind("agent", BLUE, BLUE, Shape.DISC),
-    Kind("target", BLUE, BLUE, Shape.RING),
-    Kind("push", BLACK, BLACK, Shape.WEDGE),
-    Kind("zombie", ORANGE, ORANGE, Shape.DIAMOND),
+    MarkKind("meadow", GREEN, GREEN),
+    MarkKind("block", ORANGE, ORANGE),
+    MarkKind("agent", BLUE, BLUE, Shape.DISC),
+    MarkKind("target", BLUE, BLUE, Shape.RING),
+    MarkKind("push", BLACK, BLACK, Shape.WEDGE),
+    MarkKind("zombie", ORANGE, ORANGE, Shape.DIAMOND),
 )
 CELL = 20
 
@@ -57,10 +57,10 @@ def test_shapes_can_be_told_apart_without_their_colours() -> None:
 @pytest.mark.parametrize(
     ("turn", "point", "back"),
     [
-        (Turn.RIGHT, (1.8, 1.5), (1.8, 1.1)),
-        (Turn.LEFT, (1.2, 1.5), (1.2, 1.1)),
-        (Turn.UP, (1.5, 1.2), (1.1, 1.2)),
-        (Turn.DOWN, (1.5, 1.8), (1.1, 1.8)),
+        (Rotation.RIGHT, (1.8, 1.5), (1.8, 1.1)),
+        (Rotation.LEFT, (1.2, 1.5), (1.2, 1.1)),
+        (Rotation.UP, (1.5, 1.2), (1.1, 1.2)),
+        (Rotation.DOWN, (1.5, 1.8), (1.1, 1.8)),
     ],
 )
 def test_a_wedge_points_to_where_it_is_turned(turn, point, back) -> None:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.replay.command import Asked, replay_out
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.replay.command import ReplayRequest, replay_out
 from quorum.experiments.replay.film import Film, check_target, make_film
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.lettering import clipped, font, two_lines
 from quorum.experiments.replay.page import Page
 from quorum.experiments.replay.reel import reel
-from quorum.experiments.replaying import open_run
+from quorum.experiments.results.recorded import open_run
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 
@@ -159,7 +159,7 @@ def test_a_film_tells_a_trace_that_breaks_off(copied, tmp_path) -> None:
     folder = copied("debate")
     trace = folder / "trace.jsonl"
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
-    asked = Asked(runs=[folder], out=tmp_path / "f.gif", fps=8, first=0, last=None, width=None)
+    asked = ReplayRequest(runs=[folder], out=tmp_path / "f.gif", fps=8, first=0, last=None, width=None)
     told = replay_out(asked, None, quiet=True)
     assert len(told) == 1
     assert "breaks off" in told[0]

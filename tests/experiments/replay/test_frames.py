@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.replay.frames import drawable, frames
-from quorum.experiments.replay.reel import reel
-from quorum.experiments.replaying import open_run
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, ScoreChange
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.replay.frames import drawable, frames
+from quorum.experiments.replay.reel import reel
+from quorum.experiments.results.recorded import open_run
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 HOSTILE = "\x1b[31mred\x07 <script>alert(1)</script> \u202eevil\u202c\u200b\nnext" + "x" * 1_000_000

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
+from maeil.drawing import MarkKind
 from quorum.experiments.replay.colours import palette
 from quorum.experiments.replay.gif import encode_gif
-from maeil.drawing import Kind
 
-COLOURS = palette([Kind("a", "#e69f00", "#000000"), Kind("b", "#0072b2", "#000000")])
+COLOURS = palette([MarkKind("a", "#e69f00", "#000000"), MarkKind("b", "#0072b2", "#000000")])
 
 
 def _decoded(data: bytes) -> tuple[list[np.ndarray], list[int]]:

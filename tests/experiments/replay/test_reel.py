@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.reel import reel
-from quorum.experiments.replaying import open_run
+from quorum.experiments.results.recorded import open_run
 from tests.experiments.replay.conftest import edit_trace
 
 

@@ -5,19 +5,19 @@ import io
 import pytest
 from rich.console import Console
 
+from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
 from quorum.experiments.replay.characters import as_characters
 from quorum.experiments.replay.reel import reel
 from quorum.experiments.replay.terminal import play, print_frames
-from quorum.experiments.replaying import open_run
-from maeil.drawing import PAPER, Canvas, Drawing, Kind, Mark, Shape, Turn
+from quorum.experiments.results.recorded import open_run
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 KINDS = (
-    Kind("meadow", "#d6e8c4", "#000000", sign="m"),
-    Kind("block", "#e69f00", "#000000"),
-    Kind("agent", "#0072b2", "#000000", Shape.DISC),
-    Kind("target", "#c8102e", "#000000", Shape.RING),
-    Kind("push", "#1d1d1f", "#000000", Shape.WEDGE),
+    MarkKind("meadow", "#d6e8c4", "#000000", sign="m"),
+    MarkKind("block", "#e69f00", "#000000"),
+    MarkKind("agent", "#0072b2", "#000000", Shape.DISC),
+    MarkKind("target", "#c8102e", "#000000", Shape.RING),
+    MarkKind("push", "#1d1d1f", "#000000", Shape.WEDGE),
 )
 CANVAS = Canvas(4, 3, KINDS)
 
@@ -43,7 +43,7 @@ def test_marks_and_signs_stand_in_their_cells() -> None:
 
 
 def test_large_cells_show_where_marks_are_turned() -> None:
-    text = as_characters(CANVAS, Drawing(b"", {"p": Mark(4, 1, 1, 0.5, 0.5, turn=Turn.LEFT)}), columns=100, rows=12)
+    text = as_characters(CANVAS, Drawing(b"", {"p": Mark(4, 1, 1, 0.5, 0.5, turn=Rotation.LEFT)}), columns=100, rows=12)
     assert len(text.plain.splitlines()) == 12
     assert text.plain.count("◀") == 1
 

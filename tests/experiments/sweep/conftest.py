@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from quorum.experiments.plugins import load_plugins
-from quorum.experiments.sweep.command import Asked, Outcome, sweep_out
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.sweep.command import SweepRequest, SweepResult, sweep_out
 from tests.conftest import PLUGINS
 
 MODULES = ("corridor", "parrot", "mortal")
 LOCAL = ("engine.workers=1",)
 
-Sweep = Callable[..., Outcome]
+Sweep = Callable[..., SweepResult]
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +31,10 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, options: Path) -> Callable[..., Asked]:
+def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
     """Make the arguments of a command about a sweep called `s` in the corridor."""
 
-    def make(*words: str, engine: tuple[str, ...] = LOCAL, **changes: Any) -> Asked:
+    def make(*words: str, engine: tuple[str, ...] = LOCAL, **changes: Any) -> SweepRequest:
         values: dict[str, Any] = {
             "out": tmp_path,
             "name": "s",
@@ -46,16 +46,16 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., Asked]:
             "plugins": MODULES,
             "config_dir": options,
         }
-        return Asked(words=("env=corridor", *words, *engine), **{**values, **changes})
+        return SweepRequest(words=("env=corridor", *words, *engine), **{**values, **changes})
 
     return make
 
 
 @pytest.fixture
-def sweep(asked: Callable[..., Asked]) -> Sweep:
+def sweep(asked: Callable[..., SweepRequest]) -> Sweep:
     """Run a sweep called `s` in the corridor."""
 
-    def run(*words: str, **changes: Any) -> Outcome:
+    def run(*words: str, **changes: Any) -> SweepResult:
         return sweep_out(asked(*words, **changes), quiet=True)
 
     return run

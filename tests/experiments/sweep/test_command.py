@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import quorum.cli
-from quorum.experiments.engines.protocol import Job
-from quorum.experiments.sweep.command import Asked, sweep_out
+from quorum import cli
+from quorum.experiments.sweep.command import SweepRequest, sweep_out
+from quorum.experiments.sweep.engines.protocol import SweepJob
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
+from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.run import run_sweep
-from quorum.experiments.sweep.work import Queue, Stop
 from tests.experiments.sweep.conftest import MODULES
 
 WORDS = ("env=corridor", "agents=walker", "n=1", "engine.workers=1")
@@ -62,7 +62,7 @@ class StoppedEngine:
     def width(self, *, uses_models: bool) -> int:
         return 1
 
-    def run(self, work: Queue, job: Job) -> None:
+    def run(self, work: Queue, job: SweepJob) -> None:
         work.end(Stop.BUDGET, "no money")
         assert not work.dropping
         signal.raise_signal(signal.SIGINT)
@@ -70,7 +70,7 @@ class StoppedEngine:
 
 
 def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
-    asked: Callable[..., Asked], options: Path
+    asked: Callable[..., SweepRequest], options: Path
 ) -> None:
     words = asked("agents=walker", engine=())
     planned = plan(words.words, options)
@@ -82,7 +82,7 @@ def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
 
 
 def test_the_command_that_goes_on_names_the_sweep_and_none_of_the_options_of_one_call(
-    asked: Callable[..., Asked], options: Path
+    asked: Callable[..., SweepRequest], options: Path
 ) -> None:
     outcome = sweep_out(asked("agents=walker", "seed=0,1", limit=0, retry_failed=True, budget_usd=3.0), quiet=True)
     assert outcome.command.words == ("env=corridor", "agents=walker", "seed=0,1", "engine.workers=1")

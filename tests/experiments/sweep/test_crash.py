@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.engines.choose import choose
-from quorum.experiments.episode import run_cell
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import as_csv, read_results
-from quorum.experiments.sweep.command import Asked
+from quorum.experiments.sweep.command import SweepRequest
+from quorum.experiments.sweep.engines.choose import choose
 from quorum.experiments.sweep.plan import plan
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import Standing, run_sweep
 from quorum.experiments.sweep.store import Command, SweepFolder
-from quorum.experiments.sweep.work import Queue
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -57,7 +57,7 @@ def killing(moments: list[int], queue: Queue, _standing: Standing) -> Iterator[C
 
 
 def test_killed_workers_change_nothing(
-    asked: Callable[..., Asked], undisturbed: str, tmp_path: Path, options: Path
+    asked: Callable[..., SweepRequest], undisturbed: str, tmp_path: Path, options: Path
 ) -> None:
     words = asked(*GRID, engine=())
     moments = sorted(random.Random(1).sample(range(1, CELLS - 5), KILLS))

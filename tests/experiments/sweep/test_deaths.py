@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.errors import UserError
-from quorum.experiments.sweep.command import Asked
-from quorum.experiments.sweep.work import MOST_DEATHS, Stop
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.sweep.command import SweepRequest
+from quorum.experiments.sweep.queue import MOST_DEATHS, Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -70,7 +70,7 @@ def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Swee
 
 
 def test_files_that_may_not_grow_are_told_too_and_the_same_command_goes_on(
-    asked: Callable[..., Asked], tmp_path: Path, options: Path
+    asked: Callable[..., SweepRequest], tmp_path: Path, options: Path
 ) -> None:
     plugins = [word for module in MODULES for word in ("--plugin", module)]
     words = ["env=corridor", "agents=walker", "n=1", "max_steps=900", "env.length=3,800", "engine.workers=1"]

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.sweep.command import Asked, show_plan
+from quorum.experiments.sweep.command import SweepRequest, show_plan
 from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
 from tests.experiments.sweep.conftest import Sweep
 
@@ -23,7 +23,7 @@ def shown(forecast: Forecast) -> str:
     return captured.get()
 
 
-def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., Asked], tmp_path: Path) -> None:
+def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
     forecast = show_plan(asked("agents=walker", "n=1,2", "seed=0,1,1"))
     assert list(tmp_path.iterdir()) == []
     assert (forecast.planned, forecast.done, len(forecast.cells), forecast.repeated) == (4, 0, 4, 2)
@@ -35,7 +35,7 @@ def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., Asked], tmp_
 
 
 def test_an_estimate_rests_on_finished_cells_first_and_says_so(
-    sweep: Sweep, asked: Callable[..., Asked], tmp_path: Path
+    sweep: Sweep, asked: Callable[..., SweepRequest], tmp_path: Path
 ) -> None:
     sweep(*PARROT, "n=2", limit=1)
     before = sorted(path.name for path in tmp_path.rglob("*"))
@@ -48,7 +48,7 @@ def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     assert "2 cells in proportion to cells of another team size or arm" in shown(forecast)
 
 
-def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked: Callable[..., Asked]) -> None:
+def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked: Callable[..., SweepRequest]) -> None:
     words = ("env=cube", "agents=naive", "llm=openai", "llm.model=gpt-5-mini", "n=1", "max_steps=3", "seed=0,1")
     forecast = show_plan(asked(*words))
     price = find_price("openai", "gpt-5-mini")
@@ -63,20 +63,20 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert "unknown: the model's price is not known" in shown(unknown)
 
 
-def test_a_limit_bounds_what_is_forecast(asked: Callable[..., Asked]) -> None:
+def test_a_limit_bounds_what_is_forecast(asked: Callable[..., SweepRequest]) -> None:
     assert len(show_plan(asked("agents=walker", "n=1", "seed=range(0,9)", limit=4)).cells) == 4
 
 
 @pytest.mark.parametrize("retry_failed", [False, True])
 def test_failed_cells_are_forecast_when_they_are_to_be_run_again(
-    retry_failed: bool, sweep: Sweep, asked: Callable[..., Asked]
+    retry_failed: bool, sweep: Sweep, asked: Callable[..., SweepRequest]
 ) -> None:
     words = ("agents=walker", "n=1", "agents.fails_at=1")
     sweep(*words)
     assert len(show_plan(asked(*words, retry_failed=retry_failed)).cells) == int(retry_failed)
 
 
-def test_money_of_simulated_models_is_called_so(asked: Callable[..., Asked]) -> None:
+def test_money_of_simulated_models_is_called_so(asked: Callable[..., SweepRequest]) -> None:
     forecast = show_plan(asked("env=cube", "agents=naive", "n=1", "max_steps=3"))
     assert forecast.plain()["simulated"] is True
     (money,) = (line for line in shown(forecast).splitlines() if line.startswith("money"))

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.engines.crew import Member, hand_out
-from quorum.experiments.engines.protocol import Job, Shard
-from quorum.experiments.engines.slurm import run_shard
-from quorum.experiments.errors import UserError
-from quorum.experiments.provenance import Code, provenance
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.results import as_csv, read_results
+from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
+from quorum.experiments.sweep.engines.slurm import run_shard
+from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from quorum.experiments.sweep.work import Queue, Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -94,7 +94,7 @@ def test_a_job_that_waited_in_a_queue_runs_no_cell_that_has_been_done_since(
     grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
     sweep(*grid, limit=1)
     before = stamps(tmp_path / "s")
-    job = Job(tmp_path / "s", Path.cwd(), MODULES, Code.of(provenance()))
+    job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()))
     assert run_shard(job, Shard(plan(("env=corridor", *grid), options).cells), 1, 64) == []
     assert before.items() < stamps(tmp_path / "s").items()
     assert len((tmp_path / "log").read_text().splitlines()) == 2

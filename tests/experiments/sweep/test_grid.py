@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.compose import session
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.compose import session
 from quorum.experiments.sweep.grid import axes, count, joined, points
 from tests.conftest import PLUGINS
 

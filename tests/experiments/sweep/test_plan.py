@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.errors import UserError
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.sweep.plan import plan
 
 PUBLISHED = (

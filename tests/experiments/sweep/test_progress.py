@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from quorum.experiments.engines.protocol import Finished, Started, Traffic
-from quorum.experiments.provenance import Code
-from quorum.experiments.sweep.done import Done, Spent
+from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.sweep.engines.protocol import Finished, Started, Traffic
+from quorum.experiments.sweep.finished import Done, Spent
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.progress import Progress, clock_time, lines, live_table
+from quorum.experiments.sweep.progress import SweepProgress, clock_time, lines, live_table
+from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.run import Standing
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from quorum.experiments.sweep.work import Queue, Stop
 
 
 class Clock:
@@ -46,7 +46,7 @@ class Sweeping:
 
     def finish(self, name: str, outcome: str = "completed", simulated: bool = True) -> None:
         spent = Spent(4, 1000, 0.25)
-        self.queue.tell(Finished(Done(name, outcome, "no luck", 1.0, spent, simulated, Code("1", None))))
+        self.queue.tell(Finished(Done(name, outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None))))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def sweeping(tmp_path: Path, options: Path) -> Sweeping:
 
 
 def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
-    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
     assert progress.facts() == ["0/4 done", "0 running", "0 failed", "ETA -"]
     sweeping.begin(sweeping.names[0])
     sweeping.begin(sweeping.names[1])
@@ -72,14 +72,14 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
 
 
 def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> None:
-    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
     sweeping.begin(sweeping.names[0])
     sweeping.finish(sweeping.names[0], simulated=False)
     assert "$0.25" in progress.facts()
 
 
 def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
-    progress = Progress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
     for _ in range(60):
         sweeping.clock.now += 1
         sweeping.queue.tell(Traffic(3, 0))

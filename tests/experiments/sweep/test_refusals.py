@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import quorum.cli
-from quorum.experiments import packages
-from quorum.experiments.errors import UserError
+from quorum.experiments.common import packages
+from quorum.experiments.common.errors import UserError
 
 MISTAKES = {
     (): "a sweep needs a grid",

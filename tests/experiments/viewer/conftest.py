@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from quorum.experiments.cell import Cell
-from quorum.experiments.episode import run_cell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.library import Library
 from quorum.experiments.viewer.server import guarded
 from tests.experiments.comparing.test_browser import BROWSERS, INSTALL

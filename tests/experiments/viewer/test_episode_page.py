@@ -11,13 +11,13 @@ import yaml
 
 from crafter_env.constants import Material
 from crafter_env.symbolic.picture import KINDS
-from quorum.experiments.registry import worlds
-from quorum.experiments.viewer.episode import read_episode
-from quorum.experiments.viewer.page import exported_page
 from maeil.drawing import Drawable
 from maeil.trace import read_trace, replay
 from maeil.trace.events import MessageSent, PlanChange, StageChange, StepOutcome
 from maeil.world import World
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.page import exported_page
 from tests.experiments.viewer.conftest import EPISODES, Open
 
 if TYPE_CHECKING:

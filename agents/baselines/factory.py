@@ -1,0 +1,75 @@
+"""What the teams of the baselines are built of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.component import TeamContext
+from quorum.agents.baselines.asking import Asker
+from quorum.agents.baselines.coordinator import Coordinator, Source
+from quorum.agents.baselines.history import History
+from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.baselines.settings import PlanningConfig
+from quorum.agents.coordination.answers import JointAnswers
+from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.naive import COORDINATOR
+
+Forms = TypeVar("Forms", bound=JointAnswers)
+
+
+class TeamFactory:
+    """Makes the parts of a team.
+
+    Args:
+        config: values of the baseline.
+        context: what the team is built for.
+
+    Raises:
+        ValueError: a template is not there, or cannot be read.
+    """
+
+    def __init__(self, config: PlanningConfig, context: TeamContext) -> None:
+        self._config = config
+        self._context = context
+        self.world = context.world
+        self._prompts = RolePrompts(
+            "baselines",
+            BaselineRole,
+            context.world,
+            folder=config.prompts_folder,
+            rules=config.rules,
+            max_actions=config.max_actions,
+        )
+
+    def answers(self, forms: type[Forms]) -> Forms:
+        """Give the forms of the answers, made once for all teams of a process with the same vocabulary."""
+        vocabulary, names = tuple(self.world.vocabulary), self.world.agents
+        found: Forms = _answers(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
+        return found
+
+    def speaker(self, participant: str = COORDINATOR) -> Speaker:
+        """Give what asks the model of a participant."""
+        return Speaker(self._context.models(participant), self._prompts)
+
+    def asker(self, participant: str = COORDINATOR, forms: type[JointAnswers] = JointAnswers) -> Asker:
+        """Give what asks the model of a participant for joint plans."""
+        return Asker(self.speaker(participant), self.answers(forms), self.world, self._config.syntax_retries)
+
+    def history(self) -> History:
+        """Give an empty history."""
+        return History(self._config.history_tokens)
+
+    def centre(self, source: Source) -> Coordinator:
+        """Give the coordinator, whose joint plans come from a source."""
+        return Coordinator(source, self.world, self.history())
+
+
+@cache
+def _answers(
+    forms: Callable[..., Any], actions: tuple[type[SymbolicAction], ...], max_actions: int, names: tuple[str, ...]
+) -> Any:
+    return forms(Vocabulary(*actions), max_actions, names)

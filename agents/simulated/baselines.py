@@ -1,0 +1,97 @@
+"""The simulated speaker in the roles of the baselines. The joint plans are each world's own; all else is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import orjson
+
+from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.coordination.plan_messages import read_plans
+from quorum.agents.llamac.gates import Gates, Joint
+from quorum.agents.simulated.llamac import Proposer, entries
+
+ROLES = frozenset(BaselineRole)
+"""The roles that `play` answers in."""
+
+SIDES = ("exploiter", "explorer")
+"""Whose rules the planners make joint plans by: debaters in turn, all others by the first."""
+
+
+def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Answer in a role.
+
+    Args:
+        blocks: the blocks of the prompt, as JSON; `turn` says which role.
+        world: the rules of its world.
+        poor: probability that a choice is made at random, or turned into its contrary.
+        rng: for the choices.
+
+    Raises:
+        BadRequest: the rules make plans of actions that the vocabulary does not have.
+    """
+    given = {name: orjson.loads(text) for name, text in blocks.items()}
+    world.check(frozenset(given["turn"]["vocabulary"]))
+    match given["turn"]["role"]:
+        case BaselineRole.REVIEWER:
+            return _review(given, blocks["observation"], world, rng.random() < poor)
+        case BaselineRole.TALKER:
+            return _talk(given, world, poor, rng)
+        case BaselineRole.DEBATER if "own" in given:
+            return {"thoughts": "I go with the most.", "plans": _side_with_most(given, poor, rng)}
+        case role:
+            side = SIDES[int(given.get("debater", "0").rpartition("_")[2]) % len(SIDES)]
+            return {"thoughts": f"I am the {role}.", "plans": entries(given, side, world, poor, rng)}
+
+
+def _review(given: Mapping[str, Any], seen: str, world: Proposer, turned: bool) -> dict[str, Any]:
+    """Object to what LLaMAC's rules of confirmation refuse: what cannot be done, and what brings nothing nearer."""
+    turn = given["turn"]
+    agent = turn["team"].index(turn["you"])
+    plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
+    vocabulary = import_module(f"quorum.agents.simulated.{turn['world']}_actions").VOCABULARY
+    joint = Joint(read_plans(plans, vocabulary, turn["team"]))
+    wrong = _gates(turn["world"]).confirm(agent, world.read_observation(seen), joint)
+    reason = wrong.text if wrong is not None else ""
+    if turned:
+        reason = "" if reason else "I would rather do something else."
+    return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
+
+
+def _gates(world: str) -> Gates:
+    """The rules of confirmation of a world; only those of the world in use are loaded."""
+    gates: Gates = getattr(import_module(f"quorum.agents.llamac.{world}_gates"), f"{world.capitalize()}Gates")()
+    return gates
+
+
+def _talk(given: Mapping[str, Any], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Propose as the first to speak; state the joint plan after that, or alone: the coordinator's, or one's own."""
+    proposal = given.get("proposal", {})
+    if proposal and rng.random() >= poor:
+        plans = [{"agent": agent, "plan": plan} for agent, plan in proposal.items() if agent in given["asked"]]
+    else:
+        plans = entries(given, SIDES[0], world, poor, rng)
+    if "dialogue" in given or len(given["asked"]) == 1:
+        return {"thoughts": "It is time to act.", "message": "This is our plan.", "plans": plans}
+    tasks = "; ".join(f"{entry['agent']}: {_task(entry['plan'])}" for entry in plans)
+    return {"thoughts": "I am the first.", "message": f"I propose: {tasks or 'that we wait'}.", "plans": None}
+
+
+def _task(plan: Mapping[str, Any]) -> str:
+    return f"{plan['task']['kind']} {plan['task']['target']}" if plan["task"] is not None else "something"
+
+
+def _side_with_most(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Take for each agent what most debaters have for it, one's own where they are equally many."""
+    proposals = [given["own"]["plans"], *(other["plans"] for other in given.get("others", {}).values())]
+    found = []
+    for agent in given["asked"]:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan["task"], plan["actions"]) if plan is not None else None for plan in votes]
+        plan = votes[0] if rng.random() < poor else votes[keys.index(max(keys, key=keys.count))]
+        if plan is not None:
+            found.append({"agent": agent, "plan": plan})
+    return found

@@ -1,0 +1,105 @@
+"""Reads a prompt as a model would: finds the data in it, and makes of them what a mind sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from maeil.messages import Message, MessageKind
+from maeil.mind import Act, Observation, PlanView, Turn, View
+from maeil.plans import PlanStatus, Task
+from maeil.tasks import TaskState
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
+from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.blocks import read_blocks
+
+
+def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessage]]:
+    """Find the blocks of a request.
+
+    Returns:
+        The blocks of the first message of a user that holds a `turn`, and the messages after it: a wrong answer and the
+        request to mend it. Nothing when no message holds one.
+    """
+    for index, message in enumerate(request.messages):
+        if message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
+            return blocks, request.messages[index + 1 :]
+    return {}, ()
+
+
+def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
+    """Make a view of the blocks of a prompt.
+
+    Args:
+        blocks: by name, as JSON.
+        observation: the block of that name, read by the rules of the world.
+
+    Raises:
+        ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
+    """
+    turn = orjson.loads(blocks["turn"])
+    names = tuple(turn["team"])
+    index = {name: position for position, name in enumerate(names)}
+    agent = index[turn["you"]]
+    return View(
+        agent=agent,
+        name=turn["you"],
+        names=names,
+        turn=Turn(
+            agent,
+            frozenset(Act(act) for act in turn["may"]),
+            tuple(index[name] for name in turn["recipients"]),
+            turn["most_messages"],
+            turn["role"],
+        ),
+        t=turn["step"],
+        t_hat=0,
+        observation=observation,
+        unread=tuple(_message(message, index) for message in _list(blocks, "unread")),
+        memory=tuple(_message(message, index) for message in _list(blocks, "memory")),
+        plan=_plan(orjson.loads(blocks["plan"])) if "plan" in blocks else None,
+        outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
+        constraints=tuple(_state(state) for state in _list(blocks, "constraints")),
+        problems=tuple(_list(blocks, "problems")),
+    )
+
+
+def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
+    found: list[Any] = orjson.loads(blocks.get(name, "[]"))
+    return found
+
+
+def _message(data: Mapping[str, Any], index: Mapping[str, int]) -> Message:
+    sender = index[data["from"]]
+    everybody = (other for other in index.values() if other != sender)
+    recipients = tuple(everybody if data["to"] == ALL else (index[name] for name in data["to"]))
+    return Message(0, sender, recipients, data["text"], MessageKind(data["kind"]), data["step"], 0, 0)
+
+
+def _plan(data: Mapping[str, Any]) -> PlanView:
+    return PlanView(
+        "",
+        _task(data["task"]),
+        tuple(data["actions"]),
+        data["actions_done"],
+        PlanStatus(data["status"]),
+        data["reason"],
+    )
+
+
+def _task(data: Mapping[str, str] | None) -> Task | None:
+    return Task(data["kind"], data["target"]) if data is not None else None
+
+
+def _state(data: Mapping[str, Any]) -> TaskState:
+    return TaskState(
+        Task(data["task"]["kind"], data["task"]["target"]),
+        data["needs"],
+        data["in_place"],
+        data["acting"],
+        data["able"],
+        data["all_three"],
+        data["possible"],
+    )

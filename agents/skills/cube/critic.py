@@ -1,0 +1,183 @@
+"""The joint plans of LLaMAC's simulated critics in CUBE: whole teams, and the others where they are needed next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from cube_env import Cell, Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
+from maeil.plans import Plan, Task
+from quorum.agents.simulated.llamac import Brief
+from quorum.agents.skills.cube.knowledge import block_of, clear
+from quorum.agents.skills.cube.routes import delivery, way
+
+PATIENCE = 20
+"""Steps that it waits for the others of a team, as the negotiator does by default."""
+
+DELIVER, STAND_BY = "deliver", "stand_by"
+"""Kinds of tasks: to push a block to the goal, and to be at one before its turn comes."""
+
+
+def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
+    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
+
+    Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
+    block that its team reaches soonest, the explorer with the heaviest. Of those left over, who stands ahead of a push
+    makes way; the next go where a team is to be later; and who is needed nowhere joins the nearest team. What is drawn
+    at random is a block with a clear way.
+
+    Args:
+        board: the state.
+        brief: what is asked.
+    """
+    staffing = _Staffing(board, brief)
+    staffing.open_faces()
+    staffing.form_teams()
+    staffing.make_way()
+    staffing.stand_by()
+    staffing.join()
+    blocks = clear(board)
+    for agent in brief.drawn_at_random():
+        staffing.plans[agent] = delivery(blocks[brief.rng.integers(len(blocks))], "at random", PATIENCE)
+    return staffing.plans
+
+
+class _Staffing:
+    """Who does what: the agents that are still free, the plans of the others.
+
+    Args:
+        board: the state.
+        brief: what is asked.
+    """
+
+    def __init__(self, board: SymbolicObservation, brief: Brief) -> None:
+        self.plans: dict[int, Plan] = {}
+        self._board = board
+        self._role = brief.role
+        self._shut: set[int] = set()
+        self._covered = {
+            (block.row + down, block.col + right)
+            for block in board.blocks
+            for down in range(block.weight)
+            for right in range(block.weight)
+        }
+        self._free = list(brief.asked)
+        tasks = [Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None]
+        self._pushing = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
+        self._waiting = Counter(block_of(task) for task in tasks if task.kind == STAND_BY)
+
+    def open_faces(self) -> None:
+        """Have one leave of those who shut off free cells at a face; its block has to wait for that."""
+        for block in clear(self._board):
+            gap = self._shut_off(block)
+            if gap is not None:
+                self._shut.add(block.id)
+                rows = [row for row, _ in block.faces.left.taken]
+                ends = {(row, block.col - 1): abs(row - gap) for row in (min(rows), max(rows))}
+                leaving = [agent for agent in self._free if self._board.agents[agent] in ends]
+                if leaving:
+                    self._leave(min(leaving, key=lambda agent: ends[self._board.agents[agent]]), block)
+
+    def form_teams(self) -> None:
+        """Give blocks teams, one after the other, until no block can have a whole one.
+
+        A block that agents are on their way to stand by at waits for them: they are part of its team.
+        """
+        short = [block for block in clear(self._board) if block.id not in self._shut and not self._waiting[block.id]]
+        while short := [block for block in short if 0 < self._lacking(block) <= len(self._free)]:
+            block = min(short, key=self._rank)
+            team = self._nearest(block, self._lacking(block))
+            # So patient that the first to come is still there when the last one comes.
+            self._deliver(team, block, PATIENCE + self._way(team, block), f"the {self._role} forms whole teams")
+
+    def make_way(self) -> None:
+        """Have those who stand ahead of a push leave its rows."""
+        for agent in tuple(self._free):
+            row, col = self._board.agents[agent]
+            for block in clear(self._board):
+                ahead = block.row <= row < block.row + block.weight and block.col < col
+                if ahead and not self._lacking(block):
+                    self._leave(agent, block)
+                    break
+
+    def stand_by(self) -> None:
+        """Send agents to the blocks that lack some, the next ones first: the nearest agents, as many as lack.
+
+        Where a face has pockets, those who come one by one would shut out the rest; a team goes there together.
+        """
+        blocks = (block for block in self._board.blocks if not any(map(self._is_pocket, _face(block))))
+        for block in sorted(blocks, key=lambda block: (len(block.ahead), block.distance, block.id)):
+            team = self._nearest(block, max(self._lacking(block) - self._waiting[block.id], 0))
+            self._take(team)
+            for agent in team:
+                if way(self._board.agents[agent], block) > 0:
+                    task = Task(STAND_BY, f"block_{block.id}")
+                    self.plans[agent] = Plan((MoveToBlock(block=block.id, face=Face.left),), task, "for later")
+
+    def join(self) -> None:
+        """Have those who are needed nowhere push too, where it is nearest: they are in nobody's way there."""
+        staffed = [block for block in clear(self._board) if not self._lacking(block)]
+        for agent in tuple(self._free) if staffed else ():
+            block = min(staffed, key=lambda block: (way(self._board.agents[agent], block), block.id))
+            self._deliver([agent], block, PATIENCE, "one more hand")
+
+    def _deliver(self, team: list[int], block: SymbolicBlock, patience: int, rationale: str) -> None:
+        self._take(team)
+        self._pushing[block.id] += len(team)
+        self.plans |= {agent: delivery(block, rationale, patience) for agent in team}
+
+    def _leave(self, agent: int, block: SymbolicBlock) -> None:
+        """Move an agent out of the rows of a block, the shorter way that is on the grid."""
+        row = self._board.agents[agent][0]
+        above, below = row - block.row + 1, block.row + block.weight - row
+        up = row - above >= 0 and (above <= below or row + below >= self._board.side)
+        self._take([agent])
+        move = Move(direction=Direction.up, steps=above) if up else Move(direction=Direction.down, steps=below)
+        self.plans[agent] = Plan((move,), None, f"make way for block {block.id}")
+
+    def _is_pocket(self, cell: Cell) -> bool:
+        """Whether a wall or a block is behind a cell of a left face, so that it is reached along the face alone."""
+        return self._is_closed((cell[0], cell[1] - 1))
+
+    def _is_closed(self, cell: Cell) -> bool:
+        return not 0 <= cell[0] < self._board.side or cell[1] < 0 or cell in self._covered
+
+    def _shut_off(self, block: SymbolicBlock) -> int | None:
+        """The row of a free pocket of a left face that agents of the face shut off from the rest of the board."""
+        free, taken = set(block.faces.left.free), set(block.faces.left.taken)
+        for row, col in sorted(free):
+            first, last = row, row
+            while (first - 1, col) in free:
+                first -= 1
+            while (last + 1, col) in free:
+                last += 1
+            run = [(one, col) for one in range(first, last + 1)]
+            ends = ((first - 1, col), (last + 1, col))
+            shut = all(end in taken or self._is_closed(end) for end in ends) and any(end in taken for end in ends)
+            if shut and all(map(self._is_pocket, run)):
+                return row
+        return None
+
+    def _rank(self, block: SymbolicBlock) -> tuple[int, int, int]:
+        """Place of a block in the order in which a critic forms teams."""
+        if self._role == "explorer":
+            return -block.weight, block.distance, block.id
+        return self._way(self._nearest(block, self._lacking(block)), block), block.distance, block.id
+
+    def _lacking(self, block: SymbolicBlock) -> int:
+        return max(block.weight - self._pushing[block.id], 0)
+
+    def _way(self, team: Iterable[int], block: SymbolicBlock) -> int:
+        return max((way(self._board.agents[agent], block) for agent in team), default=0)
+
+    def _nearest(self, block: SymbolicBlock, number: int) -> list[int]:
+        return sorted(self._free, key=lambda agent: (way(self._board.agents[agent], block), agent))[:number]
+
+    def _take(self, agents: Iterable[int]) -> None:
+        taken = set(agents)
+        self._free = [agent for agent in self._free if agent not in taken]
+
+
+def _face(block: SymbolicBlock) -> tuple[Cell, ...]:
+    """The cells of a block's left face, whoever is there."""
+    return *block.faces.left.free, *block.faces.left.taken

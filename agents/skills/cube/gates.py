@@ -1,0 +1,303 @@
+"""The gates of CUBE: teams that can move their blocks, meet, and leave every block deliverable.
+
+Source: the specification of LLaMAC, table of gates; where it is silent, the meanings below decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, takewhile
+
+from cube_env import (
+    Cell,
+    Face,
+    Idle,
+    Move,
+    MoveToBlock,
+    PushBlock,
+    Rendezvous,
+    SymbolicObservation,
+    WaitAgents,
+    YieldBlock,
+    roll_out,
+)
+from maeil.mind import Observation
+from maeil.tasks import Constraint
+from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.skills.cube.gate_board import Board, Sweep, overlap
+from quorum.agents.skills.cube.gate_jobs import Key, PushTask, groups, jobs, moves
+
+_CONFLICT, _SPATIAL = Fault.CONFLICT, Constraint.SPATIAL
+
+
+class CubeGates:
+    """Fulfils `quorum.agents.llamac.gates.Gates` for CUBE, in its vocabulary `cube`.
+
+    Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
+    plans under way alone is not judged: nobody is asked about it.
+
+    Args:
+        rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
+    """
+
+    codes: Mapping[str, Rule] = {
+        "V-TASK": Rule(Fault.GRAMMAR, Constraint.PARTICIPATION, "a plan pushes one block, from one face"),
+        "V-SLOT": Rule(_CONFLICT, _SPATIAL, "a group has distinct cells at the face, or in lines behind it"),
+        "V-REACH": Rule(_CONFLICT, _SPATIAL, "blocks and walls leave each member a way to the face"),
+        "V-QUORUM": Rule(_CONFLICT, Constraint.PARTICIPATION, "a group is as large as its chain of blocks is heavy"),
+        "V-SYNC": Rule(_CONFLICT, Constraint.TEMPORAL, "members wait for the last of them, and for no more than come"),
+        "V-OPP": Rule(_CONFLICT, _SPATIAL, "a block is pushed from one face at a time"),
+        "V-DEST": Rule(_CONFLICT, Constraint.DEPENDENCY, "blocks and walls ahead leave room for the whole push"),
+        "V-WAY": Rule(_CONFLICT, _SPATIAL, "no agent that stays where it is stands ahead of a push, or in its line"),
+        "V-TRAP": Rule(
+            _CONFLICT, Constraint.DEPENDENCY, "no block ends in column 0, where its left face is out of reach"
+        ),
+        "V-SIM": Rule(_CONFLICT, Constraint.JOINT, "rolled out on a copy of the board, no action of a plan fails"),
+        "C-AVAIL": Rule(Fault.UNAVAILABLE, _SPATIAL, "the first action is legal where the agent stands"),
+        "C-PATH": Rule(Fault.UNAVAILABLE, _SPATIAL, "a way leads to the face past those who stand still"),
+        "C-WAIT": Rule(Fault.FRUITLESS, Constraint.TEMPORAL, "an agent waits only for partners who come in time"),
+        "C-PROG": Rule(
+            Fault.FRUITLESS, Constraint.DEPENDENCY, "a push brings a block nearer to the goal or opens a way"
+        ),
+        "C-IDLE": Rule(Fault.FRUITLESS, Constraint.PARTICIPATION, "an agent is idle only when no team needs it"),
+    }
+
+    def __init__(self, rollout: int = 0) -> None:
+        self._rollout = rollout
+
+    def state(self, sight: Sight) -> object:
+        """Give the board: all see the same."""
+        return sight.global_observation
+
+    def digest(self, sight: Sight) -> object:
+        """Count the blocks and their distances."""
+        board = _observed(sight.global_observation)
+        return {"blocks": len(board.blocks), "distance": sum(block.distance for block in board.blocks)}
+
+    def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
+        """Judge each group up to the first rule that it breaks, then the groups against each other."""
+        board = Board(_observed(sight.global_observation))
+        broken = list(_split_plans(board, joint))
+        if broken:
+            return broken
+        found = groups(board, joint.all)
+        judged = {key: group for key, group in found.items() if any(job.agent in joint.plans for job in group)}
+        sweeps: dict[Key, Sweep] = {}
+        for key, group in judged.items():
+            standing = _standing(board, group, joint)
+            rejection = _staged(board, key, group, standing) or _in_time(board, key, group)
+            if rejection is None:
+                steps = max(job.steps for job in group)
+                others = {block for block, _ in found if block != key[0]}
+                sweeps[key] = board.sweep(*key, steps, len(group), others)
+                rejection = _swept(key, group, sweeps[key], standing)
+            if rejection is not None:
+                broken.append(rejection)
+        broken += [*_opposed(found, judged), *_colliding(sweeps, judged)]
+        return broken or self._roll_out(sight, joint)
+
+    def _roll_out(self, sight: Sight, joint: Joint) -> list[Rejection]:
+        """Find what no rule foresees: agents that run into each other, meetings that come to nothing."""
+        if not self._rollout:
+            return []
+        plans = {agent: plan.actions for agent, plan in joint.all.items()}
+        failures = roll_out(_observed(sight.global_observation), plans, self._rollout)
+        return [
+            Rejection("V-SIM", (agent,), f"agent {agent} would fail within {self._rollout} steps: {failure}")
+            for agent, failure in sorted(failures.items())
+            if agent in joint.plans
+        ]
+
+    def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
+        """Judge the beginning of an agent's plan, and what it is good for."""
+        seen = _observed(observation)
+        board, plan = Board(seen), joint.plans[agent]
+        problem = _unavailable(board, agent, joint)
+        if problem is not None:
+            return problem
+        pushes = jobs(board, agent, plan)
+        if not pushes:
+            return _idle(board, agent, joint)
+        job = pushes[0]
+        if isinstance(plan.actions[0], Rendezvous) and (missing := _missing_partners(board, job, joint)):
+            return Rejection("C-WAIT", (agent,), missing)
+        if job.face is not Face.left and not any(job.block in block.ahead for block in seen.blocks):
+            text = f"block {job.block} gets no nearer to the goal from its {job.face} face, and is in no other's way"
+            return Rejection("C-PROG", (agent,), text)
+        return None
+
+
+def _observed(observation: Observation) -> SymbolicObservation:
+    assert isinstance(observation, SymbolicObservation)
+    return observation
+
+
+def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
+    """Plans that push several things, or push from no face."""
+    for agent, plan in sorted(joint.plans.items()):
+        pushes = jobs(board, agent, plan)
+        if len({(job.block, job.face) for job in pushes}) > 1:
+            found = " and ".join(f"block {job.block} from the {job.face} face" for job in pushes)
+            yield Rejection("V-TASK", (agent,), f"agent {agent} pushes {found} in one plan; plan one push")
+        elif pushes and pushes[0].face is None:
+            text = f"agent {agent} pushes block {pushes[0].block}, and goes to none of its faces before"
+            yield Rejection("V-SLOT", (agent,), text)
+
+
+def _standing(board: Board, group: list[PushTask], joint: Joint) -> dict[Cell, int]:
+    """The agents that are not of a group and stay where they are, by cell."""
+    members, plans = {job.agent for job in group}, joint.all
+    return {
+        cell: agent
+        for agent, cell in enumerate(board.agents)
+        if agent not in members and not (agent in plans and moves(plans[agent]))
+    }
+
+
+def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cell, int]) -> Rejection | None:
+    """Whether a group has room at its face, a way to it, and the force that it takes."""
+    agents, place = _members(group), _place(key)
+    lanes = board.lanes(*key)
+    for lane in lanes:
+        idle = next((place for place, cell in enumerate(lane) if cell in standing), len(lane))
+        behind = [job.agent for job in group if board.agents[job.agent] in lane[idle:]]
+        if caught := [agent for agent in behind if board.is_aligned(board.agents[agent], *key)]:
+            text = f"{place}: agents {caught} are in a line behind agent {standing[lane[idle]]}, who does not push"
+            return Rejection("V-WAY", tuple(sorted({*caught, standing[lane[idle]]})), text)
+    room = sum(len(list(takewhile(lambda cell: cell not in standing, lane))) for lane in lanes)
+    together = min(len(group), _needed(board, key, group))
+    if room < together:
+        return Rejection("V-SLOT", agents, f"{place} has room for {room} agents, and it takes {together}")
+    cut_off = [job.agent for job in group if job.arrival is None]
+    if cut_off:
+        return Rejection("V-REACH", tuple(cut_off), f"no way leads agents {cut_off} to {place}")
+    force = board.force(*key)
+    if len(group) < force:
+        return Rejection("V-QUORUM", agents, f"{place} takes {force} agents to push, and {len(group)} are assigned")
+    return None
+
+
+def _needed(board: Board, key: Key, group: list[PushTask]) -> int:
+    """Members of a group that are at the face at the same time; those over and above them follow the block."""
+    return max(board.force(*key), *(job.count for job in group))
+
+
+def _in_time(board: Board, key: Key, group: list[PushTask]) -> Rejection | None:
+    """Whether the members of a group wait until there are enough of them, and for nobody else."""
+    arrivals = sorted(job.arrival or 0 for job in group)
+    last = arrivals[min(len(group), _needed(board, key, group)) - 1]
+    hasty = [job.agent for job in group if (job.arrival or 0) + job.patience < last]
+    if hasty:
+        text = f"agents {hasty} have given up at {_place(key)} when the last that it takes comes, in {last} steps"
+        return Rejection("V-SYNC", tuple(hasty), text)
+    present = sum(board.is_aligned(cell, *key) for cell in board.agents)
+    waiting = [job.agent for job in group if job.count > max(len(group), present)]
+    if waiting:
+        text = f"agents {waiting} wait at {_place(key)} for more agents than the {len(group)} that come"
+        return Rejection("V-SYNC", tuple(waiting), text)
+    return None
+
+
+def _swept(key: Key, group: list[PushTask], sweep: Sweep, standing: Mapping[Cell, int]) -> Rejection | None:
+    """Whether a push comes through, and what it leaves."""
+    agents, place = _members(group), _place(key)
+    if sweep.obstacle:
+        return Rejection("V-DEST", agents, f"{place}: the push gets stuck: {sweep.obstacle} {list(sweep.others)}")
+    trapped = [block for block, (_, col, _) in sweep.squares.items() if col == 0]
+    if trapped:
+        return Rejection("V-TRAP", agents, f"{place}: it would leave blocks {trapped} in column 0 for ever")
+    ahead = sorted(agent for cell, agent in standing.items() if cell in sweep.entered)
+    if ahead:
+        text = f"{place}: agents {ahead} stand in its way and do not move"
+        return Rejection("V-WAY", tuple(sorted({*agents, *ahead})), text)
+    return None
+
+
+def _opposed(found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[PushTask]]) -> Iterator[Rejection]:
+    """Pairs of groups that push one block from two faces."""
+    for one, other in combinations(sorted(found), 2):
+        if one[0] == other[0] and (one in judged or other in judged):
+            agents = _members([*found[one], *found[other]])
+            yield Rejection("V-OPP", agents, f"block {one[0]} is pushed from its {one[1]} and its {other[1]} face")
+
+
+def _colliding(sweeps: Mapping[Key, Sweep], judged: Mapping[Key, list[PushTask]]) -> Iterator[Rejection]:
+    """Pairs of groups whose blocks end up in the same cells."""
+    for one, other in combinations(sorted(sweeps), 2):
+        if one[0] != other[0] and any(
+            block != rival and overlap(square, place)
+            for block, square in sweeps[one].squares.items()
+            for rival, place in sweeps[other].squares.items()
+        ):
+            agents = _members([*judged[one], *judged[other]])
+            yield Rejection("V-DEST", agents, f"blocks {one[0]} and {other[0]} would end up in the same cells")
+
+
+def _unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
+    """Whether the first action of an agent's plan is legal now, and leads anywhere."""
+    cell, action = board.agents[agent], joint.plans[agent].actions[0]
+    match action:
+        case MoveToBlock(block=block, face=face) if block in board.blocks:
+            others = {board.agents[other]: plan for other, plan in joint.plans.items() if other != agent}
+            still = [other for other, plan in others.items() if not moves(plan)]
+            there = [other for other in others if board.is_aligned(other, block, face)]
+            ways = board.ways(block, face, [*still, *there]) or board.ways(block, face, still)
+            if not board.is_aligned(cell, block, face) and cell not in ways:
+                return Rejection("C-PATH", (agent,), f"no way leads to {_place((block, face))}: others stand in it")
+            return None
+        case Rendezvous(block=block, face=face) | YieldBlock(block=block, face=face) if block in board.blocks:
+            legal = board.is_aligned(cell, block, face)
+        case PushBlock(block=block) if block in board.blocks:
+            legal = bool(board.faces_at(cell, block))
+        case Move(direction=direction):
+            row_step, col_step = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}[direction.value]
+            legal = board.is_free((cell[0] + row_step, cell[1] + col_step))
+        case Idle() | WaitAgents():
+            legal = True
+        case _:
+            legal = False
+    return None if legal else Rejection("C-AVAIL", (agent,), f"{action} cannot be done from {cell}")
+
+
+def _missing_partners(board: Board, job: PushTask, joint: Joint) -> str:
+    """Why an agent at a face waits in vain; empty when it does not."""
+    assert job.face is not None
+    place = job.block, job.face
+    partners = [other for other in groups(board, joint.plans).get(place, ()) if other.agent != job.agent]
+    present = sum(board.is_aligned(cell, *place) for cell in board.agents)
+    late = [
+        other.agent
+        for other in partners
+        if not board.is_aligned(board.agents[other.agent], *place)
+        and (other.arrival is None or other.arrival > job.patience)
+    ]
+    coming = sum(not board.is_aligned(board.agents[other.agent], *place) for other in partners) - len(late)
+    if present + coming >= job.count:
+        return ""
+    return f"{job.count} agents are to meet at {_place(place)}: {present} are there, and {coming} come in time"
+
+
+def _idle(board: Board, agent: int, joint: Joint) -> Rejection | None:
+    """Whether a plan without a push is of use: it goes to a face, makes way, or nobody needs its agent."""
+    plan, cell = joint.plans[agent], board.agents[agent]
+    if any(isinstance(action, MoveToBlock | YieldBlock) for action in plan.actions):
+        return None
+    if moves(plan) and any(block.row <= cell[0] < block.row + block.weight for block in board.blocks.values()):
+        return None  # it leaves a row in which blocks are to be pushed
+    staff = {block: len(group) for (block, _), group in groups(board, joint.plans).items()}
+    idle = sum(not groups(board, {other: plan}) for other, plan in joint.plans.items())
+    for block in sorted(board.blocks.values(), key=lambda block: (block.distance, block.id)):
+        present = sum(board.is_aligned(other, block.id, Face.left) for other in board.agents)
+        lacking = block.weight - max(staff.get(block.id, 0), present)
+        if not block.ahead and 0 < lacking <= idle:
+            text = f"agent {agent} waits, and block {block.id} of weight {block.weight} lacks {lacking} agents"
+            return Rejection("C-IDLE", (agent,), text)
+    return None
+
+
+def _members(group: list[PushTask]) -> tuple[int, ...]:
+    return tuple(sorted({job.agent for job in group}))
+
+
+def _place(key: Key) -> str:
+    return f"the {key[1]} face of block {key[0]}"

@@ -1,0 +1,86 @@
+"""The greedy rule for CUBE: always the blocks nearest to the goal, with just enough agents each.
+
+The CUBE page describes its heuristic in one sentence: pick the undelivered block closest to the goal, assign agents,
+and each goes to the left face, meets the others there, and pushes until the block is delivered. What it leaves open is
+decided here and kept simple: no path optimisation, no plan for congestion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cube_env import SymbolicObservation
+from maeil.mind import Thought, View
+from maeil.plans import Plan, PlanStatus
+from quorum.agents.skills.cube.routes import delivery, way
+
+
+class GreedyTeam:
+    """Gives orders to all agents of a team, as the published script does.
+
+    Its minds share what it knows: who works on which block. They send no messages; the published baseline commands its
+    agents too.
+
+    Args:
+        agents: number of agents.
+    """
+
+    def __init__(self, agents: int) -> None:
+        self.minds = tuple(GreedyMind(self) for _ in range(agents))
+        self._block_of: dict[int, int] = {}
+
+    def plan(self, agent: int, observation: SymbolicObservation, *, stuck: bool) -> Plan:
+        """Give an agent its next plan.
+
+        Args:
+            agent: its index.
+            observation: what it sees; all agents see the same board.
+            stuck: whether its last plan ran out of time: then its whole team is formed anew.
+        """
+        self._release(agent, observation, stuck=stuck)
+        if agent not in self._block_of:
+            self._assign(observation)
+        block = next(block for block in observation.blocks if block.id == self._block_of[agent])
+        return delivery(
+            block, f"of the blocks with a clear way, block {block.id} is the nearest to the goal that has room for me"
+        )
+
+    def _release(self, agent: int, observation: SymbolicObservation, *, stuck: bool) -> None:
+        """Forget the teams of delivered blocks, and the team of a stuck agent."""
+        live = {block.id for block in observation.blocks}
+        own = self._block_of.get(agent)
+        self._block_of = {
+            member: block for member, block in self._block_of.items() if block in live and not (stuck and block == own)
+        }
+
+    def _assign(self, observation: SymbolicObservation) -> None:
+        """Send the free agents to the blocks that have a clear way: the nearest agents to each.
+
+        Teams that are short of agents come first, so at most one team waits for more; then the blocks nearest to the
+        goal. Those left over go to the block nearest to them: at its left face, or behind those who push there, they
+        are in nobody's way, and push too.
+        """
+        free = [agent for agent in range(len(observation.agents)) if agent not in self._block_of]
+        clear = [block for block in observation.blocks if not block.ahead]
+        sizes = Counter(self._block_of.values())
+        for block in sorted(clear, key=lambda block: (not sizes[block.id], block.distance, block.id)):
+            free.sort(key=lambda agent: (way(observation.agents[agent], block), agent))
+            room = max(block.weight - sizes[block.id], 0)
+            self._block_of.update(dict.fromkeys(free[:room], block.id))
+            free = free[room:]
+        for agent in free:
+            nearest = min(clear, key=lambda block: (way(observation.agents[agent], block), block.id))
+            self._block_of[agent] = nearest.id
+
+
+class GreedyMind:
+    """The mind of one agent of the team."""
+
+    def __init__(self, team: GreedyTeam) -> None:
+        self._team = team
+
+    async def think(self, view: View) -> Thought:
+        """Ask the team for the next plan."""
+        assert isinstance(view.observation, SymbolicObservation)
+        stuck = bool(view.outcomes) and view.outcomes[-1].status is PlanStatus.TIMED_OUT
+        return Thought(self._team.plan(view.agent, view.observation, stuck=stuck))

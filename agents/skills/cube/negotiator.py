@@ -1,0 +1,165 @@
+"""A rule-based negotiator for CUBE: claims the block that it can reach soonest, and comes to terms with the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cube_env import SymbolicBlock, SymbolicObservation
+from maeil.messages import Draft, MessageKind
+from maeil.mind import Act, Resume, Thought, View
+from maeil.plans import Plan
+from quorum.agents.skills.cube import claims as words
+from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, seen
+from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.cube.teams import Demand, form_teams
+
+LEADER = "leader"
+
+
+class Negotiator:
+    """The mind of one agent. It knows of the others what it sees and what it has been told, and nothing else.
+
+    - It wishes for the block with a clear way that it can reach soonest, after those on which its plans have failed.
+    - What it has heard of others, and who stands at a block's left face, are wishes too; from all the wishes that it
+      knows it forms teams by a convention that all share (`form_teams`), and works where that puts it.
+    - It claims what it works on. A leader forms the teams of all and gives orders instead; a follower obeys, or objects
+      when the block has no clear way; a leader gives those who object another block.
+    - Interrupted, it resumes its plan when the teams still put it there, and replaces it otherwise.
+
+    Args:
+        noise: probability that a wish, or an order, is drawn at random from the blocks with a clear way.
+        patience: steps to wait for the others of a team.
+        rng: the agent's own random stream.
+        knowledge: what it knows to begin with.
+    """
+
+    def __init__(
+        self, noise: float, patience: int, rng: np.random.Generator, knowledge: Knowledge | None = None
+    ) -> None:
+        self._noise = noise
+        self._patience = patience
+        self._rng = rng
+        self._known = knowledge if knowledge is not None else Knowledge()
+
+    async def think(self, view: View) -> Thought:
+        """Take in the messages, then speak and decide as the turn allows."""
+        observation = view.observation
+        assert isinstance(observation, SymbolicObservation)
+        self._known.learn(view, observation)
+        return self.answer(view, observation)
+
+    def answer(self, view: View, observation: SymbolicObservation) -> Thought:
+        """Speak and decide as the turn allows, by what is known already."""
+        messages: tuple[Draft, ...] = ()
+        if view.turn.role:
+            messages = self._lead(view, observation) if view.turn.role == LEADER else self._follow(view, observation)
+        elif Act.SPEAK in view.turn.acts:
+            messages = self._claim(view, observation)
+        decision = self._decide(view, observation) if Act.PLAN in view.turn.acts else None
+        return Thought(decision, messages)
+
+    def _noisy(self, block: int, observation: SymbolicObservation) -> int:
+        blocks = clear(observation)
+        return blocks[self._rng.integers(len(blocks))].id if self._rng.random() < self._noise else block
+
+    def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
+        """Give the block to work on: where the teams of all known wishes put this agent, alone its own wish.
+
+        The first choice in a step is subject to noise; what is heard afterwards can still put it right.
+        """
+        fresh = view.agent not in self._known.wishes
+        if fresh:
+            self._known.wishes[view.agent] = min(
+                clear(observation),
+                key=lambda block: (self._known.failures[block.id], _steps(observation, block), block.id),
+            ).id
+        wishes = {**seen(observation), **self._known.wishes}
+        place = form_teams(wishes, _jobs(observation))[view.agent] if len(wishes) > 1 else wishes[view.agent]
+        if fresh:
+            self._known.wishes[view.agent] = place = self._noisy(place, observation)
+        return next(block for block in observation.blocks if block.id == place)
+
+    def _claim(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
+        """Say what one works on, unless that has been said."""
+        before = self._known.wishes.get(view.agent)
+        block = self._place(view, observation)
+        if view.plan is not None and before == block.id:
+            return ()
+        self._known.wishes[view.agent] = block.id
+        return (Draft(view.turn.recipients, words.claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
+
+    def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
+        """Order those who have no block, or one that they refuse, to where the teams need them."""
+        if Act.SPEAK not in view.turn.acts:
+            return ()
+        possible = {block.id for block in clear(observation)}
+        for agent, block in self._known.refused.items():
+            if self._known.wishes.get(agent) == block:
+                del self._known.wishes[agent]
+        self._known.refused.clear()
+        everybody = range(len(observation.agents))
+        if view.agent in everybody and view.plan is None and self._known.order is None:
+            self._known.wishes.pop(view.agent, None)
+        free = [agent for agent in everybody if self._known.wishes.get(agent) not in possible]
+        jobs = _jobs(observation, _present(view))
+        nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in free}
+        teams = form_teams({**nearest, **{a: b for a, b in self._known.wishes.items() if a not in nearest}}, jobs)
+        orders = {agent: self._noisy(teams[agent], observation) for agent in free}
+        self._known.wishes.update(orders)
+        self._known.order = orders.pop(view.agent, self._known.order)
+        if not orders:
+            return ()
+        return (Draft(tuple(orders), words.order(orders), MessageKind.DIRECTIVE),)
+
+    def _follow(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
+        """Ask for a block; or acknowledge the one that was ordered, or object to it."""
+        if Act.SPEAK in view.turn.acts:
+            last = view.outcomes[-1] if view.outcomes else None
+            told = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
+            return (Draft(view.turn.recipients, words.request(f"{told}."), MessageKind.REQUEST),)
+        if Act.ACKNOWLEDGE not in view.turn.acts or self._known.order is None:
+            return ()
+        block = next(block for block in observation.blocks if block.id == self._known.order)
+        if block.ahead:
+            self._known.order = None
+            text = words.objection(block.id, f"block_{block.ahead[0]} is ahead of it")
+        else:
+            text = words.claim(block.id, _steps(observation, block))
+        return (Draft(view.turn.recipients, text, MessageKind.ACK),)
+
+    def _decide(self, view: View, observation: SymbolicObservation) -> Plan | Resume:
+        """Obey, or go where the teams put this agent; resume a plan that leads there already."""
+        if self._known.order is not None:
+            block = next(block for block in observation.blocks if block.id == self._known.order)
+            reason = "the leader told me to"
+        else:
+            block = self._place(view, observation)
+            reason = "by what I know of the others it is where I am needed"
+        self._known.wishes[view.agent] = block.id
+        plan = delivery(block, reason, self._patience)
+        if view.plan is not None and view.plan.task == plan.task:
+            return Resume.RESUME
+        return plan
+
+
+def _steps(observation: SymbolicObservation, block: SymbolicBlock) -> int:
+    assert observation.cell is not None
+    return way(observation.cell, block)
+
+
+def _jobs(observation: SymbolicObservation, present: dict[int, int] | None = None) -> list[Demand]:
+    """The blocks with a clear way as jobs; those where more agents stand already, if that is known, are more urgent."""
+    return [
+        Demand(
+            block.id,
+            block.weight,
+            block.distance - observation.side * min((present or {}).get(block.id, 0), 1),
+            [way(cell, block) for cell in observation.agents],
+        )
+        for block in clear(observation)
+    ]
+
+
+def _present(view: View) -> dict[int, int]:
+    """How many agents are in place for the tasks of each block, by the constraints that the view shows."""
+    return {block: state.spatial for state in view.constraints if (block := block_of(state.task)) is not None}

@@ -1,0 +1,200 @@
+"""Who pushes which block, and in which order: a schedule by estimated times, improved by local search.
+
+A priority list of blocks becomes a schedule by serial schedule generation, the standard scheme of project scheduling
+under resource constraints (Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited",
+EJOR 90, 1996): block by block, the agents that can be there first are its team, and it starts when all of them are
+there and every block ahead of it in its rows has started. So a team is never asked to push a block into another that
+waits, and every agent meets its blocks in the order of the list: no two teams wait for each other.
+
+Blocks ahead may also be pushed on by the team of the one behind (a chain), if that is strong enough for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from quorum.agents.skills.cube.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT
+from quorum.agents.skills.cube.planner.jit import Flags, Integers, compiled
+
+NOT_SCHEDULED = -1
+
+LEFT_BEHIND = 10
+"""What a unit of weight costs that a schedule does not deliver, in sides of the grid."""
+
+
+class Choice(NamedTuple):
+    """What the search varies."""
+
+    priority: Integers
+    """(B,): the blocks, most urgent first."""
+    chain: Flags
+    """(B,): whether its team may push on those ahead of a block, rather than wait for their own teams."""
+    latest: Flags
+    """(B,): whether of the agents that are there in time the last ones make its team, to spare the early ones."""
+
+    def copy(self) -> Choice:
+        """Give a copy that can be changed."""
+        return Choice(self.priority.copy(), self.chain.copy(), self.latest.copy())
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Tasks by rank; each is the delivery of a block by a team."""
+
+    order: Integers
+    """(J,): the block of each task."""
+    members: Flags
+    """(J, n): its team."""
+    carrier: Integers
+    """(B,): rank of the task that delivers a block; -1 where none can."""
+    cost: float
+    """Estimated steps until all is delivered, a little for the mean time of a block, and much for what is left."""
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal schedules."""
+        return self.order.tobytes() + self.members.tobytes() + self.carrier.tobytes()
+
+
+class Project(NamedTuple):
+    """What is to be scheduled."""
+
+    agents: Integers
+    """(n, 2): cells."""
+    blocks: Integers
+    """(B, 4): row, col, weight, and 1 while it is there."""
+    ahead: Flags
+    """(B, B): whether the second block is ahead of the first; see `blocks_ahead`."""
+    room: Integers
+    """(B,): how many agents can stand where they push a block to the right."""
+    side: int
+    """Of the grid."""
+
+    def schedule(self, choice: Choice) -> Schedule:
+        """Make the schedule of a choice."""
+        count = len(self.blocks)
+        order, carrier = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        members = np.zeros((count, len(self.agents)), dtype=np.bool_)
+        tasks, cost = generate(self, choice, order, members, carrier)
+        return Schedule(order[:tasks], members[:tasks], carrier, cost)
+
+
+def blocks_ahead(blocks: Integers) -> Flags:
+    """Tell which blocks a block would meet if it were pushed to the goal, directly or through others.
+
+    Args:
+        blocks: (B, 4) row, col, weight, and 1 while it is there.
+
+    Returns:
+        (B, B): whether the second is ahead of the first.
+    """
+    row, col, weight, alive = blocks.T
+    same_rows = (row[:, None] < (row + weight)[None, :]) & (row[None, :] < (row + weight)[:, None])
+    ahead: Flags = same_rows & (col[None, :] >= (col + weight)[:, None]) & (alive[:, None] & alive[None, :] == 1)
+    for between in range(len(blocks)):
+        ahead |= ahead[:, between, None] & ahead[None, between, :]
+    return ahead
+
+
+@compiled
+def generate(project: Project, choice: Choice, order: Integers, members: Flags, carrier: Integers) -> tuple[int, float]:
+    """Generate a schedule; the last three arrays, those of `Schedule`, are written.
+
+    Returns:
+        Number of tasks and estimated cost.
+    """
+    blocks, ahead = project.blocks, project.ahead
+    n, count = len(project.agents), len(blocks)
+    carrier[:] = NOT_SCHEDULED
+    members[:] = False
+    cells = project.agents.astype(np.int64)
+    free_at = np.zeros(n, dtype=np.int64)
+    start = np.zeros(count, dtype=np.int64)
+    tasks = makespan = total = 0
+    for wanted in choice.priority:
+        while blocks[wanted, ALIVE] and carrier[wanted] == NOT_SCHEDULED:
+            block, force = _next_block(project, choice, carrier, wanted)
+            if block < 0:
+                break
+            begin = 0
+            for other in range(count):
+                if ahead[block, other] and carrier[other] != NOT_SCHEDULED:
+                    gap = blocks[other, COL] - blocks[block, COL] - blocks[block, WEIGHT]
+                    begin = max(begin, start[other] - max(gap - 1 - CLEARANCE, 0))
+            team = _pick_team(blocks[block], force, choice.latest[block], free_at, cells)
+            top, weight = blocks[block, ROW], blocks[block, WEIGHT]
+            for k in range(force):
+                members[tasks, team[k]] = True
+                begin = max(begin, free_at[team[k]] + _walk(cells[team[k]], blocks[block], top + k * weight // force))
+            end = begin + project.side - blocks[block, COL] - weight
+            for k in range(force):
+                free_at[team[k]] = end
+                cells[team[k], 0] = top + k * weight // force
+                cells[team[k], 1] = project.side - 1 - weight
+            for other in range(count):
+                if other == block or (ahead[block, other] and carrier[other] == NOT_SCHEDULED):
+                    carrier[other] = tasks
+                    start[other] = begin
+            order[tasks] = block
+            tasks += 1
+            makespan = max(makespan, end)
+            total += end
+    left = ((carrier == NOT_SCHEDULED) * blocks[:, WEIGHT] * blocks[:, ALIVE]).sum()
+    return tasks, makespan + 0.1 * total / max(tasks, 1) + LEFT_BEHIND * project.side * left
+
+
+@compiled
+def _next_block(project: Project, choice: Choice, carrier: Integers, wanted: int) -> tuple[int, int]:
+    """Find the block to begin with when one is wanted: itself, or the most urgent of those in its way.
+
+    Returns:
+        The block and the force that it takes; -1 when it cannot be delivered to the right.
+    """
+    block = wanted
+    while True:
+        force = project.blocks[block, WEIGHT]
+        next_one = -1
+        for other in choice.priority:
+            if project.ahead[block, other] and carrier[other] == NOT_SCHEDULED:
+                force += project.blocks[other, WEIGHT]
+                if next_one < 0:
+                    next_one = other
+        fits = force <= min(len(project.agents), project.room[block])
+        if next_one < 0 or (choice.chain[block] and fits):
+            return (block, force) if fits else (-1, 0)
+        block = next_one
+
+
+@compiled
+def _pick_team(block: Integers, force: int, latest: bool, free_at: Integers, cells: Integers) -> Integers:
+    """Pick the agents that can be at a block first; or, of those that can be there by then, the last ones.
+
+    Returns:
+        The team, from the top row to the bottom one.
+    """
+    n = len(cells)
+    arrival = np.empty(n, dtype=np.int64)
+    for agent in range(n):
+        row = min(max(cells[agent, 0], block[ROW]), block[ROW] + block[WEIGHT] - 1)
+        arrival[agent] = free_at[agent] + _walk(cells[agent], block, row)
+    by_arrival = np.argsort(arrival, kind="mergesort")
+    first = 0
+    if latest:
+        while first + force < n and arrival[by_arrival[first + force]] == arrival[by_arrival[force - 1]]:
+            first += 1
+    team = by_arrival[first : first + force]
+    return team[np.argsort(cells[team, 0], kind="mergesort")]
+
+
+@compiled
+def _walk(cell: Integers, block: Integers, goal_row: int) -> int:
+    """Steps from a cell to a cell of a block's left face, round the block itself but nothing else."""
+    row, col = cell[0], cell[1]
+    top, left, weight = block[ROW], block[COL], block[WEIGHT]
+    across = int(abs(col - left + 1))
+    if col < left or row < top or row >= top + weight:
+        return across + int(abs(row - goal_row))
+    return across + int(min(row + goal_row - 2 * (top - 1), 2 * (top + weight) - row - goal_row))

@@ -1,0 +1,122 @@
+"""The gates of grid transportation: no two agents on one box, no two boxes on one corner, every move a step nearer.
+
+Source: the specification of LLaMAC, table of gates, and section 2, whose rules `llamac_env.Board` keeps; where they are
+silent, the meanings below decide. The constraints are those to which the world attributes failed attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from llamac_env import FailureCode, Move, TransportObservation, Unreadable, Wait, box_move, write_place
+from maeil.actions import SymbolicAction
+from maeil.mind import Observation
+from maeil.tasks import Constraint
+from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain
+
+_CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
+
+
+class TransportGates:
+    """Fulfils `quorum.agents.llamac.gates.Gates` for grid transportation, Easy and Hard.
+
+    Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
+    to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
+    known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
+    That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
+    plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
+    over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
+    and boxes of a colour in its cell are alike.
+
+    Confirmation judges a move with which a plan begins. A plan that begins with a wait passes: what the agent does now
+    is nothing, and the board will be another when its move comes.
+    """
+
+    codes: Mapping[str, Rule] = {
+        "V-BOX": Rule(_CONFLICT, _DEPENDENCY, "two agents do not act on one box in a step"),
+        "V-CORNER": Rule(_CONFLICT, _DEPENDENCY, "no two boxes are on one corner at the end of a step"),
+        "C-AVAIL": Rule(Fault.UNAVAILABLE, _SPATIAL, "the agent can make its move on the board as it is"),
+        "C-PROG": Rule(Fault.FRUITLESS, _DEPENDENCY, "a move places a box, or brings it nearer to a target"),
+    }
+
+    def state(self, sight: Sight) -> object:
+        """Give the board in the paper's format, and for each agent its cell and the moves that it can make."""
+        seen = _observed(sight.global_observation)
+        agents: dict[str, Any] = {}
+        for observation in map(_observed, sight.agents):
+            agents[observation.agent] = {"square": observation.square, "can_do": observation.can_do}
+        return {
+            "difficulty": seen.difficulty,
+            "entry_rule": seen.entry_rule,
+            "rows": seen.rows,
+            "cols": seen.cols,
+            "step": seen.step,
+            "max_steps": seen.max_steps,
+            "board": seen.board,
+            "agents": agents,
+        }
+
+    def digest(self, sight: Sight) -> object:
+        """Count the boxes and their distances to the nearest target of their colour, in cells."""
+        board = _observed(sight.global_observation).to_board()
+        distances = (distance_left(board, box.colour, box.place) for box in board.boxes)
+        return {"boxes": len(board.boxes), "distance": sum(distances)}
+
+    def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
+        """Judge the joint plan up to the first step in which it breaks a rule."""
+        seen = _observed(sight.global_observation)
+        ahead = seen.max_steps - seen.step
+        if any(_is_long_wait(plan.actions[0]) for plan in joint.running.values()):
+            ahead = min(ahead, 1)
+        plans = {agent: plan.actions for agent, plan in joint.all.items()}
+        for number, tick in enumerate(carry_out(seen.to_board(), plans, ahead), 1):
+            if broken := [r for r in _broken(number, tick) if any(agent in joint.plans for agent in r.agents)]:
+                return broken
+        return []
+
+    def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
+        """Judge the move that an agent is to make now: whether it can, and whether it brings the box nearer."""
+        action = joint.plans[agent].actions[0]
+        if not isinstance(action, Move):
+            return None
+        board = _observed(observation).to_board()
+        try:
+            move = box_move(board.grid, agent, action)
+        except Unreadable as error:
+            return Rejection("C-AVAIL", (agent,), f"{error.code}: {error}")
+        if (refusal := board.refusal(agent, move)) is not None:
+            return Rejection("C-AVAIL", (agent,), f"{action} cannot be done now: {refusal}")
+        nearer = gain(board, agent, move)
+        if nearer > 0:
+            return None
+        left = distance_left(board, move.colour, move.to)
+        text = f"{action}: the box is {left + nearer:g} cells from its nearest target, and would be {left:g}"
+        return Rejection("C-PROG", (agent,), text)
+
+
+def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
+    """The rules that a step breaks, each with all who take part."""
+    when = "in the first step" if number == 1 else f"in step {number} of the plan"
+    tried, step = tick
+    conflicts: dict[str, list[int]] = {}
+    for agent, refusal in step.failed.items():
+        if refusal is FailureCode.conflict:
+            conflicts.setdefault(f"box_{tried[agent].colour}", []).append(agent)
+    for box, agents in sorted(conflicts.items()):
+        yield Rejection("V-BOX", tuple(agents), f"{when} agents {agents} all act on {box}; one of them can")
+    for corner in step.collisions:
+        came = [agent for agent in step.moved if tried[agent].to == corner]
+        boxes = sorted(f"box_{box.colour}" for box in step.board.boxes if box.place == corner)
+        text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by agents {came}"
+        yield Rejection("V-CORNER", tuple(came), text)
+
+
+def _observed(observation: Observation) -> TransportObservation:
+    assert isinstance(observation, TransportObservation)
+    return observation
+
+
+def _is_long_wait(action: SymbolicAction) -> bool:
+    return isinstance(action, Wait) and action.steps > 1

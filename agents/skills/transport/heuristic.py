@@ -1,0 +1,60 @@
+"""The greedy rule for grid transportation: the world's greedy plan, carried out by a team that is commanded.
+
+Easy: the box with the longest way first, to the neighbour with the shortest queue. Hard: box by box the quickest way
+that is left. What agents do is decided a step at a time, and planned anew whenever the board is not what the plan
+foresaw.
+"""
+
+from __future__ import annotations
+
+from llamac_env import Board, JointMove, NoPlan, TransportObservation, greedy_plan
+from maeil.mind import Thought, View
+from maeil.plans import Plan
+from quorum.agents.skills.transport.moves import one_step
+
+
+class HandingTeam:
+    """Gives orders to all agents of a team; its minds share the plan, and send no messages.
+
+    Args:
+        agents: number of agents.
+    """
+
+    def __init__(self, agents: int) -> None:
+        self.minds = tuple(HandingMind(self) for _ in range(agents))
+        self._plan: tuple[JointMove, ...] = ()
+        self._board: Board | None = None
+        """The board on which the next step of the plan is to be made."""
+
+    def plan(self, agent: int, observation: TransportObservation) -> Plan:
+        """Give an agent its next step."""
+        board = observation.to_board()
+        if board != self._board:
+            self._go_on(board)
+        move = self._plan[0].get(agent) if self._plan else None
+        return one_step(
+            board.grid, agent, move, "the team's plan" if move is not None else "no box is mine to move now"
+        )
+
+    def _go_on(self, board: Board) -> None:
+        """Take the next step of the plan where the board is what it foresaw; else plan anew."""
+        if self._board is not None and self._plan and self._board.after(self._plan[0]).board == board:
+            self._plan = self._plan[1:]
+        else:
+            try:
+                self._plan = greedy_plan(board)
+            except NoPlan:
+                self._plan = ()
+        self._board = board
+
+
+class HandingMind:
+    """The mind of one agent of the team."""
+
+    def __init__(self, team: HandingTeam) -> None:
+        self._team = team
+
+    async def think(self, view: View) -> Thought:
+        """Ask the team for the next step."""
+        assert isinstance(view.observation, TransportObservation)
+        return Thought(self._team.plan(view.agent, view.observation))

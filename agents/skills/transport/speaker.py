@@ -1,0 +1,178 @@
+"""The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
+
+All agents see the same board and plan by the same rules, so that their moves fit together without a word. As a critic
+of LLaMAC it plans for all agents that it is asked about (`propose`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from llamac_env import (
+    Board,
+    BoxMove,
+    Difficulty,
+    EntryRule,
+    Grid,
+    JointMove,
+    JointPlan,
+    Move,
+    NoPlan,
+    TransportObservation,
+    box_move,
+    greedy_plan,
+    read_board,
+)
+from maeil.mind import Thought, View
+from maeil.plans import Plan
+from quorum.agents.simulated.llamac import Brief
+from quorum.agents.simulated.talk import take_turn
+from quorum.agents.simulated.vocabulary import require
+from quorum.agents.skills.transport.moves import distance_left, gain, one_step, places, plan_of
+
+NEEDS = frozenset({"move", "wait"})
+"""The actions that its plans are made of."""
+AHEAD = 3
+"""Steps that the explorer plans ahead."""
+_observation = TypeAdapter(TransportObservation)
+
+
+def read_observation(text: str) -> TransportObservation:
+    """Read the observation of a prompt.
+
+    Raises:
+        ValueError: it is none of grid transportation.
+    """
+    return _observation.validate_json(text)
+
+
+def check(vocabulary: frozenset[str]) -> None:
+    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.simulated.vocabulary.require`."""
+    require(NEEDS, vocabulary, "transport")
+
+
+def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
+    """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted.
+
+    Args:
+        view: what the prompt tells; nothing else is known.
+        vocabulary: names of the actions that a plan may have.
+        poor: probability that the move is any that can be made, or none.
+        rng: for the choices of this answer.
+
+    Raises:
+        BadRequest: the rules make plans of actions that the vocabulary does not have.
+    """
+    check(vocabulary)
+    observation = view.observation
+    assert isinstance(observation, TransportObservation)
+    if not observation.agent:
+        return Thought()  # a coordinator without a body has nothing to say
+    board = observation.to_board()
+    is_poor = rng.random() < poor
+    move = _any(board, view.agent, rng) if is_poor else _greedy(board, view.agent)
+    reason = (
+        "it is as good as any" if is_poor else "it is next on its way" if move is not None else "no box is mine now"
+    )
+    plan = one_step(board.grid, view.agent, move, reason)
+    return take_turn(view, plan, "I wait.")
+
+
+def propose(brief: Brief) -> dict[int, Plan]:
+    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
+
+    The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps ahead;
+    one step where others carry out plans that it does not know of. The exploiter makes the moves of this step that
+    bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy plan for a step.
+    """
+    state = brief.state
+    grid = Grid(state["rows"], state["cols"], Difficulty(state["difficulty"]), EntryRule(state["entry_rule"]))
+    board = read_board(grid, state["board"])
+    others = _next_moves(grid, brief.running)
+    if brief.role == "explorer":
+        steps = _whole(board, brief, others)
+    else:
+        nearest = _nearest(board, brief.asked, others)
+        steps = (nearest,) if nearest or others else _whole(board, brief, others)[:1]
+    moves = {agent: [joint.get(agent) for joint in steps] for agent in brief.asked}
+    plans = {
+        agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves") for agent, own in moves.items() if any(own)
+    }
+    for agent in brief.drawn_at_random():
+        plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
+    return plans
+
+
+def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[int, BoxMove]:
+    """What the agents that carry out plans do in this step."""
+    first = {agent: plan["actions"][0] for agent, plan in running.items()}
+    return {
+        agent: box_move(grid, agent, Move.model_validate(action))
+        for agent, action in first.items()
+        if action["action"] == "move"
+    }
+
+
+def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ...]:
+    """The next steps of the greedy plan of the whole board, those who are asked alone."""
+    own = [
+        {agent: move for agent, move in joint.items() if agent in brief.asked} for joint in _greedy_plan(board)[:AHEAD]
+    ]
+    return (_fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
+
+
+def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:
+    """The moves that bring boxes nearer: placing first, then by what is gained, the longest way left, the queue."""
+    queues = Counter(box.place for box in board.boxes)
+    worth = {(agent, move): gain(board, agent, move) for agent in asked for move in board.available(agent)}
+    wanted = sorted(
+        (choice for choice, gained in worth.items() if gained > 0),
+        key=lambda choice: (
+            not places(board, *choice),
+            -worth[choice],
+            -distance_left(board, choice[1].colour, choice[1].to),
+            queues[choice[1].to],
+            choice[0],
+        ),
+    )
+    return _fitting(board, wanted, others)
+
+
+def _fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMove) -> JointMove:
+    """Those of some moves, by rank, that go together with each other and with those of other agents.
+
+    A move that fits only after another one (onto a corner that is left) is found in the next round.
+    """
+    joint, left = dict(others), list(wanted)
+    grows = True
+    while grows:
+        grows = False
+        for agent, move in left:
+            if agent not in joint:
+                step = board.after({**joint, agent: move})
+                if not step.failed and not step.collisions:
+                    joint[agent] = move
+                    grows = True
+    return {agent: move for agent, move in joint.items() if agent not in others}
+
+
+def _greedy_plan(board: Board) -> JointPlan:
+    try:
+        return greedy_plan(board)
+    except NoPlan:
+        return ()
+
+
+def _greedy(board: Board, agent: int) -> BoxMove | None:
+    plan = _greedy_plan(board)
+    return plan[0].get(agent) if plan else None
+
+
+def _any(board: Board, agent: int, rng: np.random.Generator) -> BoxMove | None:
+    moves = (None, *board.available(agent))
+    return moves[rng.integers(len(moves))]

@@ -1,0 +1,80 @@
+"""The packages that Quorum needs or can use, as its own installed metadata names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from quorum.experiments.common.errors import UserError
+
+DISTRIBUTION = "quorum-harness"
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """One requirement.
+
+    Attributes:
+        name: the package.
+        wanted: the versions that will do, `>=2.2`.
+        extra: the extra that brings it; empty for the base install.
+        installed: the installed version, or None.
+        fits: whether the installed version will do.
+    """
+
+    name: str
+    wanted: str
+    extra: str
+    installed: str | None
+    fits: bool
+
+
+def requirements() -> tuple[Needed, ...]:
+    """Give every requirement of the base install and of the extras; nothing when Quorum itself is not installed."""
+    try:
+        extras = metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+        lines = requires(DISTRIBUTION) or []
+    except PackageNotFoundError:
+        return ()
+    found = []
+    for line in lines:
+        requirement = Requirement(line)
+        for extra in ("", *extras):
+            if _belongs(requirement, extra):
+                found.append(_look_up(requirement, extra))
+                break
+    return tuple(found)
+
+
+def load(module: str, extra: str, what: str) -> Any:
+    """Import a package of an extra.
+
+    Args:
+        module: its name.
+        extra: what brings it.
+        what: the choice of the user that needs it, as it was typed.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError(f"{what}: the package {module} is missing", f"pip install '{DISTRIBUTION}[{extra}]'") from error
+
+
+def _belongs(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def _look_up(requirement: Requirement, extra: str) -> Needed:
+    try:
+        installed = version(requirement.name)
+    except PackageNotFoundError:
+        installed = None
+    fits = installed is not None and requirement.specifier.contains(installed, prereleases=True)
+    return Needed(requirement.name, str(requirement.specifier), extra, installed, fits)

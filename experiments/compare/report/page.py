@@ -1,0 +1,182 @@
+"""Builds the page: what stands in it comes from folders that may be a stranger's, so the template escapes all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.version import __version__
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import in_order, written
+from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
+from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.tables import SIMULATED, heading, tables
+from quorum.experiments.results import Results, Row
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.summary import shown
+from quorum.experiments.results.table import factor_columns
+
+_TRACES = ("trace.jsonl", "trace.jsonl.gz")
+_RUN_METRICS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure on the page.
+
+    Attributes:
+        description: what it shows, for those who cannot see it.
+        wide: whether it takes the width of the page.
+        svg: drawn by this project; the one part of the page that is not escaped.
+    """
+
+    description: str
+    wide: bool
+    svg: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run on the page.
+
+    Attributes:
+        name: of its folder.
+        trace: address of its trace from the page; None where there is none.
+        values: what is shown of it.
+    """
+
+    name: str
+    trace: str | None
+    values: tuple[str, ...]
+
+
+def write_report(results: Results, comparison: Comparison, target: Path) -> None:
+    """Write the page of a sweep.
+
+    Args:
+        results: all its runs.
+        comparison: what the tables and figures are about.
+        target: the file; the links to the traces hold as long as it keeps its place beside the runs.
+
+    Raises:
+        UserError: it cannot be written there; nothing is left on disk.
+    """
+    write_whole(target, page(results, comparison, target).encode(), "Give another file: --out FILE.")
+
+
+def page(results: Results, comparison: Comparison, target: Path) -> str:
+    """Give the page as text; the same for the same results."""
+    environment = Environment(
+        loader=PackageLoader("quorum.experiments.compare.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sweep, remarks = results.sweep, notes(comparison)
+    return environment.get_template("page.html.jinja").render(
+        title=sweep.name if sweep is not None else results.folder.resolve().name,
+        heading=heading(comparison),
+        sweep=sweep,
+        arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
+        simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
+        notes=[note for note in remarks if not note.startswith(SIMULATED)],
+        tables=tables(comparison),
+        figures=list(_figures(comparison)),
+        run_columns=["run", "arm", "outcome", *_RUN_METRICS, "remark"],
+        runs=[_run(row, target) for row in results.rows],
+        common=list(_common(results.rows)),
+        varying=list(_varying(results.rows)),
+        some=list(_of_some(results.rows)),
+        versions=sorted({row.version for row in results.rows}),
+        packages=list(_packages(results.rows)),
+        commands=[*([sweep.command] if sweep is not None and sweep.command else []), _command(results, comparison)],
+        quorum=__version__,
+    )
+
+
+def _figures(comparison: Comparison) -> Iterator[Drawn]:
+    with styled(text=True):
+        for name, description, figure in figures(comparison):
+            figure.set_facecolor("none")
+            for axes in figure.axes:
+                axes.set_facecolor("none")
+            wide = float(figure.get_figwidth()) > COLUMN
+            yield Drawn(description, wide, _inline(rendered(figure, "svg").decode(), name))
+
+
+def _inline(svg: str, name: str) -> Markup:
+    """Make a drawing a part of the page: without its head, with ids of its own, in the colours of the page."""
+    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    prefix = re.sub("[^A-Za-z0-9-]", "-", name)
+    own = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body)
+    return Markup(own.replace(INK, "currentColor").replace(GRID, "var(--line)"))
+
+
+def _run(row: Row, target: Path) -> RunLine:
+    remark = "; ".join(part for part in ("simulated" if row.simulated else "", row.error or row.reason) if part)
+    values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in _RUN_METRICS.values()), remark]
+    trace = next((row.folder / name for name in _TRACES if (row.folder / name).is_file()), None)
+    address = None
+    if trace is not None:
+        address = quote(Path(os.path.relpath(trace.resolve(), target.parent.resolve())).as_posix())
+    return RunLine(row.name, address, tuple(values))
+
+
+def _command(results: Results, comparison: Comparison) -> str:
+    """Give the command that writes this page again."""
+    parts = ["quorum", "report", str(results.folder)]
+    for option, values in {
+        "--by": comparison.by,
+        "--across": (comparison.across or "none",),
+        "--metric": comparison.metrics,
+        "--baseline": (comparison.baseline,) if comparison.baseline is not None else (),
+        "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
+    }.items():
+        parts += [part for value in values for part in (option, value)]
+    parts += ["--accept-versions"] if len(comparison.pool.versions) > 1 and "version" not in comparison.by else []
+    return shlex.join(parts)
+
+
+def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give every package that the runs were made with, and its versions."""
+    for name in dict.fromkeys(name for row in rows for name in row.packages):
+        yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
+
+
+def _common(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give the keys that have one value in all runs."""
+    for key in factor_columns(rows):
+        values = _values(rows, key)
+        if len(values) == 1 and all(key in row.factors for row in rows):
+            yield key, written(values[0])
+
+
+def _of_some(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give the keys that only some runs have, with one value: those of an option that only some choose."""
+    for key in factor_columns(rows):
+        values = _values(rows, key)
+        if len(values) == 1 and not all(key in row.factors for row in rows):
+            yield key, written(values[0])
+
+
+def _varying(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Give the keys that have several, with them."""
+    for key in factor_columns(rows):
+        values = _values(rows, key)
+        if len(values) > 1:
+            yield key, ", ".join(map(written, values))
+
+
+def _values(rows: Sequence[Row], key: str) -> list[Scalar]:
+    return in_order(row.factors[key] for row in rows if key in row.factors)

@@ -1,0 +1,116 @@
+"""What can be chosen: the groups, their options and keys, read from the configuration files without Hydra.
+
+A file's first comment line describes it, and the comment behind a value describes the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+"""The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
+
+BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock")
+"""The groups of every experiment, in the order of the defaults list."""
+EXPERIMENT = "experiment"
+"""The group of the named experiments."""
+SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
+"""The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
+
+_LINE = re.compile(
+    r"""(?P<indent>\ *) (?P<key>[A-Za-z_]\w*):
+        (?:\ + (?P<value>'[^']*' | "[^"]*" | [^#\ ].*?))?
+        (?:\ +\#\ * (?P<comment>.*))? $""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A key of a configuration.
+
+    Attributes:
+        key: dotted, from the file's own top.
+        value: as the file writes it.
+        description: the comment behind it.
+    """
+
+    key: str
+    value: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a group: one file.
+
+    Attributes:
+        group: the group.
+        name: how the option is chosen, `GROUP=NAME`.
+        description: the file's first comment line.
+        knobs: its keys.
+        source: the folder that it comes from, empty for the project's own.
+    """
+
+    group: str
+    name: str
+    description: str
+    knobs: tuple[Knob, ...]
+    source: str = ""
+
+
+def knobs() -> tuple[Knob, ...]:
+    """Give the top-level keys, which all groups share."""
+    return tuple(knob for knob in _own_knobs(CONFIGS / "config.yaml") if not knob.key.startswith("defaults"))
+
+
+def options(config_dir: Path | None = None) -> tuple[Option, ...]:
+    """Give the options of all groups.
+
+    Args:
+        config_dir: folder of a third party with more of them.
+    """
+    folders = [(CONFIGS, "")] + ([(config_dir, str(config_dir))] if config_dir is not None else [])
+    found = [option for folder, source in folders for option in _options(folder, source)]
+    order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
+    return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
+
+
+def _options(folder: Path, source: str) -> Iterator[Option]:
+    for file in sorted(folder.glob("*/*.yaml")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        comments = (line[1:].strip() for line in lines if line.startswith("#"))
+        description = next((text for text in comments if not text.startswith("@package")), "")
+        yield Option(file.parent.name, file.stem, description, _knobs(file), source)
+
+
+def _knobs(file: Path) -> tuple[Knob, ...]:
+    """Give the keys of a file, and then those of the files of its folder that it includes (`- NAME@_here_`)."""
+    included = re.findall(r"^  - (\S+)@_here_$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    found = {knob.key: knob for knob in _own_knobs(file)}
+    for knob in (knob for name in included for knob in _knobs(_included(file, name))):
+        found.setdefault(knob.key, knob)
+    return tuple(found.values())
+
+
+def _included(file: Path, name: str) -> Path:
+    beside = file.parent / f"{name}.yaml"
+    return beside if beside.exists() else CONFIGS / file.parent.name / f"{name}.yaml"
+
+
+def _own_knobs(file: Path) -> Iterator[Knob]:
+    parents: list[tuple[int, str]] = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        indent, key, value = len(match["indent"]), match["key"], match["value"]
+        while parents and parents[-1][0] >= indent:
+            parents.pop()
+        if value:
+            yield Knob(".".join([*(name for _, name in parents), key]), value, match["comment"] or "")
+        else:
+            parents.append((indent, key))

@@ -1,0 +1,106 @@
+"""A cell: one configuration with its seed, and the name under which its results are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from maeil.component import ComponentConfig
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.schema import Configuration, validate
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One episode to run.
+
+    Where the results go, how progress is shown and what runs the cell are no part of its configuration, so equal cells
+    have equal names wherever they run.
+
+    Attributes:
+        configuration: validated and fully resolved.
+        plain: the same as JSON-ready data, in one canonical form.
+    """
+
+    configuration: Configuration
+    plain: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Cell:
+        """Make a cell of a composed configuration.
+
+        Raises:
+            UserError: the configuration is not valid.
+        """
+        configuration = validate(raw)
+        return cls(configuration, configuration.plain())
+
+    @classmethod
+    def compose(cls, arguments: Sequence[str], config_dir: Path | None = None) -> Cell:
+        """Make a cell of `KEY=VALUE` arguments.
+
+        Raises:
+            UserError: an argument or the configuration is not valid.
+        """
+        return cls.of(compose(arguments, config_dir))
+
+    @property
+    def seed(self) -> int:
+        """The seed, which names the board."""
+        return self.configuration.seed
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON of the configuration's identity, in hexadecimal."""
+        identity = self.configuration.identity()
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def name(self) -> str:
+        """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
+
+        Where the minds think with a language model its name stands behind theirs: `cube-n8-naive-gpt-5-debate-...`.
+        """
+        c = self.configuration
+        minds = f"{c.agents.name}-{self._model}" if c.uses_models else c.agents.name
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}-{self.hash[:8]}"
+
+    @property
+    def _model(self) -> str:
+        """The model's name as a part of a file's name, with the number of the others that single agents have."""
+        llm = self.configuration.llm
+        labels = dict.fromkeys(_label(self.configuration.llm_of(name)) for name in getattr(llm, "agents", ()))
+        others = len(labels.keys() - {_label(llm)})
+        short = re.sub("[^A-Za-z0-9._]+", "-", _label(llm).rpartition("/")[2]).strip("-.")[:32] or llm.name
+        return f"{short}+{others}" if others else short
+
+    def as_yaml(self) -> str:
+        """Give the hash and the configuration as YAML."""
+        data = {"hash": self.hash, **self.plain}
+        text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+        return text
+
+
+def _label(llm: ComponentConfig) -> str:
+    label: str = getattr(llm, "label", llm.name)
+    return label
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there
+    """Writes a text of several lines, such as a board, line by line."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)

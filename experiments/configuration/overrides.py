@@ -1,0 +1,83 @@
+"""The `KEY=VALUE` arguments, in Hydra's override grammar, checked before anything is composed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import IntervalSweep, Sweep
+from hydra.errors import HydraException
+
+from quorum.experiments.common.errors import UserError
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+
+def parse(arguments: Sequence[str]) -> list[Override]:
+    """Read the arguments.
+
+    Raises:
+        UserError: an argument is not an override, or is one that has no place here.
+    """
+    parser = OverridesParser.create()
+    overrides = []
+    for argument in arguments:
+        if "=" not in argument and not argument.startswith("~"):
+            raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
+        try:
+            override = parser.parse_override(argument)
+        except HydraException as error:
+            raise UserError(f"{argument!r} cannot be read: {_reason(error)}", _quoting(argument)) from error
+        _refuse(override, argument)
+        overrides.append(override)
+    return overrides
+
+
+def single_values(overrides: Sequence[Override]) -> None:
+    """Make sure that every key has one value.
+
+    Raises:
+        UserError: an override sweeps over several.
+    """
+    for override in overrides:
+        if override.is_sweep_override():
+            key, _, values = (override.input_line or "").partition("=")
+            raise UserError(
+                f"{key}: one episode takes one value, and {values!r} gives several",
+                f"Run once for each value. A list is written in brackets, {key}=[a,b]; "
+                f"a text with commas in quotes, '{key}=\"a,b\"'.",
+            )
+
+
+def _refuse(override: Override, argument: str) -> None:
+    key = override.key_or_group
+    if not key:
+        raise UserError(f"{argument!r} has no key before the '='", "For example: quorum run n=8 seed=3")
+    if key.split(".")[0].split("/")[0] == "hydra":
+        raise UserError(f"{key}: Hydra's own settings have no effect here", "See --out, --config-dir and --plugin.")
+    if override.package is not None:
+        raise UserError(f"{key}@{override.package}: a group has a fixed place; write {key}=OPTION")
+    value = override.value()
+    if isinstance(value, IntervalSweep):
+        raise UserError(f"{key}: interval() names no values to run", "Write them out, or use range(start,stop,step).")
+    if isinstance(value, Sweep) and getattr(value, "shuffle", False):
+        raise UserError(
+            f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
+            "Leave it out: the order of the values changes no result.",
+        )
+
+
+def _reason(error: HydraException) -> str:
+    """Give the line of Hydra's message that says what is wrong, without its parser's tokens."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
+    lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
+    if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:
+        return "a quote or a bracket is left open, or a special character stands outside quotes"
+    return lines[0].partition("while evaluating ")[2] or lines[0]
+
+
+def _quoting(argument: str) -> str:
+    key = argument.partition("=")[0].strip() or "key"
+    return f"One KEY=VALUE an argument; values with special characters in quotes: '{key}=\"a: b, c\"'."

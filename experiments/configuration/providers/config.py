@@ -1,0 +1,88 @@
+"""The values of the group `llm`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from maeil.component import ComponentConfig
+from quorum.agents.llm.providers.base import Structured
+
+
+class Operational:
+    """Marks a field that changes how a model is reached, never what it is asked or who answers.
+
+    Such fields are no part of a cell's hash: a sweep that is resumed with a lower concurrency finds its done cells.
+    """
+
+
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+Rate = Positive | None
+
+
+class ProviderConfig(ComponentConfig):
+    """Base of every provider's values: what the wrappers around a provider need of them."""
+
+    temperature: Annotated[float, Field(ge=0)] | None
+    """Sampling temperature; null leaves it to the provider."""
+    max_tokens: Positive
+    """Longest answer, in tokens."""
+    sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
+    """Sent to providers that take one."""
+    structured: Structured
+    """How the JSON is asked for."""
+    deadline: Annotated[Seconds, Operational]
+    """Seconds that one attempt may take in all."""
+    tries: Annotated[Positive, Operational]
+    """Attempts of one call, at most."""
+    rate_limited_tries: Annotated[Positive, Operational]
+    """The same for attempts that meet a rate limit."""
+    max_wait: Annotated[float, Field(ge=0), Operational]
+    """Seconds that one call may wait between its attempts in all."""
+    max_concurrency: Annotated[Positive, Operational]
+    """Requests under way at once."""
+    requests_per_minute: Annotated[Rate, Operational]
+    """Cap; null: none."""
+    tokens_per_minute: Annotated[Rate, Operational]
+    """Cap; null: none."""
+    cache: Annotated[bool | Literal["auto"], Operational]
+    """Whether answers come from disk; auto: at temperature 0 alone."""
+    cache_path: Annotated[str | None, Operational]
+    """File of the cache; null: in the user's cache folder."""
+    agents: Mapping[str, Mapping[str, Any]]
+    """What differs for single participants, by name."""
+
+    @property
+    def caches(self) -> bool:
+        """Whether answers are kept on disk."""
+        return self.temperature == 0 if self.cache == "auto" else self.cache
+
+    @property
+    def priced(self) -> bool:
+        """Whether the replies say what they cost though the model has no price in the table."""
+        return False
+
+    @property
+    def label(self) -> str:
+        """What stands for the model in names and tables."""
+        return self.name
+
+
+OWN = ("base_url", "api_key_env", "model")
+"""Keys that belong to one provider: an agent with another provider does not inherit them."""
+
+
+def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the values of one participant: the group's, with its own in their place.
+
+    Args:
+        values: of the group `llm`.
+        own: what `llm.agents` says of the participant.
+        known: keys of the provider that it has.
+    """
+    other = own.get("name", values["name"]) != values["name"]
+    inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
+    return {**inherited, **own, "agents": {}}

@@ -1,0 +1,230 @@
+"""The schema of a configuration: what a composed one must hold, and the rules between its parts.
+
+No field has a default: the values stand in `configs/` alone. A group that chooses a component is checked by the
+component's own schema, found by its `name`. Values are checked as JSON, strictly: `true` is no number, `"8"` is no 8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
+
+from maeil.clock import ClockUnit
+from maeil.component import ComponentConfig
+from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.configuration.providers.config import Operational, for_agent
+from quorum.experiments.configuration.registry import REGISTRIES, Registry, minds, providers
+from quorum.experiments.configuration.validation_errors import describe_validation_errors
+
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Clock(_Part):
+    """The cognitive clock."""
+
+    unit: ClockUnit
+    """What a thought costs."""
+    delivery: Annotated[float, Field(ge=0)]
+    """Cognitive time from the end of a thought to the arrival of its messages."""
+    max_thoughts_per_step: Positive
+    """Thoughts of one agent in one environment step, at most."""
+
+
+class Memory(_Part):
+    """What an agent still sees of the past."""
+
+    messages: Natural
+    """Number of earlier messages."""
+
+
+class WallLimits(_Part):
+    """Wall-clock limits: reached, an episode ends as `limit`."""
+
+    thought_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of one thought; null: any."""
+    episode_seconds: Annotated[float, Field(gt=0)] | None
+    """Longest time of the episode; null: any."""
+
+
+class Budget(_Part):
+    """What the calls of language models may take: reached, an episode ends as `budget`, scored and labelled."""
+
+    usd: Annotated[float, Field(gt=0)] | None
+    """Money of the episode, in US dollars; null: any."""
+    tokens: Positive | None
+    """Tokens that its calls read and write; null: any."""
+    calls: Positive | None
+    """Its calls; null: any."""
+
+
+class Knobs(_Part):
+    """The knobs that all groups share."""
+
+    n: Positive
+    """Embodied agents in the team."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """Names the board; every other random stream is derived from it."""
+    max_steps: Positive
+    """Environment steps after which the episode is cut off."""
+    max_repairs: Natural
+    """Times an agent is asked again after an invalid plan."""
+    memory: Memory
+    """What an agent still sees of the past."""
+    limits: WallLimits
+    """When the clock on the wall ends an episode."""
+    budget: Budget
+    """What the calls of language models may take."""
+    prompts: Mapping[str, Any]
+    """Templates of the prompts; they flow into the minds that use them, whose schema checks them."""
+    clock: Clock
+    """The cognitive clock."""
+
+
+class Configuration(Knobs):
+    """A whole configuration: the knobs, and the components with their own values."""
+
+    env: SerializeAsAny[ComponentConfig]
+    """The world."""
+    agents: SerializeAsAny[ComponentConfig]
+    """The minds of the team."""
+    topology: SerializeAsAny[ComponentConfig]
+    """Who may speak to whom, and in which order."""
+    llm: SerializeAsAny[ComponentConfig]
+    """The language model."""
+
+    def plain(self) -> dict[str, Any]:
+        """Give the configuration as JSON-ready data, the same for equal configurations however they were written."""
+        return self.model_dump(mode="json")
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether the minds think with language models."""
+        return minds.get(self.agents.name).uses_models
+
+    def identity(self) -> dict[str, Any]:
+        """Give the plain form without what changes no decision: what names the cell.
+
+        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, and `prompts`,
+        which stand again in the values of the minds that use them.
+        """
+        plain = self.plain()
+        del plain["prompts"]
+        if not self.uses_models:
+            del plain["llm"], plain["budget"]
+            return plain
+        fields = type(self.llm).model_fields
+        operational = {name for name, field in fields.items() if Operational in field.metadata}
+        plain["llm"] = _without(operational, plain["llm"])
+        if "agents" in plain["llm"]:
+            plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
+        return plain
+
+    def llm_of(self, participant: str) -> ComponentConfig:
+        """Give the values of one participant's model: those of `llm`, with its own in their place.
+
+        Raises:
+            UserError: its own values do not go with the others.
+        """
+        return _llm_of(self.llm.model_dump(mode="json"), participant)
+
+
+def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def validate(raw: Mapping[str, Any]) -> Configuration:
+    """Check a composed configuration.
+
+    Raises:
+        UserError: what is wrong, one line for each key.
+    """
+    _check_data(raw, "")
+    groups = {registry.group: registry for registry in REGISTRIES}
+    rest = {key: value for key, value in raw.items() if key not in groups}
+    knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
+    parts = {group: component_values(registry, raw) for group, registry in groups.items()}
+    _check_common_knobs(knobs, parts)
+    for participant in getattr(parts["llm"], "agents", ()):
+        _llm_of(raw["llm"], participant)
+    return Configuration(
+        **{name: getattr(knobs, name) for name in Knobs.model_fields},
+        env=parts["env"],
+        agents=parts["agents"],
+        topology=parts["topology"],
+        llm=parts["llm"],
+    )
+
+
+def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
+    own = values.get("agents", {}).get(participant)
+    if own is None:
+        return component_values(providers, {"llm": values})
+    schema = providers.get(own.get("name", values["name"])).config
+    merged = for_agent(values, own, schema.model_fields)
+    return _checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields))
+
+
+def _check_data(value: Any, key: str) -> None:
+    """Make sure that the values are data that JSON can hold."""
+    if value is None or type(value) in (str, int, bool):
+        return
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            _check_data(part, f"{key}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            _check_data(part, f"{key}.{index}")
+    elif not isinstance(value, float):
+        raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+    elif not math.isfinite(value):
+        raise UserError(f"{key}: {value} is not a finite number")
+
+
+def component_values(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
+    """Check the values of the component that a group chooses.
+
+    Raises:
+        UserError: there is no such component, or a value is wrong.
+    """
+    group = registry.group
+    values = raw.get(group)
+    if not isinstance(values, Mapping) or not isinstance(values.get("name"), str):
+        where = f"{group}.name" if isinstance(values, Mapping) else group
+        hint = choices_hint("", f"The {registry.plural}", registry.names())
+        raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
+    schema = registry.get(values["name"]).config
+    return _checked(schema, values, f"{group}.", known=list(schema.model_fields))
+
+
+def _checked(schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str]) -> Model:
+    try:
+        return schema.model_validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        raise UserError(describe_validation_errors(error, values, prefix, known)) from error
+
+
+def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
+    """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
+    for group, part in parts.items():
+        if group == providers.group:
+            continue  # the seed of a model is its own: it draws answers, not boards
+        for name in ("n", "seed", "max_steps"):
+            common = getattr(knobs, name)
+            own = getattr(part, name, common)
+            if own != common:
+                raise UserError(
+                    f"{group}.{name}: {own!r} differs from {name}={common!r}",
+                    f"Set {name} alone; it flows into {group}.",
+                )

@@ -1,0 +1,116 @@
+"""What `quorum check` looks at."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
+from quorum.experiments.common.version import __version__
+
+if TYPE_CHECKING:
+    from quorum.experiments.configuration.schema import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        subject: what.
+        fine: whether it is as it should be.
+        needed: whether nothing runs without it.
+        detail: what was found, and what to do about it.
+    """
+
+    subject: str
+    fine: bool
+    needed: bool
+    detail: str
+
+
+def check(arguments: Sequence[str], out: Path, config_dir: Path | None) -> Iterator[Finding]:
+    """Look at the interpreter, the packages, the folder for results, and whether the configuration can be run."""
+    yield Finding("python", sys.version_info >= (3, 11), True, platform.python_version())
+    yield from _packages(requirements())
+    yield _writable(out)
+    yield from _configuration(arguments, config_dir)
+
+
+def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
+    if not needed:
+        yield Finding(DISTRIBUTION, False, False, f"{__version__}, not installed: pip install -e .")
+    else:
+        yield Finding(DISTRIBUTION, True, True, __version__)
+    for extra, members in groupby(sorted(needed, key=lambda r: (r.extra, r.name.lower())), key=lambda r: r.extra):
+        if extra:
+            yield _extra(extra, list(members))
+        else:
+            yield from (_package(requirement) for requirement in members)
+
+
+def _package(requirement: Needed) -> Finding:
+    if requirement.fits:
+        return Finding(requirement.name, True, True, str(requirement.installed))
+    found = f"{requirement.installed} is installed, " if requirement.installed else "missing, "
+    install = f"pip install '{requirement.name}{requirement.wanted}'"
+    return Finding(requirement.name, False, True, f"{found}{requirement.wanted} is needed: {install}")
+
+
+def _extra(extra: str, members: Sequence[Needed]) -> Finding:
+    missing = [requirement for requirement in members if not requirement.fits]
+    if not missing:
+        versions = ", ".join(f"{requirement.name} {requirement.installed}" for requirement in members)
+        return Finding(f"[{extra}]", True, False, versions)
+    names = ", ".join(requirement.name for requirement in missing)
+    return Finding(f"[{extra}]", False, False, f"without {names}: pip install '{DISTRIBUTION}[{extra}]'")
+
+
+def _writable(out: Path) -> Finding:
+    """Try the nearest folder that exists, and leave nothing there."""
+    folder = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(dir=folder):
+            pass
+    except OSError as error:
+        return Finding("--out", False, True, f"{out}: results cannot be written there: {error.strerror or error}")
+    return Finding("--out", True, True, f"{out}{os.sep} can be written")
+
+
+def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
+    from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
+    from quorum.experiments.episode.models import no_model  # noqa: PLC0415
+    from quorum.experiments.episode.runner import build  # noqa: PLC0415
+
+    try:
+        cell = Cell.compose(arguments, config_dir)
+        build(cell, no_model)
+    except UserError as error:
+        yield Finding("configuration", False, True, str(error))
+        return
+    yield Finding("configuration", True, True, f"{cell.name} composes, and its components build")
+    if any(_chooses_model(argument) for argument in arguments):
+        yield from _models(cell.configuration)
+
+
+def _chooses_model(argument: str) -> bool:
+    return argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm"
+
+
+def _models(configuration: Configuration) -> Iterator[Finding]:
+    """Ask each language model once, those of single agents too."""
+    from quorum.experiments.episode.model_check import try_model  # noqa: PLC0415
+
+    asked = {"llm": configuration.llm}
+    asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in getattr(configuration.llm, "agents", ())}
+    for key, config in asked.items():
+        fine, detail = try_model(config)
+        yield Finding(key, fine, True, detail)

@@ -1,0 +1,60 @@
+"""One tiny request to a language model: does it answer, in the form that is asked for?"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+from maeil.component import ComponentConfig
+from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
+from quorum.agents.llm.stack import build_stack
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
+from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.models import ModelPool, sampling_of
+
+FORM = AnswerFormat(
+    "check",
+    {
+        "type": "object",
+        "properties": {"ok": {"type": "boolean"}},
+        "required": ["ok"],
+        "additionalProperties": False,
+    },
+)
+PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
+
+
+def try_model(config: ComponentConfig) -> tuple[bool, str]:
+    """Ask once, without retries; say whether it works, and what was found or how to mend it."""
+    try:
+        if isinstance(config, ReplayConfig):
+            Recorded(Path(config.run))
+            return True, f"the calls of {config.run} can be replayed"
+        assert isinstance(config, ProviderConfig)
+        return True, _found(config, asyncio.run(_ask(config)))
+    except UserError as error:
+        return False, f"{error.message.removeprefix('llm: ')}. {error.hint}".strip()
+    except LanguageModelError as error:
+        what = f"no structured output: {error}" if isinstance(error, AnswerInvalid) else str(error)
+        return False, f"{getattr(config, 'label', config.name)}: {what}. {hint_for(error, config)}".strip()
+
+
+async def _ask(config: ProviderConfig) -> Reply:
+    pool = ModelPool()
+    try:
+        model = build_stack(pool.client(config).model, name=config.label, rng=random.Random(), max_repairs=0)
+        return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), FORM, sampling_of(config)))
+    finally:
+        await pool.close()
+
+
+def _found(config: ProviderConfig, reply: Reply) -> str:
+    tokens = reply.usage.prompt + reply.usage.completion
+    money = "price unknown" if reply.usd is None else f"{reply.usd:.2g} USD"
+    simulated = ", simulated" if reply.simulated else ""
+    dropped = f", not taken: {', '.join(reply.not_sent)}" if reply.not_sent else ""
+    return f"{config.label} answers in {reply.seconds:.1f} s with {tokens} tokens, {money}{dropped}{simulated}"

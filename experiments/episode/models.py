@@ -1,0 +1,242 @@
+"""The language models of a process, and of one episode.
+
+A pool holds what is shared: clients with their connections, the limits of a provider, the files of the cache. An
+episode has its own wrappers around them: its budget, its recording, the waits between its tries.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from maeil import Seeds
+from maeil.component import ComponentConfig
+from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
+from quorum.agents.llm.records import dump
+from quorum.agents.llm.retry import RetryRules
+from quorum.agents.llm.stack import Caching, build_stack
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
+from quorum.experiments.configuration.registry import providers
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.hints import hint_for
+
+CALLS = "calls.jsonl"
+"""The file of an episode that holds its calls."""
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+"""Seconds: the first wait of our own choice between two tries, and the longest."""
+
+_PER_REQUEST = {
+    "agents", "temperature", "max_tokens", "sampling_seed", "tries", "rate_limited_tries", "max_wait", "cache",
+    "cache_path",
+}  # fmt: skip
+"""Values that leave a client and its limits as they are."""
+
+
+def default_cache() -> Path:
+    """Give the usual file of the cache: in the user's cache folder."""
+    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(folder) / "quorum" / "replies.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """A provider's model with the limits that all who ask it share."""
+
+    model: Model
+    limits: Limits
+    identity: Mapping[str, str]
+
+
+class ModelPool:
+    """What the episodes of a process share: one client for each provider and model. For one event loop.
+
+    Args:
+        processes: processes that ask the same models at once; the limits of each model are divided among them.
+    """
+
+    def __init__(self, processes: int = 1) -> None:
+        self._processes = processes
+        self._clients: dict[str, _Client] = {}
+        self._caches: dict[Path, Cache] = {}
+
+    def client(self, config: ProviderConfig) -> _Client:
+        """Give the client of a configuration, made when it is first asked for.
+
+        Raises:
+            UserError: it cannot be made: there is no key, or a package is missing.
+        """
+        key = config.model_dump_json(exclude=_PER_REQUEST)
+        if key not in self._clients:
+            with told(config):
+                model = providers.get(config.name).build(config)
+            most, *caps = map(
+                self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
+            )
+            limits = Limits(most or 1, *caps)
+            identity = getattr(model, "identity", {"provider": config.name, "settings": key})
+            self._clients[key] = _Client(model, limits, identity)
+        return self._clients[key]
+
+    def _share(self, limit: int | None) -> int | None:
+        return None if limit is None else max(1, limit // self._processes)
+
+    @property
+    def traffic(self) -> tuple[int, int]:
+        """Calls that a provider has answered so far, and those that met a rate limit."""
+        limits = [client.limits for client in self._clients.values()]
+        return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
+
+    def cache(self, path: Path) -> Cache:
+        """Give the cache in a file.
+
+        Raises:
+            UserError: it cannot be opened.
+        """
+        if path not in self._caches:
+            try:
+                self._caches[path] = Cache(path)
+            except Exception as error:
+                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}") from error
+        return self._caches[path]
+
+    async def close(self) -> None:
+        """Close all connections and files."""
+        for client in self._clients.values():
+            close: Callable[[], Awaitable[None]] | None = getattr(client.model, "close", None)
+            if close is not None:
+                await close()
+        for cache in self._caches.values():
+            cache.close()
+        self._clients.clear()
+        self._caches.clear()
+
+
+@contextmanager
+def told(config: ComponentConfig) -> Iterator[None]:
+    """Tell what is wrong with a model as the user's mistake that it mostly is: a key, a name, an address."""
+    try:
+        yield
+    except (LanguageModelError, ImportError, ValueError) as error:
+        raise UserError(f"llm: {error}", hint_for(error, config)) from None
+
+
+class EpisodeModels:
+    """Gives each participant of an episode, by name, the language model that it thinks with.
+
+    Args:
+        configuration: of the episode.
+        pool: what is shared with other episodes.
+        folder: where `calls.jsonl` is written when a model is first asked for; None: nothing is recorded.
+    """
+
+    def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None) -> None:
+        self._configuration = configuration
+        self._pool = pool
+        self._folder = folder
+        self._file: BinaryIO | None = None
+        budget = configuration.budget
+        self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
+        self._recorded: Recorded | None = None
+        self.given: dict[str, Model] = {}
+        """The models that were asked for, by participant."""
+
+    def __call__(self, participant: str) -> Model:
+        """Give the model of a participant.
+
+        Raises:
+            UserError: there is none: no key, a package is missing, nothing was recorded.
+        """
+        if participant not in self.given:
+            config = self._configuration.llm_of(participant)
+            if isinstance(config, ReplayConfig):
+                self.given[participant] = self._replayed(config, participant)
+            else:
+                self.given[participant] = self._live(config, participant)
+        return self.given[participant]
+
+    def _live(self, config: ComponentConfig, participant: str) -> Model:
+        if not isinstance(config, ProviderConfig):
+            raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
+        client = self._pool.client(config)
+        caching = None
+        if config.caches:
+            path = Path(config.cache_path) if config.cache_path else default_cache()
+            caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
+        seeds = Seeds(self._configuration.seed).child("models").child(participant)
+        price = getattr(client.model, "price", None)
+        with told(config):
+            stack = build_stack(
+                client.model,
+                name=config.label,
+                rng=random.Random(seeds.integer()),
+                retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
+                limits=client.limits,
+                caching=caching,
+                spending=self._spending,
+                price=price,
+                priced=config.priced,
+                max_repairs=self._configuration.max_repairs,
+                sink=self._write,
+            )
+        return _Asked(stack, participant, sampling_of(config))
+
+    def _replayed(self, config: ReplayConfig, participant: str) -> Model:
+        if self._recorded is None:
+            self._recorded = Recorded(Path(config.run))
+        recorded = self._recorded.llm_of(participant)
+        stack = build_stack(self._recorded.model, name=config.name, rng=random.Random(), sink=self._write)
+        return _Asked(stack, participant, sampling_of(recorded))
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        if self._folder is None:
+            return
+        if self._file is None:
+            self._file = (self._folder / CALLS).open("xb")
+        self._file.write(dump(record) + b"\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file of the calls."""
+        if self._file is not None:
+            self._file.close()
+
+
+def sampling_of(config: ProviderConfig) -> Sampling:
+    """Give how answers are drawn."""
+    return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
+
+
+class _Asked:
+    """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked."""
+
+    def __init__(self, model: Model, participant: str, sampling: Sampling) -> None:
+        self._model = model
+        self._participant = participant
+        self._sampling = sampling
+
+    async def complete(self, request: Request) -> Reply:
+        origin = request.origin or Origin(self._participant, 0)
+        return await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+
+
+class _NoModel:
+    async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - the protocol's
+        raise TypeError("this model is never asked")
+
+
+def no_model(participant: str) -> Model:  # noqa: ARG001 - one for all
+    """Give what stands in the place of a model where minds are built and never think."""
+    return _NoModel()

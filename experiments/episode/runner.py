@@ -1,0 +1,280 @@
+"""Runs one cell: builds its parts by name, plays the episode, and leaves a folder of results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_episode
+from maeil.metrics import Value, compute_metrics
+from maeil.trace import Listener, Recorder, read_trace
+from maeil.trace.events import EpisodeEnd
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.common.provenance import provenance
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import Registry, minds, topologies, worlds
+from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.episode.folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.models import EpisodeModels, ModelPool
+
+Watch = Callable[[World], Listener]
+"""Given the world of an episode, gives a listener that is told every event as it happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an episode left.
+
+    Attributes:
+        cell: what was run.
+        folder: where its files are.
+        outcome: `completed`, `limit`, `budget` or `error`.
+        reason: why, for an episode that was ended before its time; else empty.
+        answerers: the language models that answered.
+        seconds: wall time of the loop.
+        metrics: computed from the trace.
+        board: the world at the end, drawn as text.
+    """
+
+    cell: Cell
+    folder: Path
+    outcome: str
+    reason: str
+    answering_models: AnsweringModels
+    seconds: float
+    metrics: Mapping[str, Value]
+    board: str
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped an episode; `folder` holds what there was of it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components of a cell, built."""
+
+    world: World
+    minds: Sequence[Mind]
+    coordinators: Sequence[tuple[str, Mind]]
+    topology: Topology
+
+
+def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
+    """Build the components of a cell, and draw its board once to see that there is one.
+
+    Args:
+        cell: what is to be run.
+        models: gives each participant, by name, its language model.
+
+    Raises:
+        UserError: the values of a group do not go together.
+    """
+    c = cell.configuration
+    world = _built(worlds, c.env.name, c.env)
+    _told("env", world.reset, cell.seed)
+    n = len(world.agents)
+    topology = _built(topologies, c.topology.name, c.topology, n)
+    given = models if c.uses_models else _no_models
+    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
+    team = _built(minds, c.agents.name, c.agents, context)
+    coordinators = [("coordinator", mind) for mind in team[n:]]
+    names = (*world.agents, *(name for name, _ in coordinators))
+    for name in getattr(c.llm, "agents", ()) if c.uses_models else ():
+        if name not in names:
+            raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    return Parts(world, team[:n], coordinators, topology)
+
+
+def _no_models(participant: str) -> None:
+    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
+
+
+def _built(registry: Registry, name: str, *arguments: Any) -> Any:
+    return _told(registry.group, registry.get(name).build, *arguments)
+
+
+def _told(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and tell a `ValueError` as the mistake in the group's values that it is."""
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        key, colon, _ = str(error).partition(":")
+        separator = "." if colon and key.isidentifier() else ": "
+        raise UserError(f"{group}{separator}{error}") from error
+    except MemoryError as error:
+        raise UserError(f"{group}: too large for this machine's memory: {error}") from error
+
+
+def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
+    """Run a cell and write its folder.
+
+    Args:
+        cell: what to run.
+        out: folder that holds the results of many cells.
+        watch: makes a listener of the built world.
+
+    Raises:
+        UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
+            language model refuses to be asked; the folder says `error` and has its final name.
+        Interrupted: the user pressed Ctrl-C; what there is of the episode stays in its partial folder.
+        Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
+    """
+    folder = EpisodeFolder(out, cell.name)
+
+    async def alone() -> Result:
+        pool = ModelPool()
+        try:
+            return await run_in_pool(cell, folder, pool, watch)
+        finally:
+            await pool.close()
+
+    try:
+        return asyncio.run(alone())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise Interrupted(folder.path) from None
+
+
+async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None = None) -> Result:
+    """Run a cell beside others of the same process.
+
+    Args:
+        cell: what to run.
+        folder: new, for this cell.
+        pool: what the episodes of the process share.
+        watch: makes a listener of the built world.
+
+    Raises:
+        asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
+        Unwritable: nothing more can be written; nothing is left of the episode.
+        UserError, Exception: as in `run_cell`.
+    """
+    with folder.guarded():
+        return await _run(cell, folder, pool, watch)
+
+
+async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None) -> Result:
+    models = EpisodeModels(cell.configuration, pool, folder.path)
+    try:
+        parts = build(cell, models)
+    except BaseException:
+        folder.discard()
+        raise
+    record = _Record(cell, folder.path)
+    try:
+        listeners = [watch(parts.world)] if watch is not None else []
+        with Recorder(folder.path / "trace.jsonl", listeners) as recorder, closing(models):
+            begin = time.perf_counter()
+            end = await play(cell, parts, recorder)
+            seconds = time.perf_counter() - begin
+        trace = read_trace(folder.path)
+        metrics = compute_metrics(trace)
+        _write_json(folder.path / "metrics.json", metrics)
+    except (KeyboardInterrupt, asyncio.CancelledError) as error:
+        record.end("error", error)
+        raise
+    except LanguageModelError as error:
+        record.end("error", error)
+        where = f"What there is of the episode is in {folder.finish()}."
+        raise UserError(f"llm: {error}", f"{hint_for(error, cell.configuration.llm)} {where}".lstrip()) from None
+    except BaseException as error:
+        if not is_storage(error):
+            record.end("error", error)
+            (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+            folder.finish()
+        raise
+    found = answering_models(trace)
+    record.end(end.outcome, reason=end.reason, answering_models=found)
+    return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+
+
+def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
+    """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
+    with folder.guarded():
+        _Record(cell, folder.path).end("error", error)
+        folder.finish()
+
+
+async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts."""
+    c = cell.configuration
+    settings = LoopSettings(
+        clock_unit=c.clock.unit,
+        delivery=c.clock.delivery,
+        max_thoughts_per_step=c.clock.max_thoughts_per_step,
+        max_repairs=c.max_repairs,
+        memory_messages=c.memory.messages,
+        thought_seconds=c.limits.thought_seconds,
+        episode_seconds=c.limits.episode_seconds,
+    )
+    return await run_episode(
+        parts.world,
+        parts.minds,
+        parts.topology,
+        seed=cell.seed,
+        settings=settings,
+        recorder=recorder,
+        coordinators=parts.coordinators,
+    )
+
+
+class _Record:
+    """`config.yaml` and `meta.json`: written at the start, and the latter again at the end."""
+
+    def __init__(self, cell: Cell, folder: Path) -> None:
+        self._file = folder / "meta.json"
+        (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
+        self._meta: dict[str, Any] = {
+            "name": cell.name,
+            "hash": cell.hash,
+            "seed": cell.seed,
+            "start": _now(),
+            "end": None,
+            "outcome": None,
+            "reason": "",
+            "error": None,
+            "configuration": cell.plain,
+            **provenance(),
+        }
+        _write_json(self._file, self._meta)
+
+    def end(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> None:
+        """Say how the episode ended, and who answered in it."""
+        self._meta.update(end=_now(), outcome=outcome, reason=reason)
+        if answering_models is not None:
+            self._meta.update(answering_models.plain())
+        if error is not None:
+            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            self._meta["error"] = {
+                "class": "Interrupted" if interrupted else type(error).__qualname__,
+                "message": "stopped by the user" if interrupted else str(error),
+            }
+        _write_json(self._file, self._meta)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _write_json(file: Path, data: Mapping[str, Any]) -> None:
+    file.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

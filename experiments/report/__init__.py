@@ -1,5 +1,0 @@
-"""One self-contained HTML page of a sweep."""
-
-from quorum.experiments.report.page import write_report
-
-__all__ = ["write_report"]

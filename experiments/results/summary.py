@@ -1,0 +1,175 @@
+"""What is printed of an episode, and of the metrics of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from maeil.metrics import METRICS, Value
+
+if TYPE_CHECKING:
+    from quorum.experiments.episode.runner import Result
+    from quorum.experiments.results.recompute import Recomputed
+
+_MAIN = (
+    "decision.overhead",
+    "decision.latency_mean",
+    "communication.messages",
+    "communication.messages_per_step",
+    "communication.messages_std",
+    "plans.number",
+    "plans.success_rate",
+    "plans.interruptions",
+    "plans.coherence",
+    "plans.stability",
+    "constraints.attempt_success_rate",
+    "constraints.violation_spatial",
+    "constraints.violation_temporal",
+    "model.calls",
+    "model.completion_tokens",
+    "model.usd",
+)
+"""The metrics that a researcher wants first."""
+
+_ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
+"""Groups that say nothing about an episode in which this one is 0."""
+
+_WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out")
+"""Metrics that are told when they are not 0."""
+
+_COLUMNS = {
+    "goals": "outcome.reached",
+    "steps": "outcome.steps",
+    "messages": "communication.messages",
+    "overhead": "decision.overhead",
+    "coherence": "plans.coherence",
+    "stability": "plans.stability",
+}
+"""What is shown of each of many runs."""
+
+_FEW = 4
+
+
+def print_summary(result: Result, console: Console) -> None:
+    """Print the final board, the outcome, the main metrics and where the trace is."""
+    console.print(Text.from_ansi(result.board), soft_wrap=True)
+    console.print()
+    console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2))
+    if result.answering_models.models:
+        table.add_row("language model", Text(result.answering_models.text))
+    for label, value in main_rows(result.outcome, result.metrics):
+        table.add_row(label, value)
+    table.add_row("seconds", f"{result.seconds:.2f}")
+    console.print(table)
+    console.print(Text(f"trace: {result.folder / 'trace.jsonl'}"), soft_wrap=True)
+
+
+def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Give the main metrics of an episode as label and value; nothing of what did not occur in it."""
+    yield "outcome", outcome
+    yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics.get('outcome.goals'))}"
+    bound = metrics.get("outcome.steps_over_lower_bound")
+    steps = shown(metrics.get("outcome.steps"))
+    yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps
+    yield "reward", shown(metrics.get("outcome.return"))
+    silent = {group for group, witness in _ONLY_WITH.items() if not metrics.get(witness)}
+    if "communication" in silent:
+        silent.add("plans.interruptions")
+    for name in _MAIN:
+        if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
+            yield _label(name), _value(name, metrics)
+    for name in _WARNINGS:
+        if metrics.get(name):
+            yield _label(name), shown(metrics[name])
+
+
+def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:
+    """Print the metrics of runs: all of them, a column a run, when they are few; else the main ones, a row a run."""
+    if len(runs) <= _FEW:
+        _print_columns(runs, console)
+    else:
+        _print_rows(runs, console)
+
+
+def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
+    numbered = len(runs) > 1
+    for number, run in enumerate(runs, start=1):
+        console.print(Text(f"{number}: {run.name}" if numbered else run.name, style="bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    for _ in runs:
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    if numbered:
+        table.add_row("", *(Text(str(number), style="bold") for number in range(1, len(runs) + 1)), "")
+    if any(run.answering_models.models for run in runs):
+        table.add_row("language model", *(Text(run.answering_models.text) for run in runs), "")
+    table.add_row("outcome", *(_outcome(run) for run in runs), "")
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    for _, group in groupby(names, key=lambda name: name.partition(".")[0]):
+        table.add_row()
+        for name in group:
+            unit = METRICS[name].unit
+            values = (_value(name, run.metrics) for run in runs)
+            table.add_row(name, *values, Text("" if unit == "1" else unit, style="dim"))
+    console.print(table)
+
+
+def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
+    """Lines are as long as they need to be: a name that is cut or folded cannot be copied."""
+    models = ["language model"] if any(run.answering_models.models for run in runs) else []
+    rows = [("run", "outcome", *_COLUMNS, *models)]
+    for run in runs:
+        cells = {column: shown(run.metrics.get(metric)) for column, metric in _COLUMNS.items()}
+        cells["goals"] += f"/{shown(run.metrics.get('outcome.goals'))}"
+        rows.append((run.name, _outcome(run), *cells.values(), *([run.answering_models.text] if models else [])))
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for name, *columns in rows:
+        line = "  ".join(cell.rjust(width) for cell, width in zip(columns, widths[1:], strict=True))
+        console.print(Text(f"{name.ljust(widths[0])}  {line}"), soft_wrap=True)
+
+
+def _value(name: str, metrics: Mapping[str, Value]) -> str:
+    """Write a metric; money and tokens that a model's calls do not tell are unknown, which is not nothing."""
+    if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
+        return "unknown"
+    return shown(metrics.get(name))
+
+
+def _outcome(run: Recomputed) -> str:
+    return run.outcome or "unfinished"
+
+
+def _label(name: str) -> str:
+    return name.replace(".", ": ").replace("_", " ")
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """Give the result as JSON-ready data."""
+    return {
+        "name": result.cell.name,
+        "hash": result.cell.hash,
+        "folder": str(result.folder),
+        "outcome": result.outcome,
+        "reason": result.reason,
+        **result.answering_models.plain(),
+        "seconds": round(result.seconds, 6),
+        "metrics": dict(result.metrics),
+    }
+
+
+def shown(value: Value) -> str:
+    """Write a metric for a reader: two decimals, or two digits of a small number; a dash where it is not defined."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2g}" if 0 < abs(value) < 0.1 else f"{value:.2f}"

@@ -1,0 +1,41 @@
+"""The engine that a command names: `engine=local engine.workers=2`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.overrides import parse
+from quorum.experiments.configuration.registry import engines
+from quorum.experiments.configuration.schema import component_values
+from quorum.experiments.sweep.engines.protocol import Engine
+
+GROUP = engines.group
+USUAL = "engine=local"
+
+
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the words about the engine from the others."""
+    about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] == GROUP]
+    return about, [word for word in words if word not in about]
+
+
+def choose(words: Sequence[str], config_dir: Path | None = None) -> Engine:
+    """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
+
+    Raises:
+        UserError: there is no such engine or key, a value is wrong, or a package is missing.
+    """
+    overrides = parse(words)
+    for override in overrides:
+        if override.is_sweep_override():
+            raise UserError(f"{override.input_line}: a sweep is run by one engine, so it is no part of the grid")
+    if not any(override.key_or_group == GROUP for override in overrides):
+        overrides = [*parse([USUAL]), *overrides]
+    with session(config_dir) as composing:
+        values = composing.of_group(GROUP, overrides)
+    config = component_values(engines, {GROUP: values})
+    return cast(Engine, engines.get(config.name).build(config))

@@ -1,0 +1,179 @@
+"""Worker processes on this machine, each with many episodes at once on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from maeil.component import Component, ComponentConfig
+from quorum.experiments.common.errors import UserError
+from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Stuck, SweepJob
+from quorum.experiments.sweep.engines.worker import Worker
+from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
+from quorum.experiments.sweep.planned import PlannedCell
+
+
+class LocalConfig(ComponentConfig):
+    """Values of `local`."""
+
+    name: Literal["local"]
+    workers: Annotated[int, Field(ge=1)] | None
+    """Worker processes; null: one for each processor that this process may use."""
+    episodes: Annotated[int, Field(ge=1)]
+    """Episodes of teams with language models that a worker plays at once."""
+
+
+class Local:
+    """Runs cells in processes of this machine."""
+
+    def __init__(self, config: LocalConfig) -> None:
+        self._most = config.workers or len(os.sched_getaffinity(0))
+        self._episodes = config.episodes
+        self._processes: list[_Process] = []
+
+    def width(self, *, uses_models: bool) -> int:
+        """Give how many cells are under way at once."""
+        return self._most * (self._episodes if uses_models else 1)
+
+    def run(self, work: CellQueue, job: SweepJob) -> None:
+        """Run cells until none is left; see `Engine.run`."""
+        number = max(1, min(self._most, work.waiting))
+        try:
+            while not work.dropping:
+                hand_out(work, self._processes, number, self._episodes, lambda: _Process(job, number))
+                if not any(process.cells for process in self._processes):
+                    break
+                self._listen(work)
+                work.tick()
+        finally:
+            self._end(work)
+
+    def _listen(self, work: CellQueue) -> None:
+        ready = wait([process.connection for process in self._processes], timeout=BEAT)
+        for process in [process for process in self._processes if process.connection in ready]:
+            for report in process.reports():
+                work.tell(report)
+            if process.ended:
+                self._processes.remove(process)
+                process.kill()
+                work.lost(tuple(process.cells.values()), f"its worker process ended: {process.exit}")
+
+    def _end(self, work: CellQueue) -> None:
+        """End all workers, those that are at work by force."""
+        for process in self._processes:
+            process.close()
+        for process in self._processes:
+            process.kill()
+            if process.cells:
+                work.lost(tuple(process.cells.values()), "dropped")
+        self._processes.clear()
+
+
+class _Process(Member):
+    """A worker process, seen from the parent."""
+
+    def __init__(self, job: SweepJob, number: int) -> None:
+        super().__init__()
+        context = multiprocessing.get_context("spawn")
+        self.connection, end = context.Pipe()
+        self._process = context.Process(target=_main, args=(job, number, end), name="quorum-worker", daemon=True)
+        with _without_interrupts():
+            self._process.start()
+        end.close()
+        self.ended = False
+
+    @property
+    def exit(self) -> str:
+        """How it ended, for messages."""
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            return f"signal {signal.Signals(-code).name}"
+        return f"exit code {code}"
+
+    def send(self, cells: tuple[PlannedCell, ...]) -> None:
+        """Write them into its pipe."""
+        with suppress(OSError):  # it is dead: the next look finds that
+            self.connection.send(cells)
+
+    def reports(self) -> Iterator[Report]:
+        """Give all that it has told so far."""
+        try:
+            while self.connection.poll():
+                report = self.connection.recv()
+                if isinstance(report, Finished):
+                    self.cells.pop(report.done.name, None)
+                yield report
+        except (EOFError, OSError):
+            self.ended = True
+
+    def close(self) -> None:
+        """Let it end: a worker ends when nobody is at the other end of its pipe."""
+        self.connection.close()
+
+    def kill(self) -> None:
+        """Wait for its end, which is brought about if need be."""
+        self._process.join(2.0 if self.ended or not self.cells else 0.0)
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start a process that Ctrl-C does not reach: the parent decides what becomes of its episodes."""
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the new process inherits
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+
+
+def _main(job: SweepJob, number: int, connection: Connection) -> None:
+    """Be a worker process."""
+    asyncio.run(_serve(job, number, connection))
+
+
+async def _serve(job: SweepJob, number: int, connection: Connection) -> None:
+    def tell(report: Report) -> None:
+        try:
+            connection.send(report)
+        except OSError:
+            os._exit(0)  # the parent is gone
+
+    asked: asyncio.Queue[Sequence[PlannedCell]] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=_receive, args=(connection, loop, asked), daemon=True).start()
+    try:
+        worker = Worker(job, number, tell)
+    except UserError as error:
+        tell(Stuck(str(error)))
+        return
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(worker.pulse())
+        while True:
+            for cell in await asked.get():
+                tasks.create_task(worker.run(cell))
+
+
+def _receive(
+    connection: Connection, loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[Sequence[PlannedCell]]
+) -> None:
+    """Take shards in; end the process at once when the parent is gone, in the middle of whatever it does."""
+    while True:
+        try:
+            cells = connection.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+        loop.call_soon_threadsafe(asked.put_nowait, cells)
+
+
+component = Component(LocalConfig, Local)

@@ -1,0 +1,132 @@
+"""What a sweep and the engines that run its cells know of each other.
+
+An engine takes shards of cells from the work of a sweep, has them run where it likes, and tells the work what became of
+them. What is done stands in the folders of the cells, never in an engine: an engine that dies with everything it knows
+has lost nothing but the episodes that were under way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.sweep.finished import Done
+from quorum.experiments.sweep.planned import PlannedCell
+
+
+@dataclass(frozen=True, slots=True)
+class SweepJob:
+    """What every worker of a sweep must know; it can be pickled.
+
+    Attributes:
+        folder: of the sweep, absolute.
+        directory: the user's own; relative paths in a configuration start there.
+        plugins: modules that register components.
+        code: the code that the workers must run, too.
+    """
+
+    folder: Path
+    directory: Path
+    plugins: tuple[str, ...]
+    code: CodeVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Cells that are handed out together.
+
+    Attributes:
+        cells: at least one.
+        alone: whether nothing else may run beside them in the same worker: workers died with them before.
+    """
+
+    cells: tuple[PlannedCell, ...]
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A cell has begun."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A cell is done: its folder has its final name."""
+
+    done: Done
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Calls of language models since the last report of the same worker.
+
+    Attributes:
+        calls: answered by a provider.
+        rate_limited: met a rate limit.
+    """
+
+    calls: int
+    rate_limited: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """No cell can be run any more, whichever it is: the disk is full, a plugin is missing on the worker's machine."""
+
+    message: str
+
+
+Report = Started | Finished | Traffic | Stuck
+
+
+class CellQueue(Protocol):
+    """What an engine is to do. All of it is called from the thread in which the engine runs."""
+
+    @property
+    def waiting(self) -> int:
+        """Cells that wait for a worker."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new cell may begin: those under way are finished, no shard is given out."""
+
+    @property
+    def dropping(self) -> bool:
+        """Whether even the cells under way must end at once."""
+
+    def take(self, most: int, *, idle: bool) -> Shard | None:
+        """Give the next shard; None when nothing may begin now.
+
+        Args:
+            most: cells that it may have, at most.
+            idle: whether the worker that is to run it has nothing else to do.
+        """
+
+    def tell(self, report: Report) -> None:
+        """Take a report of a worker."""
+
+    def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
+        """Take cells back whose worker is no more; those that are done all the same are seen."""
+
+    def tick(self) -> None:
+        """Be called several times a second while the engine runs."""
+
+
+class Engine(Protocol):
+    """Runs cells somewhere."""
+
+    def width(self, *, uses_models: bool) -> int:
+        """Give how many cells, of teams with language models or of others, are under way at once; a forecast."""
+
+    def run(self, work: CellQueue, job: SweepJob) -> None:
+        """Take shards and have them run until none is left and none is under way, or the work says to drop them.
+
+        No worker writes into the folder of the sweep any more when this returns or raises.
+
+        Raises:
+            UserError: the engine cannot be used here: a package is missing, nothing answers at an address.
+        """

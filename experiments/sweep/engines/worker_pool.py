@@ -1,0 +1,71 @@
+"""How the cells of a sweep are handed out to workers that take them one by one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
+
+from quorum.experiments.sweep.engines.protocol import CellQueue, Shard
+from quorum.experiments.sweep.planned import PlannedCell
+
+BEAT = 0.2
+"""Seconds after which an engine looks up even when nothing is reported."""
+_AHEAD = 2
+"""Cells that only compute which a worker has: the one that it runs, and the next, so that it never waits."""
+
+
+class Member(ABC):
+    """A worker, seen by its engine."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, PlannedCell] = {}
+        """Those that it was given and has not finished, by name."""
+        self._alone = False
+
+    def has_room(self, episodes: int) -> bool:
+        """Whether it can be given another cell.
+
+        Args:
+            episodes: of teams with language models that it may play at once.
+        """
+        if self._alone and self.cells:
+            return False
+        waits = all(cell.uses_models for cell in self.cells.values())
+        return len(self.cells) < (episodes if waits else _AHEAD)
+
+    def give(self, shard: Shard) -> None:
+        """Hand a shard over."""
+        self.cells |= {cell.name: cell for cell in shard.cells}
+        self._alone = shard.alone
+        self.send(shard.cells)
+
+    @abstractmethod
+    def send(self, cells: tuple[PlannedCell, ...]) -> None:
+        """Bring cells to where it runs."""
+
+
+AnyMember = TypeVar("AnyMember", bound=Member)
+
+
+def hand_out(work: CellQueue, members: list[AnyMember], most: int, episodes: int, new: Callable[[], AnyMember]) -> None:
+    """Give the worker with the fewest cells another one, until all are busy or nothing may begin.
+
+    Args:
+        work: of the sweep.
+        members: the workers; while all have something to do, others join, up to `most`.
+        most: workers.
+        episodes: of teams with language models that a worker may play at once.
+        new: starts a worker.
+    """
+    while not work.stopping and work.waiting:
+        member = min(members, key=lambda m: len(m.cells), default=None)
+        if member is None or (member.cells and len(members) < most):
+            member = new()
+            members.append(member)
+        if not member.has_room(episodes):
+            return
+        shard = work.take(1, idle=not member.cells)
+        if shard is None:
+            return
+        member.give(shard)

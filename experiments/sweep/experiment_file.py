@@ -1,0 +1,126 @@
+"""Named experiments: files of `configs/experiment/` that hold values only, in the words of the command line.
+
+    # What the file is about.
+    fixed: [agents=naive, max_steps=300]
+    grid: ["n=2,4,8", "seed=range(0,10)"]
+    arms:
+      debate: [topology=debate]
+      leader: [topology=centralized, topology.feedback=constraints]
+
+`fixed` holds arguments of one value each, `grid` those that are swept. Each arm of `arms` is a list of arguments of one
+value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
+take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
+comparison shows when nothing else is asked for, and `published` holds results of others
+(`quorum.experiments.results.published`), which it shows beside its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
+from quorum.experiments.configuration.validation_errors import describe_validation_errors
+from quorum.experiments.results.published import Published
+
+
+class _File(BaseModel):
+    """What a file must hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    fixed: Sequence[str]
+    """Arguments of one value each."""
+    grid: Sequence[str]
+    """Arguments that are swept."""
+    arms: Mapping[str, Sequence[str]]
+    """Arguments of one value each, by the name of the arm."""
+    metrics: Sequence[str] = ()
+    """What a comparison of it shows when nothing else is asked for."""
+    published: Published | None = None
+    """What others have published of the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A named experiment.
+
+    Attributes:
+        name: of the file, without its ending.
+        fixed: arguments of one value each.
+        grid: arguments that are swept.
+        arms: arguments of one value each, by the name of the arm; empty for an experiment without arms.
+        metrics: what a comparison of it shows when nothing else is asked for; empty: the usual ones.
+        published: what others have published of the same.
+    """
+
+    name: str
+    fixed: tuple[str, ...]
+    grid: tuple[str, ...]
+    arms: Mapping[str, tuple[str, ...]]
+    metrics: tuple[str, ...]
+    published: Published | None
+
+
+def load(name: str, config_dir: Path | None = None) -> Experiment:
+    """Read a named experiment.
+
+    Args:
+        name: of its file, without the ending.
+        config_dir: folder whose `experiment/` is looked into first.
+
+    Raises:
+        UserError: there is no such file, or it is not one of an experiment.
+    """
+    folders = [folder / EXPERIMENT for folder in (config_dir, CONFIGS) if folder is not None]
+    files = {file.stem: file for folder in reversed(folders) for file in sorted(folder.glob("*.yaml"))}
+    if name not in files:
+        raise UserError(
+            f"{EXPERIMENT}: there is no option {name!r}", choices_hint(name, f"Options of {EXPERIMENT}", sorted(files))
+        )
+    try:
+        raw = yaml.load(files[name].read_text(encoding="utf-8"), Loader=_Loader)
+    except (yaml.YAMLError, OSError, UnicodeError) as error:
+        raise UserError(f"{files[name]}: {_reason(error)}") from error
+    values = raw if isinstance(raw, Mapping) else {}
+    try:
+        file = _File.model_validate(values)
+    except ValidationError as error:
+        told = describe_validation_errors(error, values, "", list(_File.model_fields))
+        raise UserError(
+            f"{files[name]}: {told}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
+        ) from error
+    if any(not arm.strip() for arm in file.arms):
+        raise UserError(f"{files[name]}: arms: an arm has an empty name")
+    arms = {arm: tuple(own) for arm, own in file.arms.items()}
+    return Experiment(name, tuple(file.fixed), tuple(file.grid), arms, tuple(file.metrics), file.published)
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML ships no types
+    """Refuses a key that stands twice, which YAML forbids and PyYAML overlooks."""
+
+
+def _map(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+    for index, key in enumerate(keys):
+        if key in keys[:index]:
+            line = node.value[index][0].start_mark.line + 1
+            raise yaml.MarkedYAMLError(problem=f"{key!r} stands twice, again in line {line}: give it another name")
+    pairs: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+    return pairs
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark
+        return f"{error.problem}" + (f" (line {mark.line + 1})" if mark is not None else "")
+    return str(error)

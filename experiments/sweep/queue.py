@@ -1,0 +1,211 @@
+"""The cells that are still to be run: what waits, what is under way, what became of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from enum import Enum
+from pathlib import Path
+
+from quorum.experiments.episode.folder import EpisodeFolder
+from quorum.experiments.episode.runner import leave_error
+from quorum.experiments.sweep.engines.protocol import Finished, Report, Shard, Started, Stuck, Traffic
+from quorum.experiments.sweep.finished import Done, read_done
+from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.sweep.spending import Costs, Expected, SweepBudget
+from quorum.experiments.sweep.store import remove_partial
+
+MOST_DEATHS = 3
+"""Times that a cell is given to a worker that dies with it; the last time it is alone there."""
+MOST_FRUITLESS = 3
+"""Workers in a row that end without having begun a cell, after which no other one is tried."""
+MOST_FAILURES = 10
+"""Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
+
+
+class Stop(Enum):
+    """Why a sweep began no more cells."""
+
+    INTERRUPTED = "interrupted"
+    BUDGET = "budget"
+    FAILURES = "failures"
+    STUCK = "stuck"
+
+
+class WorkerDied(Exception):
+    """A worker died with a cell again and again."""
+
+
+class Queue:
+    """Fulfils `quorum.experiments.sweep.engines.protocol.Work`.
+
+    Args:
+        folder: of the sweep.
+        cells: to be run, in this order.
+        budget: of the whole sweep.
+        costs: what is known of finished cells; those to come are added.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        cells: Iterable[PlannedCell],
+        budget: SweepBudget,
+        costs: Costs,
+    ) -> None:
+        self.folder = folder
+        """Of the sweep."""
+        self._waiting = deque(cells)
+        self._budget = budget
+        self._costs = costs
+        self._deaths: Counter[str] = Counter()
+        self._fruitless = 0
+        self._failures_in_a_row = 0
+        self.show: Callable[[], None] = lambda: None
+        """Called on every change, and several times a second."""
+        self.under_way: dict[str, PlannedCell] = {}
+        """Handed out and not done."""
+        self.running: set[str] = set()
+        """Those of them that have begun."""
+        self.finished: list[Done] = []
+        """Done since the beginning of this command."""
+        self.calls = 0
+        """Calls that were answered by a provider."""
+        self.rate_limited = 0
+        """Calls that met a rate limit."""
+        self.stop: Stop | None = None
+        """Why no more cells begin."""
+        self.reason = ""
+        """The same in words."""
+        self.dropping = False
+
+    @property
+    def waiting(self) -> int:
+        """Cells that wait for a worker."""
+        return len(self._waiting)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no new cell may begin."""
+        return self.stop is not None
+
+    def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
+        """Begin no more cells; with `drop`, end those under way at once, too."""
+        if self.stop is None or drop:
+            self.stop, self.reason = stop, reason
+        self.dropping = self.dropping or drop
+
+    def take(self, most: int, *, idle: bool) -> Shard | None:
+        """Give the next shard: cells that a worker died with twice one by one, to an idle worker only."""
+        cells: list[PlannedCell] = []
+        while self._waiting and len(cells) < most and not self.stopping:
+            cell = self._waiting[0]
+            alone = self._deaths[cell.name] >= MOST_DEATHS - 1
+            if alone and (cells or not idle):
+                break
+            if not self._affordable(cell):
+                break
+            cells.append(self._waiting.popleft())
+            self.under_way[cell.name] = cell
+            if alone:
+                return Shard((cell,), alone=True)
+        return Shard(tuple(cells)) if cells else None
+
+    def _affordable(self, cell: PlannedCell) -> bool:
+        """Whether the budget allows a cell beside all that are under way; when it never will, the sweep stops.
+
+        While nothing is known of what cells cost, one is run at a time.
+        """
+        if not (self._budget.any and cell.uses_models):
+            return True
+        expected = [self._expected(c) for c in (*self.under_way.values(), cell) if c.uses_models]
+        known = [e for e in expected if e is not None]
+        if len(known) < len(expected) > 1:
+            return False
+        usd = self._costs.spent.usd + sum(e.usd for e in known)
+        tokens = self._costs.spent.tokens + sum(e.tokens for e in known)
+        slack = 1e-9 * usd
+        bound = self._budget.exceeded(usd - slack, tokens) or self._used_up()
+        if bound and not self.under_way:
+            self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
+        return not bound
+
+    def _expected(self, cell: PlannedCell) -> Expected | None:
+        return self._costs.expected(cell.kind) or self._costs.most()
+
+    def _used_up(self) -> str:
+        spent = self._costs.spent
+        if self._budget.usd is not None and spent.usd >= self._budget.usd:
+            return f"--budget-usd {self._budget.usd:g}"
+        if self._budget.tokens is not None and spent.tokens >= self._budget.tokens:
+            return f"--budget-tokens {self._budget.tokens}"
+        return ""
+
+    def tell(self, report: Report) -> None:
+        """Take a report of a worker."""
+        match report:
+            case Started(name) if name in self.under_way:
+                self.running.add(name)
+            case Finished(done):
+                self._finish(done)
+            case Traffic(calls, rate_limited):
+                self.calls += calls
+                self.rate_limited += rate_limited
+            case Stuck(message):
+                self.end(Stop.STUCK, message, drop=True)
+        self.show()
+
+    def _finish(self, done: Done) -> None:
+        cell = self.under_way.pop(done.name, None)
+        self.running.discard(done.name)
+        if cell is None:
+            return
+        self.finished.append(done)
+        self._fruitless = 0
+        self._costs.add(cell.kind, done)
+        if self._budget.usd is not None and done.spent.unknown:
+            self.end(
+                Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. Use --budget-tokens N."
+            )
+        self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
+        if self._failures_in_a_row >= MOST_FAILURES:
+            self.end(
+                Stop.FAILURES, f"{MOST_FAILURES} cells in a row ended in an error, the last one with: {done.reason}"
+            )
+
+    def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
+        """Take cells back whose worker is no more, and remove what it left of them."""
+        if not self.stopping and cells:
+            self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
+            if self._fruitless >= MOST_FRUITLESS:
+                self.end(Stop.STUCK, f"{MOST_FRUITLESS} workers in a row ended before they began a cell: {reason}")
+        again = []
+        for cell in cells:
+            done = read_done(self.folder / cell.name)
+            if done is not None:
+                self._finish(done)
+                continue
+            began = cell.name in self.running
+            self.under_way.pop(cell.name, None)
+            self.running.discard(cell.name)
+            remove_partial(self.folder, cell.name)
+            if began and not self.dropping:
+                self._deaths[cell.name] += 1
+            if self._deaths[cell.name] >= MOST_DEATHS:
+                self._give_up(cell, reason)
+            else:
+                again.append(cell)
+        self._waiting.extendleft(reversed(again))
+        self.show()
+
+    def _give_up(self, cell: PlannedCell, reason: str) -> None:
+        error = WorkerDied(f"{MOST_DEATHS} workers died with this cell; of the last one: {reason}")
+        leave_error(cell.cell(), EpisodeFolder(self.folder, cell.name, once=True), error)
+        done = read_done(self.folder / cell.name)
+        assert done is not None
+        self.under_way[cell.name] = cell
+        self._finish(done)
+
+    def tick(self) -> None:
+        """Be called several times a second while the engine runs."""
+        self.show()
