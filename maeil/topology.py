@@ -93,7 +93,8 @@ class Topology(Protocol):
     """A communication structure.
 
     `turns` is asked whenever the cognitive clock has come to rest at an instant; it is a pure function of the
-    state of the conversation. The conversation is over when it gives no turn, none is under way, and no message is in flight.
+    state of the conversation. The conversation is over when it gives no turn, none is under way, and no message is in
+    flight.
     """
 
     name: str

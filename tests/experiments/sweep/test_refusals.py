@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from quorum import cli
 from quorum.experiments.common import packages
 from quorum.experiments.common.errors import UserError
 
