@@ -52,7 +52,7 @@ def _review(given: Mapping[str, Any], seen: str, world: Proposer, turned: bool) 
     turn = given["turn"]
     agent = turn["team"].index(turn["you"])
     plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
-    vocabulary = import_module(f"quorum.agents.simulated.{turn['world']}_actions").VOCABULARY
+    vocabulary = import_module(f"quorum.agents.skills.{turn['world']}.vocabulary").VOCABULARY
     joint = Joint(read_plans(plans, vocabulary, turn["team"]))
     wrong = _gates(turn["world"]).confirm(agent, world.read_observation(seen), joint)
     reason = wrong.text if wrong is not None else ""
@@ -63,7 +63,7 @@ def _review(given: Mapping[str, Any], seen: str, world: Proposer, turned: bool) 
 
 def _gates(world: str) -> Gates:
     """The rules of confirmation of a world; only those of the world in use are loaded."""
-    gates: Gates = getattr(import_module(f"quorum.agents.llamac.{world}_gates"), f"{world.capitalize()}Gates")()
+    gates: Gates = getattr(import_module(f"quorum.agents.skills.{world}.gates"), f"{world.capitalize()}Gates")()
     return gates
 
 

@@ -130,7 +130,7 @@ def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) ->
             raise BadRequest(
                 f"llm=simulated has no rules for the world '{world}'; it has rules for: {', '.join(WORLDS)}"
             )
-        speaker: Any = import_module(f"quorum.agents.simulated.{world}")  # only the world in use is loaded
+        speaker: Any = import_module(f"quorum.agents.skills.{world}.speaker")  # only the world in use is loaded
         if turn["role"] in ROLES:
             return play(blocks, speaker, poor, rng)
         if turn["role"] in baselines.ROLES:
