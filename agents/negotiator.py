@@ -1,4 +1,4 @@
-"""Minds that talk without a language model, one file a world."""
+"""Minds that talk without a language model: what a world's negotiators say and do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field, PositiveInt
 
 from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind
+from quorum.agents.skills import MissingSkill, required, skills_of
 
 
 class NegotiatorConfig(ComponentConfig):
@@ -28,16 +29,12 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: there are no rules for this world.
     """
     world = context.world
-    if world.name == "cube":
-        from quorum.agents.skills.cube.negotiator import Negotiator  # noqa: PLC0415
-        from quorum.agents.skills.cube.routes import check_vocabulary  # noqa: PLC0415 (only the world in use is loaded)
-
-        check_vocabulary(world)
-        return [
-            Negotiator(config.noise, config.patience, context.seeds.child(agent).generator())
-            for agent in range(len(world.agents) + context.topology.coordinated)
-        ]
-    raise ValueError(f"agents=negotiator has no rules for the world '{world.name}'; it has rules for: cube")
+    minds = len(world.agents) + context.topology.coordinated
+    generators = [context.seeds.child(agent).generator() for agent in range(minds)]
+    try:
+        return skills_of(world.name).negotiator(world, config.noise, config.patience, generators)
+    except MissingSkill as missing:
+        raise required(config.name, missing) from None
 
 
 component = Component(NegotiatorConfig, build)

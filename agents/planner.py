@@ -1,4 +1,4 @@
-"""The reference without a language model: a planner that commands the whole team, one file a world."""
+"""The reference without a language model: a planner with full knowledge that commands the whole team."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import Mind
+from quorum.agents.skills import Effort, MissingSkill, required, skills_of
 
 
 class PlannerConfig(ComponentConfig):
@@ -34,13 +35,11 @@ def build(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     if context.topology.coordinated:
         raise ValueError("agents=planner does not talk, so it has no coordinator: choose topology=individual")
-    if world.name == "cube":
-        from quorum.agents.skills.cube.planner.search import Effort  # noqa: PLC0415
-        from quorum.agents.skills.cube.planner.team import PlannedTeam  # noqa: PLC0415 (only the world in use is loaded)
-
-        effort = Effort(config.starts, config.changes, config.rollouts, config.work)
-        return PlannedTeam(len(world.agents), world.vocabulary, effort, context.seeds.generator()).minds
-    raise ValueError(f"agents=planner has no planner for the world '{world.name}'; it has one for: cube")
+    effort = Effort(config.starts, config.changes, config.rollouts, config.work)
+    try:
+        return skills_of(world.name).planner(world, effort, context.seeds.generator())
+    except MissingSkill as missing:
+        raise required(config.name, missing) from None
 
 
 component = Component(PlannerConfig, build)

@@ -338,4 +338,9 @@ def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
     return replace(level, **changes)
 
 
-component = Component(CrafterConfig, CrafterWorld)
+def build(config: CrafterConfig, _context: None) -> CrafterWorld:
+    """Make the world."""
+    return CrafterWorld(config)
+
+
+component = Component(CrafterConfig, build)

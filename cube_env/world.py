@@ -231,4 +231,9 @@ def _layout(config: CubeConfig) -> Layout:
     return layout
 
 
-component = Component(CubeConfig, CubeWorld)
+def build(config: CubeConfig, _context: None) -> CubeWorld:
+    """Make the world."""
+    return CubeWorld(config)
+
+
+component = Component(CubeConfig, build)

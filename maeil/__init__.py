@@ -6,7 +6,7 @@ still, and orders everything that agents think and say.
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.clock import ClockUnit
-from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.component import Component, ComponentConfig, TeamContext, TopologyContext
 from maeil.mind import Act, Call, Mind, Observation, Resume, Thought, Turn, View
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.scheduler import run_episode
@@ -44,6 +44,7 @@ __all__ = [
     "TeamContext",
     "Thought",
     "Topology",
+    "TopologyContext",
     "Transition",
     "Turn",
     "View",

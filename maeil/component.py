@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,6 +27,17 @@ class ComponentConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class TopologyContext:
+    """What a topology is built for.
+
+    Attributes:
+        agents: number of embodied agents.
+    """
+
+    agents: int
+
+
+@dataclass(frozen=True, slots=True)
 class TeamContext:
     """What a team of minds is built for.
 
@@ -43,20 +54,29 @@ class TeamContext:
     models: Callable[[str], Any]
 
 
+C = TypeVar("C", bound=ComponentConfig)
+X = TypeVar("X")
+B = TypeVar("B")
+
+
 @dataclass(frozen=True, slots=True)
-class Component:
+class Component(Generic[C, X, B]):
     """A component that can be chosen in a configuration.
+
+    | kind | context | what is built |
+    |---|---|---|
+    | world | None | `maeil.world.World` |
+    | topology | `TopologyContext` | `maeil.topology.Topology` |
+    | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of the coordinator if any |
+    | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
+    | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
 
     Attributes:
         config: schema of its group's values.
-        build: makes it. Worlds: `build(config) -> World`. Topologies: `build(config, agents) -> Topology`, given the
-            number of agents. Minds: `build(config, context) -> Sequence[Mind]`, given a `TeamContext`: one for each
-            agent in index order and, when the topology is coordinated, one more for the coordinator. Providers of
-            language models: `build(config) -> Model` (`quorum.agents.llm.protocol`). Engines of sweeps:
-            `build(config) -> Engine` (`quorum.experiments.sweep.engines.protocol`).
+        build: makes it of its values and its context. A `ValueError` is a mistake in the values, told as such.
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
     """
 
-    config: type[ComponentConfig]
-    build: Callable[..., Any]
+    config: type[C]
+    build: Callable[[C, X], B]
     uses_models: bool = False

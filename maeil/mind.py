@@ -157,6 +157,10 @@ class Thought:
     failure: str = ""
 
 
+COORDINATOR = "coordinator"
+"""The name of the participant without a body, where a topology has one."""
+
+
 @runtime_checkable
 class Mind(Protocol):
     """Decides for one participant.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -89,18 +90,36 @@ class ConversationState(Protocol):
         ...
 
 
-class Topology(Protocol):
-    """A communication structure.
+class Topology(ABC):
+    """A communication structure: whose turn it is, and who may write to whom.
 
-    `turns` is asked whenever the cognitive clock has come to rest at an instant; it is a pure function of the
-    state of the conversation. The conversation is over when it gives no turn, none is under way, and no message is in
-    flight.
+    The base of every topology. A conversation is over when `turns` gives no turn, none is under way, and no message is
+    in flight.
     """
 
     name: str
-    coordinated: bool
-    """Whether a coordinator has a place in it."""
+    """Name under which it is registered."""
+    coordinated: bool = False
+    """Whether a coordinator, a mind without a body, has a place in it."""
+    dialogue: bool = False
+    """Whether the floor goes round until a message of the kind `directive` states the joint plan. Where it does not, a
+    coordinator directs."""
+    rounds: int | None = None
+    """How often those who talk may speak again: each speaker of a dialogue in all, a coordinator in answer to
+    acknowledgements. None: the topology does not bound it by a number."""
 
+    @abstractmethod
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give the turns that begin now, at most one a participant, none for one that is thinking."""
-        ...
+        """Return the turns that begin now, at most one a participant, none for one that is thinking.
+
+        It is asked whenever the cognitive clock has come to rest at an instant, and is a pure function of the state of
+        the conversation.
+        """
+
+    def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
+        """Return what a prompt tells a participant about the way in which its team talks.
+
+        Args:
+            role: its part in the topology, as the turn says; empty where all are equal.
+        """
+        return "The agents of this team may talk to each other as their turns allow."

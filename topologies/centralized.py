@@ -8,11 +8,16 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 
 LEADER, FOLLOWER = "leader", "follower"
+
+_WORDS = {
+    LEADER: "You lead this team: you tell the others what to do, and they act on your directives.",
+    FOLLOWER: "Your team has a leader. Follow its directives; when you cannot, tell it why.",
+}
 
 
 class CentralizedConfig(ComponentConfig):
@@ -27,7 +32,7 @@ class CentralizedConfig(ComponentConfig):
     """Whether directives carry the state of the cooperation constraints (EmCoop, RQ3)."""
 
 
-class Centralized:
+class Centralized(Topology):
     """Directive, acknowledgements, up to `rounds` answers, then all plan at once.
 
     In mid-episode a leader that is busy with its own plan is asked first: those who need a plan write to it, which
@@ -40,7 +45,6 @@ class Centralized:
         self._config = config
         self.coordinated = config.leader == "coordinator"
         self.rounds = config.rounds
-        """How often the leader may answer the acknowledgements."""
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the turns of the next phase of the conversation."""
@@ -51,7 +55,7 @@ class Centralized:
         directives = [
             taken for taken in conversation.taken if taken.turn.agent == leader and Act.SPEAK in taken.turn.acts
         ]
-        rounds = self.rounds
+        rounds = self._config.rounds
         if not conversation.may_speak(leader):
             return (
                 _plan(leader, conversation)
@@ -66,6 +70,10 @@ class Centralized:
             if len(directives) <= rounds:
                 return [self._direct(leader, conversation)]
         return _plan(leader, conversation)
+
+    def describe(self, role: str) -> str:
+        """Return what a prompt says of it to the leader, or to a follower."""
+        return _WORDS.get(role) or super().describe(role)
 
     def _direct(self, leader: int, conversation: ConversationState) -> Turn:
         followers = tuple(agent for agent in range(conversation.agents) if agent != leader)
@@ -97,14 +105,14 @@ def _acknowledged(directives: int, conversation: ConversationState) -> bool:
     return max(_taken(Act.ACKNOWLEDGE, conversation).values(), default=0) >= directives
 
 
-def build(config: CentralizedConfig, agents: int) -> Centralized:
+def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:
     """Make the topology.
 
     Raises:
         ValueError: the leader is not one of the agents.
     """
-    if config.leader != "coordinator" and config.leader >= agents:
-        raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {agents - 1}")
+    if config.leader != "coordinator" and config.leader >= context.agents:
+        raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {context.agents - 1}")
     return Centralized(config)
 
 

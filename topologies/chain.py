@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 
 
 class ChainConfig(ComponentConfig):
@@ -16,14 +16,13 @@ class ChainConfig(ComponentConfig):
     name: Literal["chain"]
 
 
-class Chain:
+class Chain(Topology):
     """The undecided agent with the smallest index has the turn; what it says goes to all with a larger one.
 
     Messages only go up, so nobody is woken who had its turn before, and the conversation ends with the last agent.
     """
 
     name = "chain"
-    coordinated = False
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the first undecided agent a turn to speak and plan."""
@@ -33,5 +32,17 @@ class Chain:
         later = tuple(range(agent + 1, conversation.agents))
         return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}) if later else frozenset({Act.PLAN}), later)]
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return (
+            "The agents decide one after the other. Each hears those before it and tells those after it what it is "
+            "going to do."
+        )
 
-component = Component(ChainConfig, lambda _config, _agents: Chain())
+
+def build(_config: ChainConfig, _context: TopologyContext) -> Chain:
+    """Make the topology."""
+    return Chain()
+
+
+component = Component(ChainConfig, build)

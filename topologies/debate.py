@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 from quorum.topologies.edges import everyone_but
 
 
@@ -22,7 +22,7 @@ class DebateConfig(ComponentConfig):
     """How often each speaks before all plan."""
 
 
-class Debate:
+class Debate(Topology):
     """Those who need a plan broadcast in index order, `rounds` times; then they and all whom they woke decide at once.
 
     Each has read all earlier speeches when it speaks. Those whom a broadcast has interrupted listen and decide; they do
@@ -30,21 +30,32 @@ class Debate:
     """
 
     name = "debate"
-    coordinated = False
 
     def __init__(self, config: DebateConfig) -> None:
-        self._rounds = config.rounds
+        self._config = config
+        self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the next speaker its turn, or everybody a turn to plan."""
         if not conversation.quiet:
             return []
         spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
-        for speeches in range(self._rounds):
+        for speeches in range(self._config.rounds):
             for agent in conversation.opened_by:
                 if spoken[agent] <= speeches and conversation.may_speak(agent) and conversation.agents > 1:
                     return [Turn(agent, frozenset({Act.SPEAK}), everyone_but(agent, conversation))]
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return (
+            "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
+        )
 
-component = Component(DebateConfig, lambda config, _agents: Debate(config))
+
+def build(config: DebateConfig, _context: TopologyContext) -> Debate:
+    """Make the topology."""
+    return Debate(config)
+
+
+component = Component(DebateConfig, build)

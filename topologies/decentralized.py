@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 from quorum.topologies.edges import everyone_but
 
 
@@ -21,11 +21,10 @@ class DecentralizedConfig(ComponentConfig):
     """Messages that an agent may send in one environment step; a broadcast is one."""
 
 
-class Decentralized:
+class Decentralized(Topology):
     """Whoever has a decision to make may speak with it, as long as its budget lasts; nobody waits for anybody."""
 
     name = "decentralized"
-    coordinated = False
 
     def __init__(self, config: DecentralizedConfig) -> None:
         self._budget = config.budget
@@ -41,5 +40,17 @@ class Decentralized:
             return Turn(agent, frozenset({Act.PLAN}))
         return Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), others, limit=left)
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return (
+            "Anybody may write to anybody, a few messages in each step. A message interrupts those whom it reaches, so "
+            "write what they need."
+        )
 
-component = Component(DecentralizedConfig, lambda config, _agents: Decentralized(config))
+
+def build(config: DecentralizedConfig, _context: TopologyContext) -> Decentralized:
+    """Make the topology."""
+    return Decentralized(config)
+
+
+component = Component(DecentralizedConfig, build)

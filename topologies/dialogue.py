@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.messages import MessageKind
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, TurnTaken
+from maeil.topology import ConversationState, Topology, TurnTaken
 
 OPENER, SPEAKER, ALONE = "opener", "speaker", "alone"
 
@@ -27,7 +27,7 @@ class DialogueConfig(ComponentConfig):
     says who they are."""
 
 
-class Dialogue:
+class Dialogue(Topology):
     """Turns to speak in index order, `rounds` times round; a message of the kind `directive` ends it; then all plan.
 
     Speakers write to each other, so nobody else is woken. Those of a dialogue that the coordinator opens are whom it
@@ -36,12 +36,12 @@ class Dialogue:
     """
 
     name = "dialogue"
+    dialogue = True
 
     def __init__(self, config: DialogueConfig) -> None:
-        self._rounds = config.rounds
         self.coordinated = config.opens == "coordinator"
-        self.turns_each = config.rounds
-        """How often each may speak."""
+        self._config = config
+        self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give the next speaker its turn, or everybody a turn to plan."""
@@ -53,7 +53,7 @@ class Dialogue:
         speakers = self._speakers(conversation, opening)
         if len(speakers) > 1 and not any(_stated(taken) for taken in conversation.taken):
             spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
-            for turns in range(self._rounds):
+            for turns in range(self._config.rounds):
                 for agent in speakers:
                     if spoken[agent] <= turns and conversation.may_speak(agent):
                         return [self._speak(agent, speakers, conversation)]
@@ -72,10 +72,22 @@ class Dialogue:
         )
         return Turn(agent, frozenset({Act.SPEAK}), others, limit=1, role=SPEAKER)
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return (
+            "The agents that need a plan speak one after the other, and all of them hear it; a message of the kind "
+            '"directive" ends the talk. Then all decide at once.'
+        )
+
 
 def _stated(taken: TurnTaken) -> bool:
     """Whether a speaker has stated the joint plan."""
     return taken.turn.role == SPEAKER and MessageKind.DIRECTIVE in taken.kinds
 
 
-component = Component(DialogueConfig, lambda config, _agents: Dialogue(config))
+def build(config: DialogueConfig, _context: TopologyContext) -> Dialogue:
+    """Make the topology."""
+    return Dialogue(config)
+
+
+component = Component(DialogueConfig, build)

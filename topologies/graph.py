@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 
 Edge = tuple[int, int]
 
@@ -38,14 +38,14 @@ class GraphConfig(ComponentConfig):
     """Largest distance of agents that can talk, in the world's measure, for `near`."""
 
 
-class Graph:
+class Graph(Topology):
     """Rounds in which all who need a plan speak to their neighbours at once; then they and those they woke decide."""
 
     name = "graph"
-    coordinated = False
 
     def __init__(self, config: GraphConfig) -> None:
         self._config = config
+        self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give all speakers of the round their turns, or everybody a turn to plan."""
@@ -84,6 +84,10 @@ class Graph:
             case "near":
                 return _near(conversation, config.radius)
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return "Each agent can write to its neighbours alone; what others should know has to be passed on."
+
 
 def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edge]:
     """Draw a small-world graph (Watts and Strogatz, Nature 393, 1998).
@@ -113,15 +117,15 @@ def _near(conversation: ConversationState, radius: float) -> list[Edge]:
     return found
 
 
-def build(config: GraphConfig, agents: int) -> Graph:
+def build(config: GraphConfig, context: TopologyContext) -> Graph:
     """Make the topology.
 
     Raises:
         ValueError: an edge does not join two of the agents.
     """
     for a, b in config.edges:
-        if a == b or max(a, b) >= agents:
-            raise ValueError(f"edges: ({a}, {b}) does not join two of the agents, 0 to {agents - 1}")
+        if a == b or max(a, b) >= context.agents:
+            raise ValueError(f"edges: ({a}, {b}) does not join two of the agents, 0 to {context.agents - 1}")
     return Graph(config)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState
+from maeil.topology import ConversationState, Topology
 
 
 class IndividualConfig(ComponentConfig):
@@ -16,15 +16,23 @@ class IndividualConfig(ComponentConfig):
     name: Literal["individual"]
 
 
-class Individual:
+class Individual(Topology):
     """No edges; whoever needs a plan makes one at once."""
 
     name = "individual"
-    coordinated = False
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Give every undecided agent a turn to plan."""
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
+    def describe(self, role: str) -> str:  # noqa: ARG002
+        """Return what a prompt says of it."""
+        return "Nobody talks in this team: each agent decides alone, by what it sees."
 
-component = Component(IndividualConfig, lambda _config, _agents: Individual())
+
+def build(_config: IndividualConfig, _context: TopologyContext) -> Individual:
+    """Make the topology."""
+    return Individual()
+
+
+component = Component(IndividualConfig, build)

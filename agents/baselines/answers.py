@@ -16,7 +16,7 @@ from pydantic import Field
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
 from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
-from quorum.agents.naive.answers import part, read_plan
+from quorum.agents.prompting.answers import part, read_plan
 
 
 class TalkAnswers(JointAnswers):

@@ -12,7 +12,7 @@ from maeil.world import World
 from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.answers import JointAnswers, Misread
 from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
-from quorum.agents.coordination.speaker import Speaker, SpeakerReply
+from quorum.agents.coordination.speaker import RoleSpeaker, SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
 
 
@@ -66,7 +66,7 @@ class Asker:
         retries: times that it asks again.
     """
 
-    def __init__(self, speaker: Speaker, answers: JointAnswers, world: World, retries: int) -> None:
+    def __init__(self, speaker: RoleSpeaker, answers: JointAnswers, world: World, retries: int) -> None:
         self._speaker = speaker
         self._answers = answers
         self._world = world

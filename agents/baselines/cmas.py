@@ -27,9 +27,9 @@ def build(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader("cmas", context.topology, rounds=0)
-    kit = TeamFactory(config, context)
-    followers = [Follower(kit.world, config.pause) for _ in kit.world.agents]
-    return [*followers, kit.centre(OnePlanner(kit.asker()))]
+    factory = TeamFactory(config, context)
+    followers = [Follower(factory.world, config.pause) for _ in factory.world.agents]
+    return [*followers, factory.coordinator(OnePlanner(factory.asker()))]
 
 
 component = Component(CmasConfig, build, uses_models=True)

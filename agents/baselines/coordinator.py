@@ -12,11 +12,11 @@ from maeil.world import World
 from quorum.agents.baselines.asking import Asker, NoJointPlan
 from quorum.agents.baselines.history import History
 from quorum.agents.baselines.roles import BaselineRole
-from quorum.agents.baselines.state import state_of
 from quorum.agents.coordination.joint import look, named
 from quorum.agents.coordination.memory import place, under_way
 from quorum.agents.coordination.plan_messages import directive, read_directive, read_objections, show
 from quorum.agents.coordination.speaker import note
+from quorum.agents.skills import Briefing
 
 
 class Source(Protocol):
@@ -63,14 +63,15 @@ class Coordinator:
     Args:
         source: where its joint plans come from.
         world: what the state is read from.
+        briefing: how the state is shown to it.
         history: what it remembers.
     """
 
-    def __init__(self, source: Source, world: World, history: History) -> None:
+    def __init__(self, source: Source, world: World, briefing: Briefing, history: History) -> None:
         self._source = source
         self._world = world
         self._history = history
-        self._show = state_of(world)
+        self._briefing = briefing
         self._key: object = None
         self._t = 0
         self._plans: dict[int, Plan] = {}
@@ -110,7 +111,7 @@ class Coordinator:
         self._asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
         self._blocks = {
             "asked": [view.names[agent] for agent in self._asked],
-            "state": self._show(look(self._world, view.t)),
+            "state": self._briefing.state(look(self._world, view.t)),
             "commitments": named(running, view.names),
             "history": self._history.pairs,
         }

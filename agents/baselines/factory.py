@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import TeamContext
+from maeil.mind import COORDINATOR
 from quorum.agents.baselines.asking import Asker
 from quorum.agents.baselines.coordinator import Coordinator, Source
 from quorum.agents.baselines.history import History
@@ -15,8 +16,9 @@ from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.baselines.settings import PlanningConfig
 from quorum.agents.coordination.answers import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts
-from quorum.agents.coordination.speaker import Speaker
-from quorum.agents.naive import COORDINATOR
+from quorum.agents.coordination.speaker import RoleSpeaker
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.skills import prompts_of, skills_of
 
 Forms = TypeVar("Forms", bound=JointAnswers)
 
@@ -36,13 +38,11 @@ class TeamFactory:
         self._config = config
         self._context = context
         self.world = context.world
+        self.skills = skills_of(self.world.name)
+        folder = prompts_of(self.world.name)
+        templates = Templates(self.world.name, folder, own=config.prompts_folder, kinds=("baselines", "roles"))
         self._prompts = RolePrompts(
-            "baselines",
-            BaselineRole,
-            context.world,
-            folder=config.prompts_folder,
-            rules=config.rules,
-            max_actions=config.max_actions,
+            templates, BaselineRole, self.world, rules=config.rules, max_actions=config.max_actions
         )
 
     def answers(self, forms: type[Forms]) -> Forms:
@@ -51,9 +51,9 @@ class TeamFactory:
         found: Forms = _answers(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
         return found
 
-    def speaker(self, participant: str = COORDINATOR) -> Speaker:
+    def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:
         """Give what asks the model of a participant."""
-        return Speaker(self._context.models(participant), self._prompts)
+        return RoleSpeaker(self._context.models(participant), self._prompts)
 
     def asker(self, participant: str = COORDINATOR, forms: type[JointAnswers] = JointAnswers) -> Asker:
         """Give what asks the model of a participant for joint plans."""
@@ -63,9 +63,9 @@ class TeamFactory:
         """Give an empty history."""
         return History(self._config.history_tokens)
 
-    def centre(self, source: Source) -> Coordinator:
+    def coordinator(self, source: Source) -> Coordinator:
         """Give the coordinator, whose joint plans come from a source."""
-        return Coordinator(source, self.world, self.history())
+        return Coordinator(source, self.world, self.skills.briefing(), self.history())
 
 
 @cache

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from quorum.agents.naive.blocks import write_json
+from quorum.agents.prompting.blocks import write_json
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -28,22 +28,30 @@ def build(config: Hmas1Config, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
     """
     turns = needs_dialogue("hmas1", context.topology, opens="coordinator")
-    kit = TeamFactory(config, context)
-    return [*talkers(kit, config.pause, turns), kit.centre(OnePlanner(kit.asker()))]
+    factory = TeamFactory(config, context)
+    return [*talkers(factory, config.pause, turns), factory.coordinator(OnePlanner(factory.asker()))]
 
 
-def talkers(kit: TeamFactory, pause: int, turns: int) -> list[Mind]:
+def talkers(factory: TeamFactory, pause: int, turns: int) -> list[Mind]:
     """Make the agents of a dialogue.
 
     Args:
-        kit: makes their parts.
+        factory: makes their parts.
         pause: steps that they wait without a part.
         turns: how often each may speak.
     """
-    answers = kit.answers(TalkAnswers)
+    answers = factory.answers(TalkAnswers)
     return [
-        Talker(kit.asker(name, TalkAnswers), answers, kit.world, kit.history(), pause=pause, turns=turns)
-        for name in kit.world.agents
+        Talker(
+            factory.asker(name, TalkAnswers),
+            answers,
+            factory.world,
+            factory.skills.briefing(),
+            factory.history(),
+            pause=pause,
+            turns=turns,
+        )
+        for name in factory.world.agents
     ]
 
 

@@ -22,7 +22,7 @@ from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import Follower
 from quorum.agents.coordination.joint import named
 from quorum.agents.coordination.plan_messages import Objection, feedback
-from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.coordination.topology_checks import needs_leader
 
 AGREED = "I agree."
@@ -46,7 +46,7 @@ class Reviewer(Follower):
         pause: steps that it waits without a part.
     """
 
-    def __init__(self, speaker: Speaker, answers: ReviewAnswers, world: World, pause: int) -> None:
+    def __init__(self, speaker: RoleSpeaker, answers: ReviewAnswers, world: World, pause: int) -> None:
         super().__init__(world, pause)
         self._speaker = speaker
         self._answers = answers
@@ -83,15 +83,15 @@ def build(config: Hmas2Config, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or it can answer nobody; or a template is not there.
     """
     needs_leader("hmas2", context.topology, rounds=1)
-    if getattr(context.topology, "rounds", None) == 0:
+    if context.topology.rounds == 0:
         raise ValueError(
             "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
             "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
         )
-    kit = TeamFactory(config, context)
-    answers = kit.answers(ReviewAnswers)
-    reviewers = [Reviewer(kit.speaker(name), answers, kit.world, config.pause) for name in kit.world.agents]
-    return [*reviewers, kit.centre(OnePlanner(kit.asker()))]
+    factory = TeamFactory(config, context)
+    answers = factory.answers(ReviewAnswers)
+    reviewers = [Reviewer(factory.speaker(name), answers, factory.world, config.pause) for name in factory.world.agents]
+    return [*reviewers, factory.coordinator(OnePlanner(factory.asker()))]
 
 
 component = Component(Hmas2Config, build, uses_models=True)

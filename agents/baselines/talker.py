@@ -13,12 +13,12 @@ from quorum.agents.baselines.answers import TalkAnswers
 from quorum.agents.baselines.asking import Asker, NoJointPlan
 from quorum.agents.baselines.history import History
 from quorum.agents.baselines.roles import BaselineRole
-from quorum.agents.baselines.state import state_of
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import carry_out
 from quorum.agents.coordination.joint import Rejection, impossible, look, named, unreadable
 from quorum.agents.coordination.plan_messages import directive, read_directive
 from quorum.agents.coordination.speaker import SpeakerReply
+from quorum.agents.skills import Briefing
 
 ALONE = "alone"
 """The role of an agent that has nobody to talk to (`topologies/dialogue.py`)."""
@@ -50,19 +50,28 @@ class Talker:
         asker: asks its model.
         answers: the form of its answers.
         world: what the state is read from.
+        briefing: how the state is shown to it.
         history: what it remembers.
         pause: steps that it waits without a part.
         turns: how often it may speak in a dialogue.
     """
 
     def __init__(
-        self, asker: Asker, answers: TalkAnswers, world: World, history: History, *, pause: int, turns: int
+        self,
+        asker: Asker,
+        answers: TalkAnswers,
+        world: World,
+        briefing: Briefing,
+        history: History,
+        *,
+        pause: int,
+        turns: int,
     ) -> None:
         self._asker = asker
         self._answers = answers
         self._world = world
         self._history = history
-        self._show = state_of(world)
+        self._briefing = briefing
         self._pause = pause
         self._turns = turns
         self._known: dict[int, Plan] = {}
@@ -152,4 +161,4 @@ class Talker:
         return decision
 
     def _state(self, view: View) -> object:
-        return self._show(look(self._world, view.t))
+        return self._briefing.state(look(self._world, view.t))

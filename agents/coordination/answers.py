@@ -17,7 +17,7 @@ from maeil.errors import InvalidThought
 from maeil.plans import Plan
 from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Rejection
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.naive.answers import checked, part, plan_model, read_plan, tidy
+from quorum.agents.prompting.answers import checked, part, plan_model, read_plan, tidy
 
 Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
 

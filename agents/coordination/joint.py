@@ -11,7 +11,7 @@ from maeil.mind import Observation
 from maeil.plans import Plan
 from maeil.tasks import Constraint
 from maeil.world import World
-from quorum.agents.naive.answers import plan_value
+from quorum.agents.prompting.answers import plan_value
 
 
 class Fault(StrEnum):

@@ -12,7 +12,7 @@ from maeil.actions import Vocabulary
 from maeil.messages import Draft, Message, MessageKind
 from maeil.plans import Plan, Task
 from quorum.agents.coordination.joint import named
-from quorum.agents.naive.answers import plan_value
+from quorum.agents.prompting.answers import plan_value
 
 
 @dataclass(frozen=True, slots=True)

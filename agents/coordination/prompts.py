@@ -1,34 +1,30 @@
 """Writes the prompts of the roles: one system message a role, and one message of blocks a call.
 
-A set of roles has a folder, `llamac` or `baselines`, with a template for each role. A template is looked for in the
-folder of this name in the user's folder and in `prompts/`, then in the user's folder, in `prompts/<world>/` and in
-`prompts/common/`; so the rules of a world are those that `naive` tells. The data stand in the blocks of
-`quorum.agents.naive.blocks`.
+A set of roles has a folder, `llamac` or `baselines`, with a template for each role; both share those of `roles`. The
+rules of a world are those that `naive` tells. The data stand in the blocks of `quorum.agents.prompting.blocks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from jinja2 import TemplateError
 
 from maeil.mind import View
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
-from quorum.agents.naive.blocks import write_block
-from quorum.agents.naive.prompts import SHIPPED, find_template, template_environment
-from quorum.agents.naive.vocabulary import describe
+from quorum.agents.prompting.blocks import write_block
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.vocabulary import describe
 
 
 class RolePrompts:
     """Writes the prompts of a team.
 
     Args:
-        kind: the set of roles: the name of its folder.
+        templates: where the templates are found.
         roles: the names of the templates of the roles.
         world: whose rules and vocabulary they tell.
-        folder: a folder of templates that come before the shipped ones; None: none.
         rules: template of the rules of the world.
         max_actions: actions of a plan, at most.
 
@@ -37,21 +33,14 @@ class RolePrompts:
     """
 
     def __init__(
-        self, kind: str, roles: Iterable[str], world: World, *, folder: str | None, rules: str, max_actions: int
+        self, templates: Templates, roles: Iterable[str], world: World, *, rules: str, max_actions: int
     ) -> None:
-        own = [Path(folder)] if folder is not None else []
-        places = [
-            *(place / kind for place in own),
-            SHIPPED / kind,
-            *own,
-            SHIPPED / world.name,
-            SHIPPED / "common",
-        ]
-        environment = template_environment(tuple(place.absolute() for place in places))
-        for name in (rules, *(f"{role}.jinja" for role in roles)):
-            find_template(environment, name.removesuffix(".jinja"), name, world.name, places)
-        self._system = find_template(environment, "system", "system.jinja", world.name, places)
-        self._turn = find_template(environment, "turn", "turn.jinja", world.name, places)
+        templates.find("rules", rules)
+        for role in roles:
+            templates.find(role, f"{role}.jinja")
+        self._system = templates.find("system", "system.jinja")
+        self._turn = templates.find("turn", "turn.jinja")
+        self._agents = len(world.agents)
         self._common: dict[str, object] = {
             "world": world.name,
             "actions": describe(world.vocabulary),
@@ -81,7 +70,7 @@ class RolePrompts:
             "step": view.t,
         }
         written = {name: write_block(name, value) for name, value in {"turn": turn, **blocks}.items() if value}
-        who = {**self._common, "role": role, "name": view.name}
+        who = {**self._common, "role": role, "name": view.name, "embodied": view.agent < self._agents}
         try:
             return (
                 ChatMessage(ChatRole.SYSTEM, self._system.render(who).strip()),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -12,9 +10,9 @@ from maeil.mind import Call, View
 from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import AnswerFormat, Model, Origin, Request
-from quorum.agents.naive.mind import UNSET
-from quorum.agents.naive.records import answered, unanswered
+from quorum.agents.llm.protocol import AnswerFormat, Model
+from quorum.agents.prompting.call_records import answered, unanswered
+from quorum.agents.prompting.requests import RequestCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +30,20 @@ class SpeakerReply:
     call: Call
 
 
-class Speaker:
+class RoleSpeaker:
     """Asks the model of one participant.
 
     Args:
         model: what answers.
         prompts: writes the prompts.
-        codes: the rules beyond grammar that answers are judged by, for the records of rejections.
+        rules: those beyond grammar that answers are judged by, for the records of rejections.
     """
 
-    def __init__(self, model: Model, prompts: RolePrompts, codes: Mapping[str, Rule] = MappingProxyType({})) -> None:
+    def __init__(self, model: Model, prompts: RolePrompts, rules: Mapping[str, Rule] = MappingProxyType({})) -> None:
         self._model = model
         self._prompts = prompts
-        self._codes = {**GRAMMAR, **codes}
-        self._seen: Counter[bytes] = Counter()
+        self._rules = {**GRAMMAR, **rules}
+        self._requests = RequestCounter()
 
     async def ask(self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object]) -> SpeakerReply:
         """Ask in a role; a prompt that was asked before is another sample of it.
@@ -61,9 +59,7 @@ class Speaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks)
-        digest = hashlib.sha256("\0".join(message.content for message in messages).encode()).digest()
-        self._seen[digest] += 1
-        request = Request(messages, wanted, UNSET, self._seen[digest] - 1, Origin(view.name, view.t))
+        request = self._requests.request(messages, wanted, view)
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:
@@ -73,7 +69,7 @@ class Speaker:
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
         """Note in the record of a call what the rules found wrong with it: the keys that the metrics `gates.*` read."""
         found = [
-            {"code": r.code, "constraint": self._codes[r.code].constraint, "agents": list(r.agents)} for r in rejections
+            {"code": r.code, "constraint": self._rules[r.code].constraint, "agents": list(r.agents)} for r in rejections
         ]
         return _noted(call, rejections=found) if found else call
 

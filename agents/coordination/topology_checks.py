@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from maeil.topology import Topology
 
-DIALOGUE = "dialogue"
-
 
 def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
     """Check that a coordinator directs the team.
@@ -18,7 +16,7 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
     Raises:
         ValueError: none does; or it only opens a dialogue, in which nobody can object to it.
     """
-    if not topology.coordinated or topology.name == DIALOGUE:
+    if not topology.coordinated or topology.dialogue:
         has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
         raise ValueError(
             f"agents={agents} needs a coordinator, and topology={topology.name} {has}: "
@@ -27,7 +25,7 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
 
 
 def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
-    """Check that the team talks in a dialogue, and give how often each may speak in it.
+    """Check that the team talks in a dialogue, and return how often each may speak in it.
 
     Args:
         agents: name of the minds.
@@ -37,8 +35,7 @@ def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
     Raises:
         ValueError: it does not, or somebody else begins.
     """
-    turns = getattr(topology, "turns_each", None)
-    if topology.name != DIALOGUE or turns is None:
+    if not topology.dialogue or topology.rounds is None:
         raise ValueError(
             f"agents={agents} talks in a dialogue, and topology={topology.name} is none: "
             f"set topology=dialogue topology.opens={opens}"
@@ -49,4 +46,4 @@ def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
             f"agents={agents} talks in a dialogue that the {opens} opens, and here the {other} does: "
             f"set topology.opens={opens}"
         )
-    return int(turns)
+    return topology.rounds

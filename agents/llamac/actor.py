@@ -9,13 +9,14 @@ from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import carry_out
+from quorum.agents.coordination.joint import Fault, Joint, Rejection
 from quorum.agents.coordination.plan_messages import Objection, feedback, read_directive
-from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.gates import Fault, Gates, Joint, Rejection, Rule
 from quorum.agents.llamac.roles import LlamacRole
 from quorum.agents.llamac.settings import LlamacConfig
-from quorum.agents.naive.answers import plan_value
+from quorum.agents.prompting.answers import plan_value
+from quorum.agents.skills import Gates
 
 
 class ConfirmationFailed(EpisodeStop):
@@ -38,7 +39,9 @@ class Actor:
         settings: switches and bounds.
     """
 
-    def __init__(self, speaker: Speaker, answers: Answers, gates: Gates, world: World, settings: LlamacConfig) -> None:
+    def __init__(
+        self, speaker: RoleSpeaker, answers: Answers, gates: Gates, world: World, settings: LlamacConfig
+    ) -> None:
         self._speaker = speaker
         self._answers = answers
         self._gates = gates
@@ -108,8 +111,8 @@ class Actor:
         """What becomes of a part that is not confirmed when nobody is asked any more."""
         if self._settings.on_exhaust == "fail":
             raise ConfirmationFailed(f"{view.name}: {rejection.code}: {rejection.text}")
-        code: Rule = self._gates.codes[rejection.code]
-        legal = code.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
+        rule = self._gates.rules[rejection.code]
+        legal = rule.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
         if self._settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code}): {plan.rationale}")

@@ -14,12 +14,13 @@ from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
 from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
 from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
-from quorum.agents.coordination.speaker import Speaker, note
+from quorum.agents.coordination.speaker import RoleSpeaker, note
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.decision import Decision
 from quorum.agents.llamac.roles import CRITICS, LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.skills import Briefing
 
 
 class ScrutinyFailed(EpisodeStop):
@@ -48,19 +49,27 @@ class TripletCritic:
         speaker: asks the model.
         answers: the forms of the answers.
         scrutiny: judges joint plans.
+        briefing: how a state is shown to the critics.
         world: what the state and the score are read from.
         settings: switches and bounds.
     """
 
     def __init__(
-        self, speaker: Speaker, answers: Answers, scrutiny: Scrutiny, world: World, settings: LlamacConfig
+        self,
+        speaker: RoleSpeaker,
+        answers: Answers,
+        scrutiny: Scrutiny,
+        briefing: Briefing,
+        *,
+        world: World,
+        settings: LlamacConfig,
     ) -> None:
         self._speaker = speaker
         self._answers = answers
         self._scrutiny = scrutiny
         self._world = world
         self._settings = settings
-        self._gates = scrutiny.gates
+        self._briefing = briefing
         self._memory = Memory(settings.memory, world.agents)
         self._suggested: dict[int, Plan] = {}
         self._decision: Decision | None = None
@@ -126,7 +135,7 @@ class TripletCritic:
 
     def _remember(self, view: View, decision: Decision) -> None:
         """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
-        if (digest := self._gates.digest(decision.sight)) is not None:
+        if (digest := self._briefing.digest(decision.sight)) is not None:
             self._memory.begin(Epoch(view.t, digest, decision.plans, self._world.progress()))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
@@ -238,6 +247,6 @@ class TripletCritic:
         return {
             "asked": [self._world.agents[agent] for agent in asked],
             "memory": self._memory.epochs,
-            "state": self._gates.state(decision.sight),
+            "state": self._briefing.state(decision.sight),
             "commitments": named(decision.running, self._world.agents),
         }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import GRAMMAR, Fault, Joint, Rejection, Rule, Sight, impossible
-from quorum.agents.llamac.gates import Gates
+from quorum.agents.skills import Gates
 
 
 class Scrutiny:
@@ -21,20 +21,20 @@ class Scrutiny:
 
     def __init__(self, world: World, gates: Gates, *, enabled: bool) -> None:
         self._world = world
-        self.gates = gates
+        self._gates = gates
         self._enabled = enabled
-        self.codes: Mapping[str, Rule] = {**GRAMMAR, **gates.codes}
+        self._rules: Mapping[str, Rule] = {**GRAMMAR, **gates.rules}
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
         """Tell what is wrong with a joint plan; nothing when it passes."""
         refused = impossible(self._world, joint.plans)
         if refused or not self._enabled:
             return refused
-        return tuple(self.gates.scrutinize(sight, joint))
+        return tuple(self._gates.scrutinize(sight, joint))
 
     def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
         """Whether only conflicts are wrong, which can be repaired by dropping plans."""
-        return all(self.codes[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
+        return all(self._rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
 
     def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
         """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.

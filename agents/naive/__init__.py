@@ -10,14 +10,11 @@ from pydantic import Field
 
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, TeamContext
-from maeil.mind import Mind, View
+from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptSet, PromptWriter
-
-COORDINATOR = "coordinator"
-"""Name under which a coordinator asks for its language model."""
 
 
 class NaiveConfig(ComponentConfig):
@@ -65,4 +62,4 @@ def _answers(actions: tuple[type[SymbolicAction], ...], max_actions: int) -> Ans
 
 component = Component(NaiveConfig, build, uses_models=True)
 
-__all__ = ["COORDINATOR", "NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]
+__all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

@@ -12,37 +12,22 @@ A turn that may do both wants both. Recipients are names of those whom the turn 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 from typing import Annotated, Any, Literal
 
-import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
-from maeil.plans import Plan, Task
+from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.prompting.answers import Part, checked, part, plan_model, plan_value, read_plan, tidy
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
-
-
-class Part(BaseModel):
-    """Base of every part of an answer: nothing unknown in it, and nothing to be changed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TaskAnswer(Part):
-    """What a plan is for, so that plans of several agents can be compared."""
-
-    kind: Annotated[str, Field(min_length=1, max_length=60, description='what is done, e.g. "deliver"')]
-    target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
 
 
 class MessageAnswer(Part):
@@ -124,74 +109,6 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
     return answer
 
 
-def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Reduce a schema of pydantic's to what providers' strict modes take.
-
-    No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
-    may be left out has null among its values, or a default that can be given.
-    """
-    if "$ref" in schema:
-        return {"$ref": schema["$ref"]}
-    found: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in ("title", "default", "discriminator"):
-            continue
-        if key in ("properties", "$defs"):
-            found[key] = {name: tidy(part) for name, part in value.items()}
-        elif isinstance(value, dict):
-            found[key] = tidy(value)
-        elif key in ("anyOf", "oneOf", "allOf"):
-            found["anyOf" if key == "oneOf" else key] = [tidy(part) for part in value]
-        elif key == "prefixItems" and all(part == value[0] for part in value):
-            found["items"] = tidy(value[0])
-        else:
-            found[key] = value
-    if "properties" in found:
-        found["required"] = list(found["properties"])
-    return found
-
-
-def plan_model(vocabulary: Vocabulary, max_actions: int) -> type[BaseModel]:
-    """Make the model of a plan.
-
-    Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
-    """
-    action: Any = reduce(or_, vocabulary)
-    if len(vocabulary.names) > 1:
-        action = Annotated[action, Field(discriminator="action")]
-    return part(
-        "PlanAnswer",
-        "A plan: its actions are carried out in order; one that fails ends the plan.",
-        rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
-        task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
-        actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
-    )
-
-
-def checked(model: type[BaseModel], value: object) -> Any:
-    """Validate an answer.
-
-    Raises:
-        InvalidThought: it is not what the model asks for; the reasons say what to mend.
-    """
-    try:
-        # By way of JSON, so that strict means: no number in quotes, but the name of an enum's member is right.
-        return model.model_validate_json(orjson.dumps(value), strict=True)
-    except ValidationError as error:
-        raise InvalidThought(tuple(_reason(found) for found in error.errors())) from None
-    except TypeError as error:
-        raise InvalidThought((f"the answer is not JSON: {error}",)) from None
-
-
-def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
-    """Make a model at run time, all of whose fields are required."""
-    required: Any = {key: (kind, ...) for key, kind in fields.items()}
-    model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
-    return model
-
-
 def _name(view: View) -> str:
     """Name of an answer: its keys."""
     keys = ["messages"] if view.turn.acts & _TALK else []
@@ -244,24 +161,3 @@ def _names(recipients: Sequence[int], view: View) -> list[str]:
     if len(recipients) > 1 and set(recipients) == set(view.turn.recipients):
         return [ALL]
     return [view.names[recipient] for recipient in recipients]
-
-
-def read_plan(answer: Any) -> Plan:
-    """Make a plan of the part of a validated answer that `plan_model` describes."""
-    task = Task(answer.task.kind, answer.task.target) if answer.task is not None else None
-    return Plan(tuple(answer.actions), task, answer.rationale)
-
-
-def plan_value(plan: Plan) -> dict[str, Any]:
-    """Write a plan as JSON-ready data: the inverse of `read_plan`."""
-    return {
-        "rationale": plan.rationale,
-        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
-        "actions": [action.model_dump(mode="json") for action in plan.actions],
-    }
-
-
-def _reason(error: Any) -> str:
-    """Say what is wrong with one value, and where."""
-    where = ".".join(map(str, error["loc"]))
-    return f"{where or 'answer'}: {error['msg']}"

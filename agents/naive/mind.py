@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from dataclasses import replace
 
 from maeil.errors import InvalidThought
 from maeil.mind import Call, Thought, View
 from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
+from quorum.agents.llm.protocol import Model
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
-from quorum.agents.naive.records import answered, unanswered
-
-UNSET = Sampling(temperature=None, max_tokens=4096)
-"""What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
+from quorum.agents.prompting.call_records import answered, unanswered
+from quorum.agents.prompting.requests import RequestCounter
 
 
 class NaiveMind:
@@ -42,14 +38,15 @@ class NaiveMind:
         self._prompts = prompts
         self._answers = answers
         self._repairs = repairs
-        self._asked: Counter[bytes] = Counter()
+        self._requests = RequestCounter()
 
     async def think(self, view: View) -> Thought:
         """Ask the model, and read its answer."""
         calls: list[Call] = []
         reasons: tuple[str, ...] = ()
         for repair in range(self._repairs + 1):
-            request = self._request(replace(view, problems=(*view.problems, *reasons)))
+            turn = replace(view, problems=(*view.problems, *reasons))
+            request = self._requests.request(self._prompts.write(turn), self._answers.wanted(turn), turn)
             try:
                 reply = await self._model.complete(request)
             except AnswerInvalid as error:
@@ -62,24 +59,6 @@ class NaiveMind:
                 continue
             return replace(thought, calls=(*calls, answered(reply, repairs=min(repair, 1))))
         return Thought(failure=_no_answer(reasons), calls=tuple(calls))
-
-    def _request(self, view: View) -> Request:
-        """Ask for the answer to a turn; a prompt that was asked before is another sample of it."""
-        messages = self._prompts.write(view)
-        digest = _digest(messages)
-        self._asked[digest] += 1
-        return Request(
-            messages,
-            self._answers.wanted(view),
-            UNSET,
-            sample=self._asked[digest] - 1,
-            origin=Origin(view.name, view.t),
-        )
-
-
-def _digest(messages: tuple[ChatMessage, ...]) -> bytes:
-    joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
-    return hashlib.sha256(joined.encode()).digest()
 
 
 def _no_answer(reasons: tuple[str, ...]) -> str:

@@ -6,19 +6,16 @@ every turn, so that a provider's prompt cache can keep it), `rules` (the rules o
 `prompts/<world>/`, then in `prompts/common/`.
 
 The templates decide the words and the order; what they print of the world and of other agents are the blocks of
-`quorum.agents.naive.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
+`quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
 equal runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import TemplateError
 from pydantic import BaseModel, ConfigDict, Field
 
 from maeil.messages import Message
@@ -28,11 +25,10 @@ from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.naive.answers import ALL
-from quorum.agents.naive.blocks import write_block, write_json
-from quorum.agents.naive.vocabulary import describe
-
-SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
-"""Where the templates of this project are."""
+from quorum.agents.prompting.blocks import write_block
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.vocabulary import describe
+from quorum.agents.skills import prompts_of
 
 
 class PromptSet(BaseModel):
@@ -64,25 +60,20 @@ class PromptWriter:
     """
 
     def __init__(self, prompts: PromptSet, world: World, topology: Topology, max_actions: int) -> None:
-        places = [SHIPPED / world.name, SHIPPED / "common"]
-        if prompts.folder is not None:
-            places.insert(0, Path(prompts.folder))
-        environment = template_environment(tuple(place.absolute() for place in places))
         self._world = world.name
+        self._topology = topology
         self._vocabulary = world.vocabulary.names
         self._common: dict[str, Any] = {
             "world": world.name,
-            "topology": topology.name,
             "actions": describe(world.vocabulary),
             "action_names": world.vocabulary.names,
             "max_actions": max_actions,
             "agents": len(world.agents),
             "prompts": prompts.model_dump(),
         }
-        found = {}
-        for part in ("system", "rules", "turn"):
-            found[part] = find_template(environment, part, getattr(prompts, part), world.name, places)
-        self._system, self._turn = found["system"], found["turn"]
+        templates = Templates(world.name, prompts_of(world.name), own=prompts.folder)
+        templates.find("rules", prompts.rules)
+        self._system, self._turn = templates.find("system", prompts.system), templates.find("turn", prompts.turn)
         self._systems: dict[str, str] = {}
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:
@@ -99,6 +90,7 @@ class PromptWriter:
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
             "may_plan": Act.PLAN in view.turn.acts,
             "role": view.turn.role,
+            "how_the_team_talks": self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
             "has_plan": view.plan is not None,
             "blocks": self._blocks(view),
@@ -118,7 +110,7 @@ class PromptWriter:
         turn = {
             "world": self._world,
             "vocabulary": self._vocabulary,
-            "topology": self._common["topology"],
+            "topology": self._topology.name,
             "you": view.name,
             "team": view.names,
             "step": view.t,
@@ -139,40 +131,6 @@ class PromptWriter:
             "problems": view.problems,
         }
         return {name: write_block(name, value) for name, value in values.items() if value or name == "observation"}
-
-
-@cache
-def template_environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
-    """Give what reads templates, one for all teams of a process: to compile a template takes longer than to fill it."""
-    environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(places),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-        autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
-    )
-    environment.filters["json"] = write_json
-    return environment
-
-
-def find_template(
-    environment: ImmutableSandboxedEnvironment, part: str, name: str, world: str, places: Sequence[Path]
-) -> Template:
-    """Find a template.
-
-    Raises:
-        ValueError: it is not there, or cannot be read.
-    """
-    try:
-        return environment.get_template(name)
-    except TemplateNotFound:
-        where = ", ".join(str(place) for place in places)
-        raise ValueError(
-            f"prompts: there is no template {name!r} ({part}) for the world '{world}' in {where}"
-        ) from None
-    except TemplateError as error:
-        raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
 
 
 def _message(message: Message, names: Sequence[str]) -> dict[str, object]:

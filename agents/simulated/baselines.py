@@ -1,18 +1,18 @@
-"""The simulated speaker in the roles of the baselines. The joint plans are each world's own; all else is here."""
+"""The simulated model in the roles of the baselines. The joint plans are those of the world's speaker."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import orjson
 
 from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.coordination.joint import Joint
 from quorum.agents.coordination.plan_messages import read_plans
-from quorum.agents.llamac.gates import Gates, Joint
-from quorum.agents.simulated.llamac import Proposer, entries
+from quorum.agents.simulated.llamac import entries
+from quorum.agents.skills import Speaker, skills_of
 
 ROLES = frozenset(BaselineRole)
 """The roles that `play` answers in."""
@@ -21,59 +21,51 @@ SIDES = ("exploiter", "explorer")
 """Whose rules the planners make joint plans by: debaters in turn, all others by the first."""
 
 
-def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
-        world: the rules of its world.
+        speaker: the rules of its world.
         poor: probability that a choice is made at random, or turned into its contrary.
         rng: for the choices.
-
-    Raises:
-        BadRequest: the rules make plans of actions that the vocabulary does not have.
     """
     given = {name: orjson.loads(text) for name, text in blocks.items()}
-    world.check(frozenset(given["turn"]["vocabulary"]))
     match given["turn"]["role"]:
         case BaselineRole.REVIEWER:
-            return _review(given, blocks["observation"], world, rng.random() < poor)
+            return _review(given, blocks["observation"], speaker, rng.random() < poor)
         case BaselineRole.TALKER:
-            return _talk(given, world, poor, rng)
+            return _talk(given, speaker, poor, rng)
         case BaselineRole.DEBATER if "own" in given:
             return {"thoughts": "I go with the most.", "plans": _side_with_most(given, poor, rng)}
         case role:
             side = SIDES[int(given.get("debater", "0").rpartition("_")[2]) % len(SIDES)]
-            return {"thoughts": f"I am the {role}.", "plans": entries(given, side, world, poor, rng)}
+            return {"thoughts": f"I am the {role}.", "plans": entries(given, side, speaker, poor, rng)}
 
 
-def _review(given: Mapping[str, Any], seen: str, world: Proposer, turned: bool) -> dict[str, Any]:
-    """Object to what LLaMAC's rules of confirmation refuse: what cannot be done, and what brings nothing nearer."""
+def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: bool) -> dict[str, Any]:
+    """Object to what the world's gates do not confirm; agree where it has none."""
     turn = given["turn"]
     agent = turn["team"].index(turn["you"])
-    plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
-    vocabulary = import_module(f"quorum.agents.skills.{turn['world']}.vocabulary").VOCABULARY
-    joint = Joint(read_plans(plans, vocabulary, turn["team"]))
-    wrong = _gates(turn["world"]).confirm(agent, world.read_observation(seen), joint)
-    reason = wrong.text if wrong is not None else ""
+    skills = skills_of(turn["world"])
+    reason = ""
+    if skills.has("gates"):
+        plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
+        joint = Joint(read_plans(plans, speaker.vocabulary, turn["team"]))
+        wrong = skills.gates(speaker.vocabulary).confirm(agent, speaker.read_observation(seen), joint)
+        reason = wrong.text if wrong is not None else ""
     if turned:
         reason = "" if reason else "I would rather do something else."
     return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
 
 
-def _gates(world: str) -> Gates:
-    """The rules of confirmation of a world; only those of the world in use are loaded."""
-    gates: Gates = getattr(import_module(f"quorum.agents.skills.{world}.gates"), f"{world.capitalize()}Gates")()
-    return gates
-
-
-def _talk(given: Mapping[str, Any], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def _talk(given: Mapping[str, Any], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
     """Propose as the first to speak; state the joint plan after that, or alone: the coordinator's, or one's own."""
     proposal = given.get("proposal", {})
     if proposal and rng.random() >= poor:
         plans = [{"agent": agent, "plan": plan} for agent, plan in proposal.items() if agent in given["asked"]]
     else:
-        plans = entries(given, SIDES[0], world, poor, rng)
+        plans = entries(given, SIDES[0], speaker, poor, rng)
     if "dialogue" in given or len(given["asked"]) == 1:
         return {"thoughts": "It is time to act.", "message": "This is our plan.", "plans": plans}
     tasks = "; ".join(f"{entry['agent']}: {_task(entry['plan'])}" for entry in plans)

@@ -1,104 +1,50 @@
-"""The simulated speaker in the roles of LLaMAC. The joint plans are each world's own; all else is here."""
+"""The simulated model in the roles of LLaMAC. The joint plans are those of the world's speaker; all else is here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import orjson
 
-from maeil.mind import Observation
-from maeil.plans import Plan
 from quorum.agents.llamac.roles import LlamacRole
-from quorum.agents.naive.answers import plan_value
+from quorum.agents.prompting.answers import plan_value
+from quorum.agents.skills import Brief, Speaker
 
 ROLES = frozenset(LlamacRole)
 """The roles that `play` answers in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What a critic is asked.
-
-    Attributes:
-        role: `explorer` or `exploiter`.
-        state: the block of that name, as JSON.
-        running: what is left of the plans of other agents, as JSON, by index.
-        asked: agents to plan for, ascending.
-        poor: probability, for each agent, that its part is made at random.
-        rng: for the choices.
-        told: agents whose parts the rules have found wrong, in the proposal before.
-    """
-
-    role: str
-    state: Any
-    running: Mapping[int, Mapping[str, Any]]
-    asked: Sequence[int]
-    poor: float
-    rng: np.random.Generator
-    told: frozenset[int]
-
-    def drawn_at_random(self) -> list[int]:
-        """Draw the agents whose parts are made at random, for this call.
-
-        A part that was found wrong is made by the rules then, as the simulated speaker's first choice alone is at
-        random, and what it hears afterwards puts it right.
-        """
-        drawn = self.rng.random(len(self.asked)) < self.poor
-        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
-
-
-class Proposer(Protocol):
-    """What the module of a world offers."""
-
-    def check(self, vocabulary: frozenset[str]) -> None:
-        """Refuse a vocabulary that the rules make no plans of."""
-        ...
-
-    def propose(self, brief: Brief) -> Mapping[int, Plan]:
-        """Make a joint plan."""
-        ...
-
-    def read_observation(self, text: str) -> Observation:
-        """Read the observation of a prompt."""
-        ...
-
-
-def play(blocks: Mapping[str, str], world: Proposer, poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
-        world: the rules of its world.
+        speaker: the rules of its world.
         poor: probability that a choice is made at random.
         rng: for the choices.
-
-    Raises:
-        BadRequest: the rules make plans of actions that the vocabulary does not have.
     """
     given = {name: orjson.loads(text) for name, text in blocks.items()}
     turn = given["turn"]
-    world.check(frozenset(turn["vocabulary"]))
     role = turn["role"]
     if role == LlamacRole.ACTOR:
         failed = given["failed_check"]
         return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
     if role == LlamacRole.ASSESSOR:
         return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
-    return {"thoughts": f"I am the {role}.", "plans": entries(given, role, world, poor, rng)}
+    return {"thoughts": f"I am the {role}.", "plans": entries(given, role, speaker, poor, rng)}
 
 
 def entries(
-    given: Mapping[str, Any], role: str, world: Proposer, poor: float, rng: np.random.Generator
+    given: Mapping[str, Any], role: str, speaker: Speaker[Any], poor: float, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
     """Make a joint plan by the rules of a world.
 
     Args:
         given: the blocks of the prompt.
         role: `explorer` or `exploiter`.
-        world: the rules.
+        speaker: the rules of the world.
         poor: probability, for each agent, that its part is made at random.
         rng: for the choices.
 
@@ -110,7 +56,7 @@ def entries(
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]
     told = frozenset(index[name] for name in _told(given))
-    plans = world.propose(Brief(role, given["state"], running, asked, poor, rng, told))
+    plans = speaker.propose(Brief(role, given["state"], running, asked, poor, rng, told))
     return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
 
 

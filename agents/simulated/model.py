@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.naive.answers import write
-from quorum.agents.simulated import baselines, inject_errors
-from quorum.agents.simulated.llamac import ROLES, play
+from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view
+from quorum.agents.simulated.uninformed import UninformedSpeaker
+from quorum.agents.skills import Speaker, skills_of
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
@@ -27,8 +27,8 @@ Money = Annotated[float, Field(ge=0)]
 NAME = "simulated"
 """What it calls itself; everything that is made of its answers says so."""
 
-WORLDS = ("cube", "crafter", "transport", "squeeze")
-"""Worlds that it has rules for."""
+UNINFORMED = "simulated (uninformed)"
+"""What it calls itself in a world that it has no rules for."""
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -59,7 +59,9 @@ class SimulatedSettings(BaseModel):
 
 
 class SimulatedModel:
-    """Answers the requests of all minds of this project that ask a model, by the rules of a world's rule-based minds.
+    """Answers the requests of all minds of this project that ask a model, by the rules of the world's speaker.
+
+    In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`.
 
     It reads the blocks of the prompt and nothing else, keeps nothing from request to request, and answers in the format
     that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on what follows
@@ -79,10 +81,10 @@ class SimulatedModel:
         """Answer a request.
 
         Raises:
-            BadRequest: there are no rules for the world or the vocabulary of the prompt, or its blocks cannot be read.
+            BadRequest: there are no rules for the vocabulary of the prompt, or its blocks cannot be read.
         """
         begin = time.perf_counter()
-        text, finish = self._speak(request)
+        text, finish, name = self._speak(request)
         if self._settings.latency:
             await asyncio.sleep(self._settings.latency)
         usage = Usage(_tokens(*(message.content for message in request.messages)), _tokens(text))
@@ -93,12 +95,13 @@ class SimulatedModel:
             usage.prompt * self._settings.usd_per_million_prompt
             + usage.completion * self._settings.usd_per_million_completion
         ) / 1e6
-        return Reply(text, finish, usage, usd, time.perf_counter() - begin, NAME, simulated=True)
+        return Reply(text, finish, usage, usd, time.perf_counter() - begin, name, simulated=True)
 
-    def _speak(self, request: Request) -> tuple[str, Finish]:
+    def _speak(self, request: Request) -> tuple[str, Finish, str]:
+        """Return the answer, why it ends, and the name under which the model gives it."""
         blocks, later = find_blocks(request)
         if not blocks:
-            return _without_world(request), Finish.STOP
+            return _without_world(request), Finish.STOP, NAME
         settings = self._settings
         chance, choice, fault = (
             np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, request.sample)
@@ -106,10 +109,12 @@ class SimulatedModel:
         refuses, malforms, invalidates, adds = (
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
+        schema = request.answer.schema if request.answer is not None else {}
+        speaker, name = _speaker(blocks, schema)
         if refuses:
-            return inject_errors.REFUSAL, Finish.REFUSAL
-        value = _answer(blocks, settings.poor, choice)
-        if request.answer is not None and (most := _most_actions(request.answer.schema)) is not None:
+            return inject_errors.REFUSAL, Finish.REFUSAL, name
+        value = _answer(blocks, speaker, settings.poor, choice)
+        if (most := _most_actions(schema)) is not None:
             for plan in inject_errors.plans_of(value):
                 del plan["actions"][most:]
         if invalidates:
@@ -117,28 +122,44 @@ class SimulatedModel:
             value = change(value, fault) or value
         text = orjson.dumps(value).decode()
         if malforms:
-            return inject_errors.break_json(text, fault), Finish.STOP
-        return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP
+            return inject_errors.break_json(text, fault), Finish.STOP, name
+        return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
 
 
-def _answer(blocks: Mapping[str, str], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn, or in a role of LLaMAC or of the baselines, by the rules of the world."""
+def _speaker(blocks: Mapping[str, str], schema: Mapping[str, Any]) -> tuple[Speaker[Any], str]:
+    """Return the speaker of the world of a prompt, and the name of the model that speaks by it."""
     try:
         turn = orjson.loads(blocks["turn"])
-        world, vocabulary = turn["world"], frozenset(turn["vocabulary"])
-        if world not in WORLDS:
-            raise BadRequest(
-                f"llm=simulated has no rules for the world '{world}'; it has rules for: {', '.join(WORLDS)}"
-            )
-        speaker: Any = import_module(f"quorum.agents.skills.{world}.speaker")  # only the world in use is loaded
-        if turn["role"] in ROLES:
-            return play(blocks, speaker, poor, rng)
-        if turn["role"] in baselines.ROLES:
+        skills, vocabulary = skills_of(turn["world"]), frozenset(turn["vocabulary"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unreadable(error) from error
+    if not skills.has("speaker"):
+        return UninformedSpeaker(schema), UNINFORMED
+    speaker = skills.speaker()
+    try:
+        speaker.check_vocabulary(vocabulary)
+    except ValueError as error:
+        told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
+        raise BadRequest(f"{told}: {error}") from error
+    return speaker, NAME
+
+
+def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Answer a turn, or in a role of LLaMAC or of the baselines, by the rules of the world."""
+    try:
+        role = orjson.loads(blocks["turn"])["role"]
+        if role in llamac.ROLES:
+            return llamac.play(blocks, speaker, poor, rng)
+        if role in baselines.ROLES:
             return baselines.play(blocks, speaker, poor, rng)
         view = read_view(blocks, speaker.read_observation(blocks["observation"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error
-    return write(speaker.answer(view, vocabulary, poor, rng), view)
+        raise _unreadable(error) from error
+    return write(speaker.answer(view, poor, rng), view)
+
+
+def _unreadable(error: Exception) -> BadRequest:
+    return BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}")
 
 
 def _most_actions(schema: object) -> int | None:

@@ -13,7 +13,7 @@ from maeil.plans import PlanStatus, Task
 from maeil.tasks import TaskState
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.naive.answers import ALL
-from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.prompting.blocks import read_blocks
 
 
 def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessage]]:

@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from maeil.user_errors import UserError
 from quorum.experiments.bench.cube_plots import draw
 from quorum.experiments.bench.cube_published import SOURCE
 from quorum.experiments.bench.cube_rows import subjects
 from quorum.experiments.bench.cube_study import Growth, Study, study
 from quorum.experiments.bench.measure import Progress, Row, measure
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.common.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1

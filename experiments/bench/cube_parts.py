@@ -128,7 +128,7 @@ def _arguments(model: type[SymbolicAction], name: str, n: int) -> dict[str, Any]
 
 
 def _world(n: int, vocabulary: str) -> CubeWorld:
-    world = component.build(_configuration(n, vocabulary))
+    world = component.build(_configuration(n, vocabulary), None)  # type: ignore[arg-type] # by its name
     assert isinstance(world, CubeWorld)
     return world
 

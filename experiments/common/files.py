@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:

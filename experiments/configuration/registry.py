@@ -1,159 +1,107 @@
-"""The one place where components are found by name.
+"""The registries of components: worlds, minds, topologies, providers of language models, engines of sweeps.
 
-A component comes from this project (the tables below, imported when asked for), from an installed package that declares
-an entry point (`quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`, `quorum.engines`, each
-resolving to a `maeil.component.Component`), or from a module named by `--plugin`, which is imported and calls
-`worlds.register("name", component)` itself. Nothing that a configuration file names is imported.
+Packages offer theirs by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
+`quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin` calls
+`worlds.register("name", component)`.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.registry import Registry
 
 if TYPE_CHECKING:
-    from maeil.component import Component
+    from collections.abc import Sequence
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@cache
-def _offers(_path: tuple[str, ...]) -> Any:
-    """Give the entry points of the packages on `sys.path`, which are read once: it takes 10 ms.
-
-    They are `EntryPoints` from Python 3.12 on and `SelectableGroups` before, both with `select`.
-    """
-    return entry_points()
+    from maeil.component import Component, TeamContext, TopologyContext
+    from maeil.mind import Mind
+    from maeil.topology import Topology
+    from maeil.world import World
+    from quorum.agents.llm.protocol import Model
+    from quorum.experiments.sweep.engines.protocol import Engine
 
 
-class Registry:
-    """The components of one kind, by name.
+def _component() -> type[Component[Any, Any, Any]]:
+    from maeil.component import Component  # noqa: PLC0415 (pydantic, which `quorum list` does without)
 
-    Args:
-        kind: what they are, as messages call one of them.
-        plural: what they are, as messages call several.
-        group: the configuration group that chooses among them.
-        entry_points: the entry-point group in which packages offer theirs.
-        builtin: this project's own: name to module; the module has an attribute `component`.
-    """
-
-    def __init__(self, kind: str, plural: str, group: str, entry_points: str, builtin: Mapping[str, str]) -> None:
-        self.kind = kind
-        self.plural = plural
-        self.group = group
-        self.entry_points = entry_points
-        self._builtin = dict(builtin)
-        self._registered: dict[str, Component] = {}
-
-    def register(self, name: str, component: Component) -> None:
-        """Offer a component under a name.
-
-        Raises:
-            UserError: the name is taken, or is not made of lowercase letters, digits and underscores.
-        """
-        if not _NAME.fullmatch(name):
-            raise UserError(f"{self.kind} {name!r}: a name is lowercase letters, digits and underscores")
-        if name in self.names():
-            raise UserError(f"{self.kind} {name!r} is registered already: take another name")
-        self._registered[name] = component
-
-    def names(self) -> tuple[str, ...]:
-        """Give the names of all components, the project's own first."""
-        offered = sorted(point.name for point in _offers(tuple(sys.path)).select(group=self.entry_points))
-        return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *offered]))
-
-    def get(self, name: str) -> Component:
-        """Find a component, importing it if need be.
-
-        Raises:
-            UserError: nothing has this name, two packages offer it, or what a package offers is not a component.
-        """
-        if name in self._builtin:
-            found: object = import_module(self._builtin[name]).component
-        elif name in self._registered:
-            found = self._registered[name]
-        else:
-            found = self._load(name)
-        return self._checked(name, found)
-
-    def _load(self, name: str) -> object:
-        points = list(_offers(tuple(sys.path)).select(group=self.entry_points, name=name))
-        if not points:
-            hint = choices_hint(name, f"The {self.plural}", self.names())
-            raise UserError(f"{self.group}.name: no {self.kind} is called {name!r}", hint)
-        if len(points) > 1:
-            values = ", ".join(sorted(point.value for point in points))
-            raise UserError(f"{self.group}.name: several packages offer the {self.kind} {name!r}: {values}")
-        return points[0].load()
-
-    def _checked(self, name: str, found: object) -> Component:
-        from maeil.component import Component  # noqa: PLC0415 - pydantic, which `quorum list` does without
-
-        if not isinstance(found, Component):
-            raise UserError(f"{self.kind} {name!r}: it is a {type(found).__name__}, not a maeil.component.Component")
-        return found
+    return Component
 
 
-worlds = Registry(
+worlds: Registry[Component[Any, None, World]] = Registry(
     "world",
     "worlds",
     "env",
     "quorum.worlds",
     {
-        "cube": "cube_env.world",
-        "crafter": "crafter_env.world",
-        "transport": "llamac_env.transport.world",
-        "squeeze": "llamac_env.squeeze.world",
+        "cube": "cube_env.world:component",
+        "crafter": "crafter_env.world:component",
+        "transport": "llamac_env.transport.world:component",
+        "squeeze": "llamac_env.squeeze.world:component",
     },
+    _component,
 )
-minds = Registry(
+minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = Registry(
     "mind",
     "minds",
     "agents",
     "quorum.minds",
     {
-        **{name: f"quorum.agents.{name}" for name in ("heuristic", "negotiator", "planner", "naive", "llamac")},
-        **{name: f"quorum.agents.baselines.{name}" for name in ("cmas", "hmas1", "hmas2", "dmas", "debaters")},
+        "heuristic": "quorum.agents.heuristic:component",
+        "negotiator": "quorum.agents.negotiator:component",
+        "planner": "quorum.agents.planner:component",
+        "naive": "quorum.agents.naive:component",
+        "llamac": "quorum.agents.llamac:component",
+        "cmas": "quorum.agents.baselines.cmas:component",
+        "hmas1": "quorum.agents.baselines.hmas1:component",
+        "hmas2": "quorum.agents.baselines.hmas2:component",
+        "dmas": "quorum.agents.baselines.dmas:component",
+        "debaters": "quorum.agents.baselines.debaters:component",
     },
+    _component,
 )
-topologies = Registry(
+topologies: Registry[Component[Any, TopologyContext, Topology]] = Registry(
     "topology",
     "topologies",
     "topology",
     "quorum.topologies",
     {
-        name: f"quorum.topologies.{name}"
-        for name in ("individual", "debate", "chain", "centralized", "decentralized", "dialogue", "graph")
+        "individual": "quorum.topologies.individual:component",
+        "debate": "quorum.topologies.debate:component",
+        "chain": "quorum.topologies.chain:component",
+        "centralized": "quorum.topologies.centralized:component",
+        "decentralized": "quorum.topologies.decentralized:component",
+        "dialogue": "quorum.topologies.dialogue:component",
+        "graph": "quorum.topologies.graph:component",
     },
+    _component,
 )
-providers = Registry(
+providers: Registry[Component[Any, None, Model]] = Registry(
     "provider",
     "providers",
     "llm",
     "quorum.providers",
     {
-        name: f"quorum.experiments.configuration.providers.{name}"
-        for name in ("simulated", "replay", "openai", "anthropic", "litellm")
+        "simulated": "quorum.experiments.configuration.providers.simulated:component",
+        "replay": "quorum.experiments.configuration.providers.replay:component",
+        "openai": "quorum.experiments.configuration.providers.openai:component",
+        "anthropic": "quorum.experiments.configuration.providers.anthropic:component",
+        "litellm": "quorum.experiments.configuration.providers.litellm:component",
     },
+    _component,
 )
-engines = Registry(
+engines: Registry[Component[Any, None, Engine]] = Registry(
     "engine",
     "engines",
     "engine",
     "quorum.engines",
     {
-        "local": "quorum.experiments.sweep.engines.local",
-        "ray": "quorum.experiments.sweep.engines.on_ray",
-        "slurm": "quorum.experiments.sweep.engines.slurm",
+        "local": "quorum.experiments.sweep.engines.local:component",
+        "ray": "quorum.experiments.sweep.engines.on_ray:component",
+        "slurm": "quorum.experiments.sweep.engines.slurm:component",
     },
+    _component,
 )
 """What runs the cells of a sweep: no part of a cell's configuration."""
-REGISTRIES: tuple[Registry, ...] = (worlds, minds, topologies, providers)
+REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""

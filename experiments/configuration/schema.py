@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 
 from maeil.clock import ClockUnit
 from maeil.component import ComponentConfig
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.registry import Registry
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.providers.config import Operational, for_agent
-from quorum.experiments.configuration.registry import REGISTRIES, Registry, minds, providers
+from quorum.experiments.configuration.registry import REGISTRIES, minds, providers
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 Positive = Annotated[int, Field(ge=1)]
@@ -171,7 +172,7 @@ def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
     own = values.get("agents", {}).get(participant)
     if own is None:
         return component_values(providers, {"llm": values})
-    schema = providers.get(own.get("name", values["name"])).config
+    schema: type[ComponentConfig] = providers.get(own.get("name", values["name"])).config
     merged = for_agent(values, own, schema.model_fields)
     return _checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields))
 
@@ -192,7 +193,7 @@ def _check_data(value: Any, key: str) -> None:
         raise UserError(f"{key}: {value} is not a finite number")
 
 
-def component_values(registry: Registry, raw: Mapping[str, Any]) -> ComponentConfig:
+def component_values(registry: Registry[Any], raw: Mapping[str, Any]) -> ComponentConfig:
     """Check the values of the component that a group chooses.
 
     Raises:
@@ -204,7 +205,7 @@ def component_values(registry: Registry, raw: Mapping[str, Any]) -> ComponentCon
         where = f"{group}.name" if isinstance(values, Mapping) else group
         hint = choices_hint("", f"The {registry.plural}", registry.names())
         raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
-    schema = registry.get(values["name"]).config
+    schema: type[ComponentConfig] = registry.get(values["name"]).config
     return _checked(schema, values, f"{group}.", known=list(schema.model_fields))
 
 

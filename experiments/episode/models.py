@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from maeil import Seeds
 from maeil.component import ComponentConfig
+from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import LanguageModelError
@@ -24,7 +25,6 @@ from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.records import dump
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
 from quorum.experiments.configuration.registry import providers
@@ -81,7 +81,7 @@ class ModelPool:
         key = config.model_dump_json(exclude=_PER_REQUEST)
         if key not in self._clients:
             with told(config):
-                model = providers.get(config.name).build(config)
+                model = providers.get(config.name).build(config, None)
             most, *caps = map(
                 self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
             )

@@ -13,15 +13,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_episode
+from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, TopologyContext, World, run_episode
 from maeil.metrics import Value, compute_metrics
+from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
+from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.experiments.common.errors import UserError, choices_hint
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.registry import Registry, minds, topologies, worlds
+from quorum.experiments.configuration.registry import minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.hints import hint_for
@@ -85,10 +86,10 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
         UserError: the values of a group do not go together.
     """
     c = cell.configuration
-    world = _built(worlds, c.env.name, c.env)
+    world = _built(worlds, c.env.name, c.env, None)
     _told("env", world.reset, cell.seed)
     n = len(world.agents)
-    topology = _built(topologies, c.topology.name, c.topology, n)
+    topology = _built(topologies, c.topology.name, c.topology, TopologyContext(n))
     given = models if c.uses_models else _no_models
     context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
     team = _built(minds, c.agents.name, c.agents, context)
@@ -104,8 +105,8 @@ def _no_models(participant: str) -> None:
     raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
 
 
-def _built(registry: Registry, name: str, *arguments: Any) -> Any:
-    return _told(registry.group, registry.get(name).build, *arguments)
+def _built(registry: Registry[Any], name: str, config: Any, context: Any) -> Any:
+    return _told(registry.group, registry.get(name).build, config, context)
 
 
 def _told(group: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.reel import reel
 from quorum.experiments.results.recorded import open_run
 

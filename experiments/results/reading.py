@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError, nearest
+from maeil.user_errors import UserError, nearest
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import is_run, read_run

@@ -12,7 +12,7 @@ from typing import Any
 from maeil.errors import TraceError
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Trace, read_trace
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 

@@ -16,7 +16,7 @@ from maeil import World
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
 from maeil.trace.events import EpisodeEnd, EpisodeStart, Event, MessageSent, StepTaken, ThoughtEnd
-from quorum.experiments.common.errors import UserError, nearest
+from maeil.user_errors import UserError, nearest
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.configuration.schema import component_values
@@ -93,7 +93,7 @@ def world_of(run: Recorded) -> World:
     """
     try:
         env = component_values(worlds, run.configuration)
-        world: World = worlds.get(env.name).build(env)
+        world: World = worlds.get(env.name).build(env, None)
     except (UserError, ValueError) as error:
         hint = "A world of a third party needs --plugin MODULE; one of another version may need that version."
         raise UserError(f"{run.folder}: its world cannot be built: {error}", hint) from error

@@ -27,8 +27,8 @@ from maeil.drawing import Drawable, Drawing
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
 from maeil.trace.events import StepTaken
+from maeil.user_errors import UserError
 from maeil.world import World
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.viewer.lenient_reader import Reading
 
@@ -79,7 +79,7 @@ def _world(configuration: Mapping[str, Any] | None) -> World:
         raise ValueError("its configuration is not there")
     values = configuration["env"]
     component = worlds.get(str(values["name"]))
-    world: World = component.build(component.config.model_validate(values))
+    world: World = component.build(component.config.model_validate(values), None)
     return world
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.run_folder import is_run

@@ -135,4 +135,9 @@ class SqueezeWorld:
         return f"pick {primitive}"
 
 
-component = Component(SqueezeConfig, SqueezeWorld)
+def build(config: SqueezeConfig, _context: None) -> SqueezeWorld:
+    """Make the world."""
+    return SqueezeWorld(config)
+
+
+component = Component(SqueezeConfig, build)

@@ -189,4 +189,9 @@ def _bounds(board: Board) -> dict[str, int]:
     return found if known.optimum is None else {**found, "optimum": known.optimum}
 
 
-component = Component(TransportConfig, TransportWorld)
+def build(config: TransportConfig, _context: None) -> TransportWorld:
+    """Make the world."""
+    return TransportWorld(config)
+
+
+component = Component(TransportConfig, build)

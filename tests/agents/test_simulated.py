@@ -22,7 +22,7 @@ from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Request, Sampling
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view

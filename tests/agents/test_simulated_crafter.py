@@ -10,7 +10,7 @@ from maeil.trace.reader import comparable, read_trace
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
-from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills.crafter.speaker import answer
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
+from quorum.agents.llamac.gates import Joint, Sight
 
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import read_trace
-from quorum.agents.llamac.gates import Joint, Sight
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
-from quorum.agents.naive.answers import plan_value
-from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.simulated.llamac import Brief
 from quorum.agents.skills.squeeze import speaker as squeeze_speaker

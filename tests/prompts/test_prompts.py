@@ -16,8 +16,8 @@ from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
-from quorum.agents.naive.blocks import read_blocks, write_block, write_json
-from quorum.agents.naive.vocabulary import describe
+from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
+from quorum.agents.prompting.vocabulary import describe
 from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 

@@ -12,7 +12,6 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
-from quorum.agents.baselines.debaters.merging import Merge, majority
 from quorum.agents.baselines.debaters.panel import Panel
 from quorum.agents.baselines.factory import TeamFactory
 from quorum.agents.baselines.settings import PlanningConfig
@@ -37,18 +36,9 @@ def build(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader("debaters", context.topology, rounds=0)
-    kit = TeamFactory(config, context)
-    panel = Panel(kit.asker(), config.debaters, config.rounds, merge_of(kit.world.name))
-    return [*(Follower(kit.world, config.pause) for _ in kit.world.agents), kit.centre(panel)]
-
-
-def merge_of(world: str) -> Merge:
-    """Give the rule that makes one joint plan of several: the majority, and in the squeeze the median."""
-    if world == "squeeze":
-        from quorum.agents.skills.squeeze.merge import median  # noqa: PLC0415 (only the world in use is loaded)
-
-        return median
-    return majority
+    factory = TeamFactory(config, context)
+    panel = Panel(factory.asker(), config.debaters, config.rounds, factory.skills.merge())
+    return [*(Follower(factory.world, config.pause) for _ in factory.world.agents), factory.coordinator(panel)]
 
 
 component = Component(DebatersConfig, build, uses_models=True)

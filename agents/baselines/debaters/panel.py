@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from maeil.mind import Call, View
 from maeil.plans import Plan
 from quorum.agents.baselines.asking import Asker, NoJointPlan
-from quorum.agents.baselines.debaters.merging import Merge
 from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.joint import Proposal, named
+from quorum.agents.skills import Merge
 
 
 class Panel:

@@ -1,1 +1,43 @@
-"""Crafter."""
+"""The skills of the open world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maeil.actions import Vocabulary
+from maeil.mind import Mind
+from maeil.world import World
+from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.speaker import Speaker
+
+
+class CrafterSkills(WorldSkills):
+    """What minds know of the open world."""
+
+    def heuristic(self, world: World) -> Sequence[Mind]:
+        """Return the team that climbs the technology tree."""
+        from quorum.agents.skills.crafter.heuristic import ClimbingTeam
+
+        return ClimbingTeam(len(world.agents)).minds
+
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
+        """Return the rules of quorums that meet and bags that never go below zero."""
+        from quorum.agents.skills.crafter.gates import CrafterGates
+
+        return CrafterGates()
+
+    def briefing(self) -> Briefing:
+        """Return what the agents see, and what they hold."""
+        from quorum.agents.skills.crafter.briefing import CrafterBriefing
+
+        return CrafterBriefing()
+
+    def speaker(self) -> Speaker[Any]:
+        """Return a speaker that climbs the technology tree."""
+        from quorum.agents.skills.crafter.speaker import CrafterSpeaker
+
+        return CrafterSpeaker()
+
+
+skills = CrafterSkills("crafter")

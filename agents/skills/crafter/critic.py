@@ -7,18 +7,18 @@ from typing import Any
 
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
-from quorum.agents.naive.answers import plan_value
-from quorum.agents.simulated.llamac import Brief
+from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene, explore, fetch, harvest, survive
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.work import PATIENCE, work
+from quorum.agents.skills.speaker import Brief
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
 """What several agents can take from one cell, each for itself."""
 
 
 def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
+    """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
     and know the place, all of whom are free; where they are too few, each collects alone, or explores: the exploiter's

@@ -1,7 +1,7 @@
 """The gates of the open world: quorums with tools that meet, a ledger that never goes negative, one group a target.
 
-Source: the specification of LLaMAC, table of gates; where it is silent, the meanings below decide. What the critics
-know is the union of what the agents know; no rule reads the world behind it.
+LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md. What the
+critics know is the union of what the agents know; no rule reads the world behind it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crafter_env import (
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.skills.crafter.gathering import places
 from quorum.agents.skills.crafter.ledger import (
     STEPS,
@@ -48,9 +48,9 @@ _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skel
 
 
 class CrafterGates:
-    """Fulfils `quorum.agents.llamac.gates.Gates` for the open world."""
+    """Fulfils `quorum.agents.skills.Gates` for the open world."""
 
-    codes: Mapping[str, Rule] = {
+    rules: Mapping[str, Rule] = {
         "V-ORDER": Rule(_CONFLICT, Constraint.DEPENDENCY, "tools and stations come before what takes them"),
         "V-STOCK": Rule(_CONFLICT, Constraint.DEPENDENCY, "no bag goes below zero, shares counted"),
         "V-ONCE": Rule(_CONFLICT, Constraint.PARTICIPATION, "one group for each target, one station of a kind"),
@@ -61,15 +61,6 @@ class CrafterGates:
         "C-STOCK": Rule(Fault.UNAVAILABLE, Constraint.DEPENDENCY, "it holds inputs and tools when it uses them"),
         "C-PROG": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a way, a missing thing, unseen land or a need falls"),
     }
-
-    def state(self, sight: Sight) -> object:
-        """Give what the agents see, by index."""
-        return sight.agents
-
-    def digest(self, sight: Sight) -> object:
-        """Give score, and each living agent's bag."""
-        seen = [_observed(observation) for observation in sight.agents]
-        return {"score": seen[0].score, "bags": {o.agent: dict(o.inventory) for o in seen if o.alive}}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Carry the joint plan out on paper; judge what got stuck, and who collects where."""

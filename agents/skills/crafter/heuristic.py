@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crafter_env import CrafterObservation, Direction, Item, Material, Tool
-from maeil.mind import Thought, View
+from maeil.mind import View
 from maeil.plans import Plan, Task
+from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.crafter.gathering import Gathering, approach, cells_of, make_room, station
 from quorum.agents.skills.crafter.scene import (
     FOOD_STEPS,
@@ -46,12 +47,16 @@ class ClimbingTeam:
     """
 
     def __init__(self, agents: int) -> None:
-        self.minds = tuple(ClimbingMind(self) for _ in range(agents))
+        self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._scenes: dict[int, Scene] = {}
         self._gatherings: list[Gathering] = []
         self._hopeless: set[tuple[int, int]] = set()
         self._cows: dict[int, tuple[int, int]] = {}
         self._headings = {agent: agent for agent in range(agents)}
+
+    def _decide(self, view: View) -> Plan:
+        assert isinstance(view.observation, CrafterObservation)
+        return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: CrafterObservation) -> Plan:
         """Give an agent its next plan."""
@@ -159,15 +164,3 @@ class ClimbingTeam:
                 self._headings[key] += turn
                 return plan
         return rest()
-
-
-class ClimbingMind:
-    """The mind of one agent of the team."""
-
-    def __init__(self, team: ClimbingTeam) -> None:
-        self._team = team
-
-    async def think(self, view: View) -> Thought:
-        """Ask the team for the next plan."""
-        assert isinstance(view.observation, CrafterObservation)
-        return Thought(self._team.plan(view.agent, view.observation))

@@ -1,6 +1,6 @@
 """The simulated speaker in the open world: it reads the observation in the prompt, and climbs the technology tree.
 
-As a critic of LLaMAC it does so for all agents that it is asked about, by what each of them knows: `crafter_critic.py`.
+As a critic of LLaMAC it does so for all agents that it is asked about, by what each of them knows: `critic.py`.
 """
 
 from __future__ import annotations
@@ -9,66 +9,54 @@ import re
 
 import numpy as np
 import orjson
-from pydantic import TypeAdapter
 
-from crafter_env import CrafterObservation, Direction
+from crafter_env import (
+    Collect,
+    Craft,
+    CrafterObservation,
+    Direction,
+    Move,
+    Navigate,
+    Noop,
+    Place,
+    Share,
+    Sleep,
+)
+from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
-from quorum.agents.simulated.llamac import Brief
-from quorum.agents.simulated.talk import take_turn
-from quorum.agents.simulated.vocabulary import require
 from quorum.agents.skills.crafter.critic import joint_plan
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene, explore, fetch, rest, survive
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.work import PATIENCE, work
+from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 
-NEEDS = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
-"""The actions that its plans are made of."""
 _CALL = re.compile(r"\b(?:tree|stone|coal|iron|diamond)_(\d+)\b")
-_observation = TypeAdapter(CrafterObservation)
 
 
-def read_observation(text: str) -> CrafterObservation:
-    """Read the observation of a prompt.
+class CrafterSpeaker(Speaker[CrafterObservation]):
+    """Climbs the technology tree by what its prompt shows."""
 
-    Raises:
-        ValueError: it is none of the open world.
-    """
-    return _observation.validate_json(text)
+    observation = CrafterObservation
+    vocabulary = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)
+    needs = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
 
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn.
 
-def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.simulated.vocabulary.require`."""
-    require(NEEDS, vocabulary, "crafter")
+        It says where it works when that takes several agents, follows the last such call that it knows the place of,
+        and resumes its plan when interrupted. A coordinator without a body has nothing to say.
+        """
+        observation = view.observation
+        assert isinstance(observation, CrafterObservation)
+        if observation.cell is None:
+            return Thought()
+        plan = _plan(view, Scene(observation), poor, rng)
+        return take_turn(view, plan, "I have nothing to do.", silent=not observation.alive)
 
-
-def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn.
-
-    It says where it works when that takes several agents, follows the last such call that it knows the place of, and
-    resumes its plan when interrupted. A coordinator without a body has nothing to say.
-
-    Args:
-        view: what the prompt tells; nothing else is known.
-        vocabulary: names of the actions that a plan may have.
-        poor: probability that a choice is made at random.
-        rng: for the choices of this answer.
-
-    Raises:
-        BadRequest: the rules make plans of actions that the vocabulary does not have.
-    """
-    check(vocabulary)
-    observation = view.observation
-    assert isinstance(observation, CrafterObservation)
-    if observation.cell is None:
-        return Thought()
-    plan = _plan(view, Scene(observation), poor, rng)
-    return take_turn(view, plan, "I have nothing to do.", silent=not observation.alive)
-
-
-def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`."""
-    return joint_plan([read_observation(orjson.dumps(one).decode()) for one in brief.state], brief)
+    def propose(self, brief: Brief) -> dict[int, Plan]:
+        """Make a joint plan."""
+        return joint_plan([self.read_observation(orjson.dumps(one).decode()) for one in brief.state], brief)
 
 
 def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Plan:

@@ -1,1 +1,69 @@
-"""Cube."""
+"""The skills of CUBE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maeil.actions import Vocabulary
+from maeil.mind import Mind
+from maeil.world import World
+from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
+from quorum.agents.skills.speaker import Speaker
+
+
+class CubeSkills(WorldSkills):
+    """What minds know of CUBE. The planner knows both of its vocabularies, all else the one named `cube`."""
+
+    rolls_out = True
+
+    def heuristic(self, world: World) -> Sequence[Mind]:
+        """Return the greedy team."""
+        from quorum.agents.skills.cube.heuristic import GreedyTeam
+
+        _check_vocabulary(world.vocabulary)
+        return GreedyTeam(len(world.agents)).minds
+
+    def negotiator(
+        self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
+    ) -> Sequence[Mind]:
+        """Return a negotiator for each random stream."""
+        from quorum.agents.skills.cube.negotiator import Negotiator
+
+        _check_vocabulary(world.vocabulary)
+        return [Negotiator(noise, patience, generator) for generator in generators]
+
+    def planner(self, world: World, effort: Effort, generator: np.random.Generator) -> Sequence[Mind]:
+        """Return the team that carries out a schedule of all deliveries."""
+        from quorum.agents.skills.cube.planner.team import PlannedTeam
+
+        return PlannedTeam(len(world.agents), world.vocabulary, effort, generator).minds
+
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:
+        """Return the rules of teams that can move their blocks."""
+        from quorum.agents.skills.cube.gates import CubeGates
+
+        _check_vocabulary(vocabulary)
+        return CubeGates(rollout)
+
+    def briefing(self) -> Briefing:
+        """Return the board, and the blocks that are left with their distances."""
+        from quorum.agents.skills.cube.briefing import CubeBriefing
+
+        return CubeBriefing()
+
+    def speaker(self) -> Speaker[Any]:
+        """Return a speaker that does what a negotiator would do."""
+        from quorum.agents.skills.cube.speaker import CubeSpeaker
+
+        return CubeSpeaker()
+
+
+def _check_vocabulary(vocabulary: Vocabulary) -> None:
+    if "push_block" not in vocabulary.names:
+        raise ValueError("the minds without a language model plan in the cube vocabulary: set env.vocabulary=cube")
+
+
+skills = CubeSkills("cube")

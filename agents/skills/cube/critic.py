@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from cube_env import Cell, Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
-from quorum.agents.simulated.llamac import Brief
 from quorum.agents.skills.cube.knowledge import block_of, clear
 from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.speaker import Brief
 
 PATIENCE = 20
 """Steps that it waits for the others of a team, as the negotiator does by default."""
@@ -19,7 +19,7 @@ DELIVER, STAND_BY = "deliver", "stand_by"
 
 
 def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
+    """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
     block that its team reaches soonest, the explorer with the heaviest. Of those left over, who stands ahead of a push

@@ -1,6 +1,6 @@
 """The gates of CUBE: teams that can move their blocks, meet, and leave every block deliverable.
 
-Source: the specification of LLaMAC, table of gates; where it is silent, the meanings below decide.
+LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cube_env import (
 )
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.skills.cube.gate_board import Board, Sweep, overlap
 from quorum.agents.skills.cube.gate_jobs import Key, PushTask, groups, jobs, moves
 
@@ -31,7 +31,7 @@ _CONFLICT, _SPATIAL = Fault.CONFLICT, Constraint.SPATIAL
 
 
 class CubeGates:
-    """Fulfils `quorum.agents.llamac.gates.Gates` for CUBE, in its vocabulary `cube`.
+    """Fulfils `quorum.agents.skills.Gates` for CUBE, in its vocabulary `cube`.
 
     Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
     plans under way alone is not judged: nobody is asked about it.
@@ -40,7 +40,7 @@ class CubeGates:
         rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
     """
 
-    codes: Mapping[str, Rule] = {
+    rules: Mapping[str, Rule] = {
         "V-TASK": Rule(Fault.GRAMMAR, Constraint.PARTICIPATION, "a plan pushes one block, from one face"),
         "V-SLOT": Rule(_CONFLICT, _SPATIAL, "a group has distinct cells at the face, or in lines behind it"),
         "V-REACH": Rule(_CONFLICT, _SPATIAL, "blocks and walls leave each member a way to the face"),
@@ -64,15 +64,6 @@ class CubeGates:
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout
-
-    def state(self, sight: Sight) -> object:
-        """Give the board: all see the same."""
-        return sight.global_observation
-
-    def digest(self, sight: Sight) -> object:
-        """Count the blocks and their distances."""
-        board = _observed(sight.global_observation)
-        return {"blocks": len(board.blocks), "distance": sum(block.distance for block in board.blocks)}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge each group up to the first rule that it breaks, then the groups against each other."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 
 from cube_env import SymbolicObservation
-from maeil.mind import Thought, View
+from maeil.mind import View
 from maeil.plans import Plan, PlanStatus
+from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.cube.routes import delivery, way
 
 
@@ -26,8 +27,13 @@ class GreedyTeam:
     """
 
     def __init__(self, agents: int) -> None:
-        self.minds = tuple(GreedyMind(self) for _ in range(agents))
+        self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._block_of: dict[int, int] = {}
+
+    def _decide(self, view: View) -> Plan:
+        assert isinstance(view.observation, SymbolicObservation)
+        stuck = bool(view.outcomes) and view.outcomes[-1].status is PlanStatus.TIMED_OUT
+        return self.plan(view.agent, view.observation, stuck=stuck)
 
     def plan(self, agent: int, observation: SymbolicObservation, *, stuck: bool) -> Plan:
         """Give an agent its next plan.
@@ -71,16 +77,3 @@ class GreedyTeam:
         for agent in free:
             nearest = min(clear, key=lambda block: (way(observation.agents[agent], block), block.id))
             self._block_of[agent] = nearest.id
-
-
-class GreedyMind:
-    """The mind of one agent of the team."""
-
-    def __init__(self, team: GreedyTeam) -> None:
-        self._team = team
-
-    async def think(self, view: View) -> Thought:
-        """Ask the team for the next plan."""
-        assert isinstance(view.observation, SymbolicObservation)
-        stuck = bool(view.outcomes) and view.outcomes[-1].status is PlanStatus.TIMED_OUT
-        return Thought(self._team.plan(view.agent, view.observation, stuck=stuck))

@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from cube_env import Face, MoveToBlock, PushBlock, Rendezvous, SymbolicBlock
 from maeil.plans import Plan, Task
-from maeil.world import World
-
-
-def check_vocabulary(world: World) -> None:
-    """Make sure that a world offers the symbolic actions of `delivery`.
-
-    Raises:
-        ValueError: it offers EmCoop's instead.
-    """
-    if "push_block" not in world.vocabulary.names:
-        raise ValueError("the minds without a language model plan in the cube vocabulary: set env.vocabulary=cube")
 
 
 def way(cell: tuple[int, int], block: SymbolicBlock) -> int:

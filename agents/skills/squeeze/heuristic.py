@@ -6,8 +6,9 @@ It commands the team: its minds share what the team as a whole has picked. They 
 from __future__ import annotations
 
 from llamac_env import HIGHEST, Pick, SqueezeObservation
-from maeil.mind import Thought, View
+from maeil.mind import View
 from maeil.plans import Plan, Task
+from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.squeeze.search import next_try, share
 
 
@@ -19,8 +20,12 @@ class SearchingTeam:
     """
 
     def __init__(self, agents: int) -> None:
-        self.minds = tuple(SearchingMind(self) for _ in range(agents))
+        self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._sums: list[int] = []
+
+    def _decide(self, view: View) -> Plan:
+        assert isinstance(view.observation, SqueezeObservation)
+        return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: SqueezeObservation) -> Plan:
         """Give an agent its pick of this round: its share of the sum that the team tries."""
@@ -29,15 +34,3 @@ class SearchingTeam:
             self._sums.append(next_try(paid, HIGHEST * len(self.minds)))
         pick = share(self._sums[observation.round], len(self.minds), HIGHEST)[agent]
         return Plan((Pick(units=pick),), Task("allocate", "system"), f"the team tries {self._sums[-1]} in all")
-
-
-class SearchingMind:
-    """The mind of one agent of the team."""
-
-    def __init__(self, team: SearchingTeam) -> None:
-        self._team = team
-
-    async def think(self, view: View) -> Thought:
-        """Ask the team for the next pick."""
-        assert isinstance(view.observation, SqueezeObservation)
-        return Thought(self._team.plan(view.agent, view.observation))

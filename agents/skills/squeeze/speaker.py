@@ -6,80 +6,56 @@ As a critic of LLaMAC it knows the sums and shares the next one among all agents
 from __future__ import annotations
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from llamac_env import Pick, SqueezeObservation
+from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.simulated.llamac import Brief
-from quorum.agents.simulated.talk import take_turn
-from quorum.agents.simulated.vocabulary import require
+from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 from quorum.agents.skills.squeeze.search import next_try, share, widest_gap
 
-NEEDS = frozenset({"pick"})
-"""The actions that its plans are made of."""
-_observation = TypeAdapter(SqueezeObservation)
 
+class SqueezeSpeaker(Speaker[SqueezeObservation]):
+    """Searches the peak by golden sections."""
 
-def read_observation(text: str) -> SqueezeObservation:
-    """Read the observation of a prompt.
+    observation = SqueezeObservation
+    vocabulary = Vocabulary(Pick)
+    needs = frozenset({"pick"})
 
-    Raises:
-        ValueError: it is none of the squeeze.
-    """
-    return _observation.validate_json(text)
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
+        observation = view.observation
+        assert isinstance(observation, SqueezeObservation)
+        if not observation.agent:
+            return Thought()  # a coordinator without a body has nothing to say
+        if rng.random() < poor:
+            units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
+        else:
+            units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
+        plan = _picks(units, f"I pick {units}, {reason}")
+        return take_turn(view, plan, "I wait.")
 
+    def propose(self, brief: Brief) -> dict[int, Plan]:
+        """Make a joint plan.
 
-def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.simulated.vocabulary.require`."""
-    require(NEEDS, vocabulary, "squeeze")
-
-
-def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted.
-
-    Args:
-        view: what the prompt tells; nothing else is known.
-        vocabulary: names of the actions that a plan may have.
-        poor: probability that the pick is drawn at random.
-        rng: for the choices of this answer.
-
-    Raises:
-        BadRequest: the rules make plans of actions that the vocabulary does not have.
-    """
-    check(vocabulary)
-    observation = view.observation
-    assert isinstance(observation, SqueezeObservation)
-    if not observation.agent:
-        return Thought()  # a coordinator without a body has nothing to say
-    if rng.random() < poor:
-        units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
-    else:
-        units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
-    plan = _picks(units, f"I pick {units}, {reason}")
-    return take_turn(view, plan, "I wait.")
-
-
-def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
-
-    The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the middle
-    of the widest gap between them, and follows the exploiter when there is none. What other agents pick is taken off.
-    """
-    state = brief.state
-    paid = {past["sum"]: past["reward"] for past in state["history"]}
-    highest = state["agents"] * state["highest_pick"]
-    explores = brief.role == "explorer" and len(paid) <= highest
-    total = widest_gap(paid, highest) if explores else next_try(paid, highest)
-    others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
-    picks = share(total - others, len(brief.asked), state["highest_pick"])
-    plans = {
-        agent: _picks(units, f"the {brief.role} tries {total} in all")
-        for agent, units in zip(brief.asked, picks, strict=True)
-    }
-    for agent in brief.drawn_at_random():
-        plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
-    return plans
+        The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the
+        middle of the widest gap between them, and follows the exploiter when there is none. What other agents pick is
+        taken off.
+        """
+        state = brief.state
+        paid = {past["sum"]: past["reward"] for past in state["history"]}
+        highest = state["agents"] * state["highest_pick"]
+        explores = brief.role == "explorer" and len(paid) <= highest
+        total = widest_gap(paid, highest) if explores else next_try(paid, highest)
+        others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
+        picks = share(total - others, len(brief.asked), state["highest_pick"])
+        plans = {
+            agent: _picks(units, f"the {brief.role} tries {total} in all")
+            for agent, units in zip(brief.asked, picks, strict=True)
+        }
+        for agent in brief.drawn_at_random():
+            plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
+        return plans
 
 
 def _picks(units: int, rationale: str) -> Plan:

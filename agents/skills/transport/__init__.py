@@ -1,1 +1,43 @@
-"""Transport."""
+"""The skills of grid transportation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maeil.actions import Vocabulary
+from maeil.mind import Mind
+from maeil.world import World
+from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.speaker import Speaker
+
+
+class TransportSkills(WorldSkills):
+    """What minds know of grid transportation."""
+
+    def heuristic(self, world: World) -> Sequence[Mind]:
+        """Return the team that carries out the greedy plan of the board."""
+        from quorum.agents.skills.transport.heuristic import HandingTeam
+
+        return HandingTeam(len(world.agents)).minds
+
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
+        """Return the rules of moves that go together and bring boxes nearer."""
+        from quorum.agents.skills.transport.gates import TransportGates
+
+        return TransportGates()
+
+    def briefing(self) -> Briefing:
+        """Return the board, and how far its boxes have to go."""
+        from quorum.agents.skills.transport.briefing import TransportBriefing
+
+        return TransportBriefing()
+
+    def speaker(self) -> Speaker[Any]:
+        """Return a speaker that plans greedily."""
+        from quorum.agents.skills.transport.speaker import TransportSpeaker
+
+        return TransportSpeaker()
+
+
+skills = TransportSkills("transport")

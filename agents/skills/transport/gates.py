@@ -1,26 +1,25 @@
 """The gates of grid transportation: no two agents on one box, no two boxes on one corner, every move a step nearer.
 
-Source: the specification of LLaMAC, table of gates, and section 2, whose rules `llamac_env.Board` keeps; where they are
-silent, the meanings below decide. The constraints are those to which the world attributes failed attempts.
+LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md. The constraints
+are those to which the world attributes failed attempts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from llamac_env import FailureCode, Move, TransportObservation, Unreadable, Wait, box_move, write_place
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain
 
 _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
 
 
 class TransportGates:
-    """Fulfils `quorum.agents.llamac.gates.Gates` for grid transportation, Easy and Hard.
+    """Fulfils `quorum.agents.skills.Gates` for grid transportation, Easy and Hard.
 
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
@@ -34,35 +33,12 @@ class TransportGates:
     is nothing, and the board will be another when its move comes.
     """
 
-    codes: Mapping[str, Rule] = {
+    rules: Mapping[str, Rule] = {
         "V-BOX": Rule(_CONFLICT, _DEPENDENCY, "two agents do not act on one box in a step"),
         "V-CORNER": Rule(_CONFLICT, _DEPENDENCY, "no two boxes are on one corner at the end of a step"),
         "C-AVAIL": Rule(Fault.UNAVAILABLE, _SPATIAL, "the agent can make its move on the board as it is"),
         "C-PROG": Rule(Fault.FRUITLESS, _DEPENDENCY, "a move places a box, or brings it nearer to a target"),
     }
-
-    def state(self, sight: Sight) -> object:
-        """Give the board in the paper's format, and for each agent its cell and the moves that it can make."""
-        seen = _observed(sight.global_observation)
-        agents: dict[str, Any] = {}
-        for observation in map(_observed, sight.agents):
-            agents[observation.agent] = {"square": observation.square, "can_do": observation.can_do}
-        return {
-            "difficulty": seen.difficulty,
-            "entry_rule": seen.entry_rule,
-            "rows": seen.rows,
-            "cols": seen.cols,
-            "step": seen.step,
-            "max_steps": seen.max_steps,
-            "board": seen.board,
-            "agents": agents,
-        }
-
-    def digest(self, sight: Sight) -> object:
-        """Count the boxes and their distances to the nearest target of their colour, in cells."""
-        board = _observed(sight.global_observation).to_board()
-        distances = (distance_left(board, box.colour, box.place) for box in board.boxes)
-        return {"boxes": len(board.boxes), "distance": sum(distances)}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""

@@ -8,8 +8,9 @@ foresaw.
 from __future__ import annotations
 
 from llamac_env import Board, JointMove, NoPlan, TransportObservation, greedy_plan
-from maeil.mind import Thought, View
+from maeil.mind import View
 from maeil.plans import Plan
+from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.transport.moves import one_step
 
 
@@ -21,10 +22,14 @@ class HandingTeam:
     """
 
     def __init__(self, agents: int) -> None:
-        self.minds = tuple(HandingMind(self) for _ in range(agents))
+        self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._plan: tuple[JointMove, ...] = ()
         self._board: Board | None = None
         """The board on which the next step of the plan is to be made."""
+
+    def _decide(self, view: View) -> Plan:
+        assert isinstance(view.observation, TransportObservation)
+        return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: TransportObservation) -> Plan:
         """Give an agent its next step."""
@@ -46,15 +51,3 @@ class HandingTeam:
             except NoPlan:
                 self._plan = ()
         self._board = board
-
-
-class HandingMind:
-    """The mind of one agent of the team."""
-
-    def __init__(self, team: HandingTeam) -> None:
-        self._team = team
-
-    async def think(self, view: View) -> Thought:
-        """Ask the team for the next step."""
-        assert isinstance(view.observation, TransportObservation)
-        return Thought(self._team.plan(view.agent, view.observation))

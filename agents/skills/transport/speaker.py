@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from llamac_env import (
     Board,
@@ -24,88 +23,69 @@ from llamac_env import (
     Move,
     NoPlan,
     TransportObservation,
+    Wait,
     box_move,
     greedy_plan,
     read_board,
 )
+from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
-from quorum.agents.simulated.llamac import Brief
-from quorum.agents.simulated.talk import take_turn
-from quorum.agents.simulated.vocabulary import require
+from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 from quorum.agents.skills.transport.moves import distance_left, gain, one_step, places, plan_of
 
-NEEDS = frozenset({"move", "wait"})
-"""The actions that its plans are made of."""
 AHEAD = 3
 """Steps that the explorer plans ahead."""
-_observation = TypeAdapter(TransportObservation)
 
 
-def read_observation(text: str) -> TransportObservation:
-    """Read the observation of a prompt.
+class TransportSpeaker(Speaker[TransportObservation]):
+    """Follows the greedy plan of the board that its prompt shows."""
 
-    Raises:
-        ValueError: it is none of grid transportation.
-    """
-    return _observation.validate_json(text)
+    observation = TransportObservation
+    vocabulary = Vocabulary(Move, Wait)
+    needs = frozenset({"move", "wait"})
 
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
+        observation = view.observation
+        assert isinstance(observation, TransportObservation)
+        if not observation.agent:
+            return Thought()  # a coordinator without a body has nothing to say
+        board = observation.to_board()
+        is_poor = rng.random() < poor
+        move = _any(board, view.agent, rng) if is_poor else _greedy(board, view.agent)
+        reason = (
+            "it is as good as any" if is_poor else "it is next on its way" if move is not None else "no box is mine now"
+        )
+        plan = one_step(board.grid, view.agent, move, reason)
+        return take_turn(view, plan, "I wait.")
 
-def check(vocabulary: frozenset[str]) -> None:
-    """Refuse a vocabulary that the rules make no plans of: `quorum.agents.simulated.vocabulary.require`."""
-    require(NEEDS, vocabulary, "transport")
+    def propose(self, brief: Brief) -> dict[int, Plan]:
+        """Make a joint plan.
 
-
-def answer(view: View, vocabulary: frozenset[str], poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted.
-
-    Args:
-        view: what the prompt tells; nothing else is known.
-        vocabulary: names of the actions that a plan may have.
-        poor: probability that the move is any that can be made, or none.
-        rng: for the choices of this answer.
-
-    Raises:
-        BadRequest: the rules make plans of actions that the vocabulary does not have.
-    """
-    check(vocabulary)
-    observation = view.observation
-    assert isinstance(observation, TransportObservation)
-    if not observation.agent:
-        return Thought()  # a coordinator without a body has nothing to say
-    board = observation.to_board()
-    is_poor = rng.random() < poor
-    move = _any(board, view.agent, rng) if is_poor else _greedy(board, view.agent)
-    reason = (
-        "it is as good as any" if is_poor else "it is next on its way" if move is not None else "no box is mine now"
-    )
-    plan = one_step(board.grid, view.agent, move, reason)
-    return take_turn(view, plan, "I wait.")
-
-
-def propose(brief: Brief) -> dict[int, Plan]:
-    """Make a joint plan: `quorum.agents.simulated.llamac.Proposer`.
-
-    The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps ahead;
-    one step where others carry out plans that it does not know of. The exploiter makes the moves of this step that
-    bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy plan for a step.
-    """
-    state = brief.state
-    grid = Grid(state["rows"], state["cols"], Difficulty(state["difficulty"]), EntryRule(state["entry_rule"]))
-    board = read_board(grid, state["board"])
-    others = _next_moves(grid, brief.running)
-    if brief.role == "explorer":
-        steps = _whole(board, brief, others)
-    else:
-        nearest = _nearest(board, brief.asked, others)
-        steps = (nearest,) if nearest or others else _whole(board, brief, others)[:1]
-    moves = {agent: [joint.get(agent) for joint in steps] for agent in brief.asked}
-    plans = {
-        agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves") for agent, own in moves.items() if any(own)
-    }
-    for agent in brief.drawn_at_random():
-        plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
-    return plans
+        The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps
+        ahead; one step where others carry out plans that it does not know of. The exploiter makes the moves of this
+        step that bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy
+        plan for a step.
+        """
+        state = brief.state
+        grid = Grid(state["rows"], state["cols"], Difficulty(state["difficulty"]), EntryRule(state["entry_rule"]))
+        board = read_board(grid, state["board"])
+        others = _next_moves(grid, brief.running)
+        if brief.role == "explorer":
+            steps = _whole(board, brief, others)
+        else:
+            nearest = _nearest(board, brief.asked, others)
+            steps = (nearest,) if nearest or others else _whole(board, brief, others)[:1]
+        moves = {agent: [joint.get(agent) for joint in steps] for agent in brief.asked}
+        plans = {
+            agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves")
+            for agent, own in moves.items()
+            if any(own)
+        }
+        for agent in brief.drawn_at_random():
+            plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
+        return plans
 
 
 def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[int, BoxMove]:

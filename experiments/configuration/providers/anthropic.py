@@ -20,7 +20,7 @@ class AnthropicConfig(RemoteConfig):
     """Address of the server."""
 
 
-def build(config: AnthropicConfig) -> AnthropicModel:
+def build(config: AnthropicConfig, _context: None) -> AnthropicModel:
     """Make the client.
 
     Raises:

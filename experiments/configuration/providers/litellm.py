@@ -15,7 +15,7 @@ class LiteLLMConfig(RemoteConfig):
     name: Literal["litellm"]
 
 
-def build(config: LiteLLMConfig) -> LiteLLMModel:
+def build(config: LiteLLMConfig, _context: None) -> LiteLLMModel:
     """Make the client.
 
     Raises:

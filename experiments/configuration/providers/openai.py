@@ -20,7 +20,7 @@ class OpenAIConfig(RemoteConfig):
     """Address of the server."""
 
 
-def build(config: OpenAIConfig) -> OpenAIModel:
+def build(config: OpenAIConfig, _context: None) -> OpenAIModel:
     """Make the client.
 
     Raises:

@@ -21,7 +21,7 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
         return True
 
 
-def build(config: SimulatedConfig) -> Model:
+def build(config: SimulatedConfig, _context: None) -> Model:
     """Make the simulated model; it needs no network and no key."""
     settings = config.model_dump(include=set(SimulatedSettings.model_fields))
     return SimulatedModel(SimulatedSettings(**settings))

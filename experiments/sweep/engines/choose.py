@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import session
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
@@ -38,4 +37,4 @@ def choose(words: Sequence[str], config_dir: Path | None = None) -> Engine:
     with session(config_dir) as composing:
         values = composing.of_group(GROUP, overrides)
     config = component_values(engines, {GROUP: values})
-    return cast(Engine, engines.get(config.name).build(config))
+    return engines.get(config.name).build(config, None)

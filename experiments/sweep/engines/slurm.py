@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Shard, Started, Stuck, SweepJob
@@ -183,4 +183,9 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
     return [report.message for report in reports if isinstance(report, Stuck)]
 
 
-component = Component(SlurmConfig, Slurm)
+def build(config: SlurmConfig, _context: None) -> Slurm:
+    """Make the engine."""
+    return Slurm(config)
+
+
+component = Component(SlurmConfig, build)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from quorum.agents.baselines.debaters.merging import majority
 
 from llamac_env import Pick
 from maeil import Plan, Task
 from quorum.agents.baselines.debaters import merge_of
-from quorum.agents.baselines.debaters.merging import majority
 from quorum.agents.skills.squeeze.merge import median
 from tests.agents.baselines.stage import end_of, run
 from tests.agents.llamac.stage import NOT_JSON, Cast, codes_of, committed, everybody, joint, walk

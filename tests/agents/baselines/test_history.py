@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quorum.agents.baselines.history import History
-from quorum.agents.naive.blocks import write_json
+from quorum.agents.prompting.blocks import write_json
 
 
 @given(st.lists(st.integers(0, 3000), max_size=30), st.integers(0, 1500))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
 
 from maeil import LoopSettings
 from maeil.tasks import Constraint
@@ -16,12 +17,11 @@ from quorum.agents.coordination.speaker import Speaker
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.llamac.roles import LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
-from quorum.agents.naive.blocks import read_blocks
+from quorum.agents.prompting.blocks import read_blocks
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from crafter_env import (
     Collect,
@@ -24,7 +25,6 @@ from crafter_env import (
     Tool,
 )
 from maeil import Plan, SymbolicAction
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from quorum.agents.skills.crafter.gates import CrafterGates
 from tests.crafter_env.joined import world
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from cube_env import (
     CubeEnv,
@@ -20,7 +21,6 @@ from cube_env import (
     YieldBlock,
 )
 from maeil import Plan, SymbolicAction
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 
 GATES = CubeGates()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
+from quorum.agents.llamac.gates import Joint, Sight
 
 from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock
 from maeil import Plan
-from quorum.agents.llamac.gates import Joint, Sight
-from quorum.agents.naive.answers import plan_value
+from quorum.agents.prompting.answers import plan_value
 from quorum.agents.simulated.llamac import Brief
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.speaker import propose

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from llamac_env import Pick
 from maeil import Plan
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from quorum.agents.skills.squeeze.gates import LISTED, SqueezeGates
 from tests.llamac_env.test_squeeze import world
 

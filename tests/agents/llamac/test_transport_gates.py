@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from llamac_env import Board, BoxName, Move, NoPlan, Wait, greedy_plan
 from llamac_env.transport.observation import observe
 from maeil import Plan, SymbolicAction
 from maeil.tasks import Constraint
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 from quorum.agents.skills.transport.gates import TransportGates
 from quorum.agents.skills.transport.moves import one_step, plan_of
 from tests.llamac_env.boards import SHAPES, board, drawn, grid

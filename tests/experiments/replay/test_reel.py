@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.reel import reel
 from quorum.experiments.results.recorded import open_run

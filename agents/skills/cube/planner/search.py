@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import exp
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from quorum.agents.skills.contract import Effort
 from quorum.agents.skills.cube.planner.schedule import Choice, Project, Schedule
 
 HEAT = 3.0
@@ -35,23 +35,6 @@ class RolloutResult(Protocol):
 
 
 _Outcome = TypeVar("_Outcome", bound=RolloutResult)
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long to search.
-
-    Attributes:
-        starts: schedules that are annealed from scratch.
-        changes: changes tried on each of them.
-        rollouts: schedules that are rolled out, at most.
-        work: rollouts end when agents times cells of the grid times steps rolled out have come to this.
-    """
-
-    starts: int
-    changes: int
-    rollouts: int
-    work: int
 
 
 def search(

@@ -18,12 +18,14 @@ import numpy as np
 
 from cube_env import CubeState, Layout, SymbolicObservation
 from maeil.actions import Vocabulary
-from maeil.mind import Act, Mind, Thought, View
+from maeil.mind import Act, Mind, View
 from maeil.plans import Plan
+from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import Effort
 from quorum.agents.skills.cube.planner.plans import Writer
 from quorum.agents.skills.cube.planner.rollout import Rollout, roll_out
 from quorum.agents.skills.cube.planner.schedule import Project, blocks_ahead
-from quorum.agents.skills.cube.planner.search import Effort, search
+from quorum.agents.skills.cube.planner.search import search
 from quorum.agents.skills.cube.planner.staging import staging_cells
 
 
@@ -38,13 +40,17 @@ class PlannedTeam:
     """
 
     def __init__(self, agents: int, vocabulary: Vocabulary, effort: Effort, generator: np.random.Generator) -> None:
-        self.minds: tuple[Mind, ...] = tuple(PlannedMind(self) for _ in range(agents))
+        self.minds: tuple[Mind, ...] = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._writer = Writer(vocabulary)
         self._effort = effort
         self._generator = generator
         self._rollout: Rollout | None = None
         self._begin = 0
         self._ids: tuple[int, ...] = ()
+
+    def _decide(self, view: View) -> Plan | None:
+        assert isinstance(view.observation, SymbolicObservation)
+        return self.plan(view.agent, view.observation) if Act.PLAN in view.turn.acts else None
 
     def plan(self, agent: int, observation: SymbolicObservation) -> Plan:
         """Give an agent its next plan.
@@ -78,20 +84,6 @@ class PlannedTeam:
         self._begin = observation.step
         self._ids = tuple(block.id for block in observation.blocks)
         return self._rollout
-
-
-class PlannedMind:
-    """The mind of one agent of the team."""
-
-    def __init__(self, team: PlannedTeam) -> None:
-        self._team = team
-
-    async def think(self, view: View) -> Thought:
-        """Ask the team for the next plan."""
-        assert isinstance(view.observation, SymbolicObservation)
-        if Act.PLAN not in view.turn.acts:
-            return Thought()
-        return Thought(self._team.plan(view.agent, view.observation))
 
 
 def plan_jointly(state: CubeState, limit: int, effort: Effort, generator: np.random.Generator) -> Rollout:

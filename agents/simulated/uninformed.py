@@ -1,0 +1,82 @@
+"""The simulated model in a world that it has no rules for: plans of the wanted form, drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+from pydantic import ConfigDict
+
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.mind import Thought, View
+from maeil.plans import Plan
+from quorum.agents.prompting.answers import PLAN
+from quorum.agents.simulated.minimal_instance import random_instance
+from quorum.agents.skills import Brief, Speaker, take_turn
+
+LONGEST = 3
+"""Actions of a plan, at most."""
+
+
+class UnreadObservation:
+    """An observation of a world that is not known: kept as it is, and never looked at."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def text(self) -> str:
+        """Return the JSON."""
+        return self._text
+
+
+class AnyAction(SymbolicAction):
+    """An action of a vocabulary that is known by its schema alone."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class UninformedSpeaker(Speaker[UnreadObservation]):
+    """Makes plans that fit the schema of the answer and say nothing about the world.
+
+    Args:
+        schema: of the wanted answer; its definitions hold the plan.
+    """
+
+    observation = UnreadObservation
+    vocabulary = Vocabulary()
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._definitions: Mapping[str, Any] = schema.get("$defs", {})
+
+    def read_observation(self, text: str) -> UnreadObservation:
+        """Keep the observation of a prompt."""
+        return UnreadObservation(orjson.dumps(orjson.loads(text)).decode())
+
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:  # noqa: ARG002
+        """Commit a plan that is drawn at random; say nothing of use."""
+        return take_turn(view, self._plan(rng, careful=bool(view.problems)), "I know nothing of this world.")
+
+    def propose(self, brief: Brief) -> dict[int, Plan]:
+        """Draw a plan for each agent that is asked about."""
+        return {agent: self._plan(brief.rng, careful=agent in brief.told) for agent in brief.asked}
+
+    def _plan(self, rng: np.random.Generator, *, careful: bool) -> Plan:
+        """Draw a plan; a careful one, after a refusal, is the action with the fewest arguments alone."""
+        if PLAN not in self._definitions:
+            return Plan(())  # a turn for talk alone
+        actions = self._definitions[PLAN]["properties"]["actions"]
+        kinds = [self._resolved(option) for option in actions["items"].get("anyOf", [actions["items"]])]
+        if careful:
+            fewest = min(kinds, key=lambda kind: len(kind["properties"]))
+            drawn = [random_instance(fewest, self._definitions, rng)]
+        else:
+            length = 1 + int(rng.integers(min(actions.get("maxItems", LONGEST), LONGEST)))
+            chosen = [kinds[rng.integers(len(kinds))] for _ in range(length)]
+            drawn = [random_instance(kind, self._definitions, rng) for kind in chosen]
+        return Plan(tuple(AnyAction(**action) for action in drawn), None, "drawn at random")
+
+    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        return found

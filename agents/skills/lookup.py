@@ -1,0 +1,48 @@
+"""Finds the skills of a world by its name: this project's, those of installed packages, those of plug-ins.
+
+A package offers its own by the entry point `quorum.skills`, under the name of the world; a module named by `--plugin`
+calls `skills.register("name", ...)`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from maeil.registry import Registry
+from quorum.agents.prompting.templates import SHIPPED
+from quorum.agents.skills.contract import MissingSkill, WorldSkills
+
+skills: Registry[WorldSkills] = Registry(
+    "skills package",
+    "worlds with skills",
+    "env",
+    "quorum.skills",
+    {
+        "cube": "quorum.agents.skills.cube:skills",
+        "crafter": "quorum.agents.skills.crafter:skills",
+        "transport": "quorum.agents.skills.transport:skills",
+        "squeeze": "quorum.agents.skills.squeeze:skills",
+    },
+    lambda: WorldSkills,
+)
+
+
+def skills_of(world: str) -> WorldSkills:
+    """Return the skills of a world by its name; of one that nobody has skills for, those without any role."""
+    return skills.get(world) if world in skills.names() else WorldSkills(world)
+
+
+def required(mind: str, missing: MissingSkill) -> ValueError:
+    """Return the error of a mind that cannot do without a role: who needs it, and which worlds have it.
+
+    Args:
+        mind: as the configuration names it.
+        missing: the role and the world.
+    """
+    having = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
+    return ValueError(f"agents={mind} needs the skill '{missing.role}': {missing}; worlds that have it: {having}")
+
+
+def prompts_of(world: str) -> Path:
+    """Return the folder of a world's prompt templates, whether or not there is one."""
+    return skills_of(world).prompts or SHIPPED / world

@@ -1,0 +1,131 @@
+"""The contract of a simulated speaker: the rules by which the simulated model answers in one world."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from maeil.actions import Vocabulary
+from maeil.messages import Draft, MessageKind
+from maeil.mind import Act, Observation, Resume, Thought, View
+from maeil.plans import Plan
+
+Seen = TypeVar("Seen", bound=Observation)
+
+LEADER = "leader"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a planner of joint plans is asked.
+
+    Attributes:
+        role: `explorer` or `exploiter`.
+        state: the block of that name, as JSON.
+        running: what is left of the plans of other agents, as JSON, by index.
+        asked: agents to plan for, ascending.
+        poor: probability, for each agent, that its part is made at random.
+        rng: for the choices.
+        told: agents whose parts the rules have found wrong, in the proposal before.
+    """
+
+    role: str
+    state: Any
+    running: Mapping[int, Mapping[str, Any]]
+    asked: Sequence[int]
+    poor: float
+    rng: np.random.Generator
+    told: frozenset[int]
+
+    def drawn_at_random(self) -> list[int]:
+        """Draw the agents whose parts are made at random, for this call.
+
+        A part that was found wrong is made by the rules then, as the simulated speaker's first choice alone is at
+        random, and what it hears afterwards puts it right.
+        """
+        drawn = self.rng.random(len(self.asked)) < self.poor
+        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
+
+
+class Speaker(ABC, Generic[Seen]):
+    """Answers by rules, from the data of a prompt alone. A world's speaker fills in the attributes and two methods."""
+
+    observation: type[Seen]
+    """What the block `observation` of a prompt is read as."""
+    vocabulary: Vocabulary
+    """The actions that it reads in others' plans."""
+    needs: frozenset[str] = frozenset()
+    """The actions that its plans are made of."""
+    way_out: str = ""
+    """What to set where the vocabulary lacks one of them, if anything."""
+
+    def read_observation(self, text: str) -> Seen:
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: it is none of this world.
+        """
+        found: Seen = _adapter(self.observation).validate_json(text)
+        return found
+
+    def check_vocabulary(self, names: Collection[str]) -> None:
+        """Make sure that a vocabulary has the actions that its plans are made of.
+
+        Raises:
+            ValueError: one is missing; the message names it and the way out.
+        """
+        if missing := sorted(self.needs - set(names)):
+            told = f"it needs {', '.join(missing)}"
+            raise ValueError(f"{told}; {self.way_out}" if self.way_out else told)
+
+    @abstractmethod
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn.
+
+        Args:
+            view: what the prompt tells; nothing else is known.
+            poor: probability that a choice is made at random.
+            rng: for the choices of this answer.
+        """
+
+    @abstractmethod
+    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+        """Make a joint plan, by agent."""
+
+
+@cache
+def _adapter(observation: type[Seen]) -> TypeAdapter[Seen]:
+    return TypeAdapter(observation)
+
+
+def take_turn(view: View, plan: Plan, nothing: str, *, silent: bool = False) -> Thought:
+    """Say what a plan works on, and commit it, as far as the turn allows both; resume where there is a plan already.
+
+    Args:
+        view: what the speaker sees.
+        plan: what it is going to do.
+        nothing: what it says without a task.
+        silent: whether it says nothing at all.
+    """
+    talks = bool(view.turn.recipients) and view.plan is None and not silent
+    messages = _announce(view, plan, nothing) if talks else ()
+    if Act.PLAN not in view.turn.acts:
+        return Thought(messages=messages)
+    return Thought(plan if view.plan is None else Resume.RESUME, messages)
+
+
+def _announce(view: View, plan: Plan, nothing: str) -> tuple[Draft, ...]:
+    """Write the message; an acknowledgement answers something only."""
+    task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else nothing
+    if Act.SPEAK in view.turn.acts:
+        kind = MessageKind.DIRECTIVE if view.turn.role == LEADER else MessageKind.PROPOSE
+        return (Draft(view.turn.recipients, task, kind),)
+    if Act.ACKNOWLEDGE in view.turn.acts and view.unread:
+        return (Draft(view.turn.recipients, task, MessageKind.ACK),)
+    return ()
