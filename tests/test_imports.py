@@ -1,4 +1,4 @@
-"""The table of design section 1: who may import whom. Arrows point down it only."""
+"""The layers of docs/architecture.md: who may import whom. Imports point down only."""
 
 from __future__ import annotations
 
@@ -9,127 +9,182 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-WORLDS = {"cube_env": ("cube",), "crafter_env": ("crafter",), "llamac_env": ("transport", "squeeze")}
-"""The worlds of each package, after which the files are named that may know them."""
-ROOMS = (*WORLDS, "maeil", "topologies", "agents", "experiments", "cli")
+WORLDS = ("cube_env", "crafter_env", "llamac_env")
+SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
+"""The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions",
-    "component",
-    "drawing",
-    "errors",
-    "messages",
-    "mind",
-    "plans",
-    "seeds",
-    "stages",
-    "tasks",
-    "topology",
-    "world",
+    "actions", "component", "controllers", "drawing", "errors", "messages", "mind", "plans", "registry", "seeds",
+    "stages", "tasks", "testing", "topology", "user_errors", "world",
+}  # fmt: skip
+"""The modules of `maeil` that worlds, topologies and minds may use."""
+
+EXPERIMENTS = {
+    "common": (),
+    "configuration": ("common",),
+    "episode": ("configuration", "common"),
+    "results": ("episode", "configuration", "common"),
+    "sweep": ("results", "episode", "configuration", "common"),
+    "compare": ("results", "episode", "configuration", "common"),
+    "viewer": ("results", "episode", "configuration", "common"),
+    "replay": ("results", "episode", "configuration", "common"),
 }
+"""The packages of `experiments`, each with those below it."""
+MINDS = ("naive", "llamac", "baselines", "heuristic", "negotiator", "planner")
+AGENTS = {
+    "llm": (),
+    "prompting": ("llm",),
+    "coordination": ("prompting", "llm"),
+    "skills": ("coordination", "prompting", "llm"),
+    **dict.fromkeys(MINDS, ("skills", "coordination", "prompting", "llm")),
+    "simulated": (*MINDS, "skills", "coordination", "prompting", "llm"),
+}
+"""The packages of `agents`, each with those below it: a mind knows no other mind, the simulated model knows all."""
 
 
-def imports(source: str) -> Iterator[tuple[int, str]]:
-    """Give line and name of every import, also of those inside functions and by a literal name.
+def modules(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and dotted name of every import, also of those inside functions and by a literal name.
 
-    A name is `module` for `import module`, and `module:name` for `from module import name`.
+    `from a.b import c` yields `a.b.c`, whether `c` is a module or a member of one; `import a.b` yields `a.b.*`.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            yield from ((node.lineno, f"{alias.name}.*") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                yield node.lineno, "." * node.level
-            yield from ((node.lineno, f"{node.module}:{alias.name}") for alias in node.names if node.module)
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            if name in ("import_module", "__import__"):
-                yield node.lineno, str(node.args[0].value)
+            where = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{where}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and _name(node.func) in ("import_module", "__import__"):
+            literal = node.args and isinstance(node.args[0], ast.Constant)
+            yield node.lineno, f"{node.args[0].value}.*" if literal else "import_module(...)"  # type: ignore[attr-defined]
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "id", getattr(function, "attr", ""))
 
 
 def violations(path: str, source: str) -> list[str]:
-    """Give every import that the table does not have.
+    """Return every import that the layers do not have.
 
     Args:
         path: of the file, from the root of the repository.
         source: its text.
     """
-    return [f"{path}:{line}: {name}" for line, name in imports(source) if not _allowed(Path(path), name)]
+    return [f"{path}:{line}: {name}" for line, name in modules(source) if not _allowed(Path(path), name)]
 
 
 def _allowed(file: Path, name: str) -> bool:
-    room = file.parts[0].removesuffix(".py")
-    module, _, member = name.partition(":")
-    target, _, inside = module.partition(".")
-    if not target:
-        return False  # a relative import hides which room it reaches
-    if target not in ROOMS or target == room:
+    own = file.parts[0].removesuffix(".py")
+    if name.startswith("."):
+        return False  # a relative import hides what it reaches
+    if name == "import_module(...)":
+        return file.as_posix() in COMPOSED
+    parts = name.split(".")
+    if parts[0] in ("agents", "topologies", "experiments", "cli", "configs", "prompts"):
+        return False  # a top-level name of the checkout, which a wheel does not have
+    target = parts[1] if parts[0] == "quorum" and len(parts) > 1 else parts[0]
+    inside = parts[2:] if parts[0] == "quorum" else parts[1:]
+    if target not in (*WORLDS, "maeil", "agents", "topologies", "experiments", "cli", "quorum"):
         return True
-    match room:
+    if target == own:
+        return _inside(file, inside)
+    match own:
+        case "quorum":
+            return target in ("experiments", "cli", "maeil")
         case "cli":
-            return target == "experiments"
+            return target in ("experiments", "maeil") and (target != "maeil" or inside[:1] == ["user_errors"])
         case "experiments":
-            return target != "cli"
+            return target not in ("cli", "quorum")
         case "agents":
-            public_face = target in WORLDS and not inside and _named_after(file, target)
-            return _contract(target, inside or member) or public_face
+            return _contract(target, inside) or _own_world(file, target, inside)
         case "topologies":
-            return _contract(target, inside or member)
-        case _ if room in WORLDS:
-            return _contract(target, inside or member) and (file.name == "world.py" or "symbolic" in file.parts)
+            return _contract(target, inside)
+        case _ if own in WORLDS:
+            return _contract(target, inside) and (file.name == "world.py" or "symbolic" in file.parts)
     return False  # maeil imports nothing of the project
 
 
-def _contract(target: str, module: str) -> bool:
-    return target == "maeil" and module.partition(".")[0] in CONTRACTS
+def _contract(target: str, inside: list[str]) -> bool:
+    return target == "maeil" and inside[:1] != [] and inside[0] in CONTRACTS
 
 
-def _named_after(file: Path, world: str) -> bool:
-    return file.stem.split("_")[0] in WORLDS[world]
+def _own_world(file: Path, target: str, inside: list[str]) -> bool:
+    """Whether a file of a world's skills imports the public face of that world: `from cube_env import Name`."""
+    return file.parts[1] == "skills" and SKILLS.get(file.parts[2]) == target and len(inside) <= 1
+
+
+def _inside(file: Path, inside: list[str]) -> bool:
+    """Whether a file may import a module of its own top-level package."""
+    layers = {"experiments": EXPERIMENTS, "agents": AGENTS}.get(file.parts[0])
+    if layers is None or len(file.parts) < 2 or not inside:
+        return True
+    layer, target = file.parts[1].removesuffix(".py"), inside[0]
+    if target == "skills" and inside[1] in SKILLS:
+        return file.parts[1:3] == ("skills", inside[1])  # the skills of one world are its own
+    return layer == target or target in layers.get(layer, ()) or (file.name == "__init__.py" and len(file.parts) == 2)
+
+
+COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py"}
+"""Who may import a module by a name that is not written there: `--plugin their.module`, packages of extras."""
 
 
 def _files() -> list[Path]:
-    files = [ROOT / "cli.py"]
-    for room in ROOMS:
-        files += (ROOT / room).rglob("*.py")
-    return sorted(files)
+    files = [ROOT / "cli.py", *(ROOT / "quorum").glob("*.py")]
+    for package in (*WORLDS, "maeil", "agents", "topologies", "experiments"):
+        files += (ROOT / package).rglob("*.py")
+    return sorted(file for file in files if not file.is_symlink())
 
 
-@pytest.mark.parametrize("file", _files(), ids=lambda file: str(file.relative_to(ROOT)))
-def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
-    assert violations(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")) == []
+@pytest.mark.parametrize("package", [*WORLDS, "maeil", "agents", "topologies", "experiments", "quorum", "cli.py"])
+def test_a_file_imports_only_what_its_layer_may(package: str) -> None:
+    files = [file for file in _files() if file.relative_to(ROOT).parts[0] == package]
+    assert files
+    found = [violations(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")) for file in files]
+    assert [line for lines in found for line in lines] == []
+
+
+def test_every_package_has_its_layer() -> None:
+    for name, layers in (("agents", AGENTS), ("experiments", EXPERIMENTS)):
+        packages = {path.name.removesuffix(".py") for path in (ROOT / name).iterdir() if path.name[0] not in "_."}
+        assert packages == set(layers), name
+    assert {path.parent.name for path in (ROOT / "agents" / "skills").glob("*/__init__.py")} == set(SKILLS)
 
 
 @pytest.mark.parametrize(
     ("path", "source"),
     [
         ("maeil/clock.py", "import cube_env"),
-        ("maeil/clock.py", "def f():\n    from maeil.user_errors import UserError"),
-        ("maeil/clock.py", "from agents import heuristic"),
+        ("maeil/clock.py", "def f():\n    from quorum.experiments.common import files"),
+        ("maeil/clock.py", "from quorum.agents import heuristic"),
         ("topologies/ring.py", "from maeil.scheduler import run_episode"),
         ("topologies/ring.py", "import maeil"),
-        ("topologies/ring.py", "from maeil import Turn"),
-        ("topologies/ring.py", "from agents import heuristic"),
+        ("topologies/ring.py", "from quorum.agents import heuristic"),
         ("cube_env/kernel.py", "from maeil.world import World"),
-        ("llamac_env/transport/board.py", "from maeil.plans import Task"),
-        ("agents/heuristic/transport.py", "from cube_env import concepts"),
-        ("agents/heuristic/llamac.py", "from llamac_env import Board"),
         ("cube_env/world.py", "from maeil.trace import Recorder"),
         ("cube_env/world.py", "from crafter_env import Crafter"),
-        ("cube_env/world.py", "from agents import heuristic"),
-        ("agents/heuristic/team.py", "from cube_env import concepts"),
-        ("agents/heuristic/crafter.py", "from cube_env import concepts"),
-        ("agents/heuristic/cube.py", "from cube_env.kernel import step"),
-        ("agents/heuristic/cube.py", "import cube_env.kernel"),
-        ("agents/heuristic/cube.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
-        ("agents/naive.py", "from quorum.experiments.configuration.registry import minds"),
-        ("agents/naive.py", "from maeil.scheduler import run_episode"),
-        ("agents/naive.py", "from . import heuristic"),
-        ("experiments/cell.py", "import cli"),
+        ("agents/naive/mind.py", "from cube_env import concepts"),
+        ("agents/naive/mind.py", "from quorum.agents.llamac import critic"),
+        ("agents/naive/mind.py", "from quorum.agents.skills.cube import skills"),
+        ("agents/naive/mind.py", "from quorum.experiments.configuration import registry"),
+        ("agents/naive/mind.py", "from maeil.scheduler import run_episode"),
+        ("agents/naive/mind.py", "from . import answers"),
+        ("agents/naive/mind.py", "from agents.llm import protocol"),
+        ("agents/llm/cache.py", "from quorum.agents.naive import mind"),
+        ("agents/llm/cache.py", "from quorum.agents.simulated import SimulatedModel"),
+        ("agents/skills/contract.py", "from quorum.agents.llamac import actor"),
+        ("agents/skills/contract.py", "import cube_env"),
+        ("agents/skills/cube/gates.py", "from crafter_env import Item"),
+        ("agents/skills/cube/gates.py", "from cube_env.kernel import step"),
+        ("agents/skills/cube/gates.py", "from quorum.agents.skills.crafter.scene import Scene"),
+        ("agents/skills/cube/gates.py", "from importlib import import_module\nimport_module('cube_env.kernel')"),
+        ("agents/simulated/model.py", "from importlib import import_module\nimport_module(f'a.{name}')"),
+        ("experiments/common/files.py", "from quorum.experiments.results import rows"),
+        ("experiments/results/rows.py", "from quorum.experiments.sweep import plan"),
+        ("experiments/viewer/page.py", "from quorum.experiments.replay import film"),
+        ("experiments/configuration/cell.py", "from quorum import cli"),
         ("cli.py", "from maeil.trace import read_trace"),
         ("cli.py", "if TYPE_CHECKING:\n    from maeil import World"),
     ],
 )
-def test_an_import_outside_the_table_is_found(path: str, source: str) -> None:
+def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
     assert len(violations(path, source)) == 1
 
 
@@ -139,16 +194,14 @@ def test_an_import_outside_the_table_is_found(path: str, source: str) -> None:
         ("cube_env/world.py", "from maeil.world import World"),
         ("cube_env/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
         ("cube_env/env.py", "from cube_env.kernel import step\nimport numpy"),
-        ("topologies/ring.py", "from maeil.topology import Floor"),
-        ("llamac_env/transport/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
-        ("agents/heuristic/transport.py", "from llamac_env import Board"),
-        ("agents/heuristic/squeeze.py", "from llamac_env import Game"),
-        ("agents/heuristic/cube.py", "from cube_env import concepts"),
-        ("agents/llamac/cube_gates.py", "from cube_env import concepts"),
-        ("agents/naive.py", "from quorum.agents.llm import protocol"),
-        ("experiments/episode.py", "from maeil import run_episode\nimport cube_env.world"),
+        ("topologies/ring.py", "from maeil.topology import ConversationState"),
+        ("agents/skills/transport/gates.py", "from llamac_env import Board"),
+        ("agents/skills/cube/gates.py", "from quorum.agents.coordination.joint import Joint"),
+        ("agents/naive/mind.py", "from quorum.agents.llm import protocol"),
+        ("agents/simulated/model.py", "from quorum.agents.naive.answers import write"),
+        ("experiments/episode/runner.py", "from maeil import run_episode\nimport cube_env.world"),
         ("cli.py", "def f():\n    from quorum.experiments.configuration.cell import Cell"),
     ],
 )
-def test_an_import_of_the_table_is_allowed(path: str, source: str) -> None:
+def test_an_import_of_the_layers_is_allowed(path: str, source: str) -> None:
     assert violations(path, source) == []

@@ -57,7 +57,7 @@ class Templates:
             ) from None
         except TemplateError as error:
             raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
-        if part == "rules" and template.filename == str(SHIPPED / "common" / "rules.jinja"):
+        if part == "rules" and template.filename == str(SHIPPED / "common" / name):
             _log.warning(
                 "nobody has written down the rules of the world '%s' for a prompt; agents are told so. "
                 "Write a rules.jinja: docs/writing-a-world.md",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from maeil.topology import Topology
     from maeil.world import World
     from quorum.agents.llm.protocol import Model
-    from quorum.experiments.sweep.engines.protocol import Engine
 
 
 def _component() -> type[Component[Any, Any, Any]]:
@@ -90,7 +89,7 @@ providers: Registry[Component[Any, None, Model]] = Registry(
     },
     _component,
 )
-engines: Registry[Component[Any, None, Engine]] = Registry(
+engines: Registry[Component[Any, None, Any]] = Registry(
     "engine",
     "engines",
     "engine",

@@ -13,7 +13,7 @@ import orjson
 import yaml
 
 from cube_env.world import CubeConfig, CubeWorld
-from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, Turn, View, World
+from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -89,7 +89,7 @@ def topology(name: str, n: int) -> Topology:
     if name == "coordinator":
         values["leader"] = "coordinator"
     component = import_module(f"quorum.topologies.{file}").component
-    return component.build(component.config(**values), n)
+    return component.build(component.config(**values), TopologyContext(n))
 
 
 def context(world: World, topology: Topology, models: Callable[[str], Any] = lambda name: None) -> TeamContext:

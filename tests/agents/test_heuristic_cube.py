@@ -8,10 +8,7 @@ import pytest
 from cube_env import CubeEnv, Layout
 from cube_env.world import CubeConfig, CubeWorld
 from maeil.trace import read_trace, replay
-from quorum.agents.heuristic import HeuristicConfig, build
 from quorum.agents.skills.cube.heuristic import GreedyTeam
-from tests.maeil.context import context
-from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
 PUBLISHED_STEPS = {1: 29, 2: 100, 4: 105, 8: 165}
@@ -100,11 +97,6 @@ def test_only_a_stuck_team_is_formed_anew():
     # block 1 is delivered, and block 2 has a clear way now and is nearer to the goal than block 0
     assert blocks_of([team.plan(1, after, stuck=False)]) == ["block_0"]
     assert blocks_of([team.plan(1, after, stuck=True)]) == ["block_2"]
-
-
-def test_an_unknown_world_is_a_clear_error():
-    with pytest.raises(ValueError, match="no rule for the world 'corridor'; it has one for: cube, crafter"):
-        build(HeuristicConfig(name="heuristic"), context(Corridor()))
 
 
 def test_an_episode_replays_from_its_trace(tmp_path):

@@ -39,7 +39,7 @@ from tests.agents.naive_team import (
     topology,
     view,
 )
-from tests.maeil.corridor import Corridor, Rest
+from tests.maeil.corridor import Rest
 from tests.maeil.scripted import play
 
 RUNNING = PlanView("P0.1", Task("deliver", "block_0"), ("idle(steps=1)",), 0, PlanStatus.RUNNING)
@@ -359,11 +359,6 @@ def test_a_budget_ends_the_episode_with_its_label():
     model = Dictated({"plan": PUSH}, BudgetReached("usd", 2, 1))
     events = play(build(config(), context(world, chosen, lambda _: model)), world, topology=chosen)
     assert events[-1].event.outcome == "budget"
-
-
-def test_a_world_without_prompts_is_refused_when_the_team_is_built():
-    with pytest.raises(ValueError, match=r"no template 'rules\.jinja'"):
-        build(config(), context(Corridor(), topology("individual", 2)))
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)

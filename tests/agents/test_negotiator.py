@@ -16,14 +16,11 @@ from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from maeil.trace import Trace
-from quorum.agents.negotiator import NegotiatorConfig, build
 from quorum.agents.skills.cube import claims as words
 from quorum.agents.skills.cube.negotiator import Negotiator
 from quorum.agents.skills.cube.teams import Demand, form_teams
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import build as parts_of
-from tests.maeil.context import context
-from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
 SPEAK, ACK, PLAN = frozenset({Act.SPEAK}), frozenset({Act.ACKNOWLEDGE}), frozenset({Act.PLAN})
@@ -191,12 +188,6 @@ def test_noise_draws_at_random_from_the_clear_blocks_as_often_as_it_says():
     assert {target(0.0, seed) for seed in range(20)} == {"block_1"}
     wrong = sum(target(0.5, seed) == "block_0" for seed in range(400))
     assert 60 < wrong < 140  # half of the choices are drawn, half of these hit the other block
-
-
-def test_each_mind_has_a_stream_of_its_own_and_other_worlds_are_refused():
-    config = NegotiatorConfig(name="negotiator", noise=0.5, patience=20)
-    with pytest.raises(ValueError, match="no rules for the world 'corridor'; it has rules for: cube"):
-        build(config, context(Corridor()))
 
 
 def test_an_outsider_leads_as_well():

@@ -22,7 +22,6 @@ from quorum.agents.skills.cube.planner.staging import staging_cells
 from quorum.agents.skills.cube.planner.team import PlannedTeam, plan_jointly
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.maeil.context import context
-from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
 EFFORT = {"starts": 4, "changes": 400, "rollouts": 100, "work": 5_000_000_000}
@@ -385,11 +384,6 @@ def test_an_explicit_scenario_is_planned_as_well():
 
 
 # Building
-
-
-def test_an_unknown_world_is_a_clear_error():
-    with pytest.raises(ValueError, match="no planner for the world 'corridor'; it has one for: cube"):
-        build(PlannerConfig(name="planner", **EFFORT), context(Corridor()))
 
 
 def test_a_topology_with_a_coordinator_is_a_clear_error():

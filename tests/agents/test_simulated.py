@@ -28,7 +28,7 @@ from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view
 from quorum.agents.skills.cube.knowledge import Knowledge, recall
 from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.speaker import read_observation
+from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, episode, settings, topology, view
 
 SAMPLING = Sampling(None, 4096)
@@ -79,7 +79,7 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
     asked, now = request(world, **changes)
     blocks, later = find_blocks(asked)
     assert later == ()
-    assert read_view(blocks, read_observation(blocks["observation"])) == now
+    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == now
 
 
 def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world):
@@ -192,14 +192,15 @@ def test_poor_choices_are_drawn_from_the_blocks_with_a_clear_way(world):
 # What it cannot do.
 
 
-def test_a_world_or_a_vocabulary_without_rules_is_an_error_that_says_which(world):
+def test_in_a_world_without_rules_it_says_that_it_is_uninformed(world):
     asked, _ = request(world)
     user = asked.messages[1]
-    elsewhere = replace(
-        asked, messages=(ChatMessage(ChatRole.USER, user.content.replace('"world":"cube"', '"world":"mars"')),)
-    )
-    with pytest.raises(BadRequest, match="no rules for the world 'mars'; it has rules for: cube"):
-        answer(elsewhere)
+    mars = (ChatMessage(ChatRole.USER, user.content.replace('"world":"cube"', '"world":"mars"')),)
+    assert answer(replace(asked, messages=mars)).model == "simulated (uninformed)"
+    assert answer(asked).model == "simulated"
+
+
+def test_a_vocabulary_without_rules_is_an_error_that_says_which():
     other = cube(4, vocabulary="emcoop")
     other.reset(0)
     with pytest.raises(BadRequest, match=r"it needs move_to_block, push_block, rendezvous; set env\.vocabulary=cube"):

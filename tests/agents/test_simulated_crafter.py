@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import comparable, read_trace
-from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.crafter.speaker import answer
+from quorum.agents.skills.crafter.speaker import CrafterSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.crafter_env.joined import world
 from tests.maeil.scripted import play
@@ -65,6 +63,5 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(prompt_set):
 
 
 def test_a_vocabulary_without_its_actions_is_refused():
-    w = world(None, n=3, switches={})
-    with pytest.raises(BadRequest, match="needs collect, craft"):
-        answer(view(w), frozenset({"noop", "move", "navigate", "place", "sleep"}), 0.0, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="needs collect, craft"):
+        CrafterSpeaker().check_vocabulary({"noop", "move", "navigate", "place", "sleep"})

@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
-from quorum.agents.llamac.gates import Joint, Sight
 
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import read_trace
-from quorum.agents.llm.errors import BadRequest
+from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.simulated.llamac import Brief
-from quorum.agents.skills.squeeze import speaker as squeeze_speaker
-from quorum.agents.skills.squeeze.gates import SqueezeGates
+from quorum.agents.skills import Brief
+from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
 from quorum.agents.skills.squeeze.search import share, widest_gap
-from quorum.agents.skills.transport import speaker as transport_speaker
+from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
+from quorum.agents.skills.transport.briefing import TransportBriefing
 from quorum.agents.skills.transport.gates import TransportGates
 from quorum.agents.skills.transport.moves import one_step
+from quorum.agents.skills.transport.speaker import TransportSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
@@ -89,16 +89,14 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt
     system, turn = (message.content for message in messages)
     assert all(word in system for word in words)
     assert set(read_blocks(turn)) >= {"turn", "observation"}
-    speaker = squeeze_speaker if kind == "squeeze" else transport_speaker
+    speaker = SqueezeSpeaker() if kind == "squeeze" else TransportSpeaker()
     assert speaker.read_observation(read_blocks(turn)["observation"]) == w.observe(0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "speaker", "needs"), [("easy", transport_speaker, "move, wait"), ("squeeze", squeeze_speaker, "pick")]
-)
-def test_a_vocabulary_without_its_actions_is_refused(kind, speaker, needs):
-    with pytest.raises(BadRequest, match=f"needs {needs}"):
-        speaker.answer(view(make(kind)), frozenset(), 0.0, np.random.default_rng(0))
+@pytest.mark.parametrize(("speaker", "needs"), [(TransportSpeaker(), "move, wait"), (SqueezeSpeaker(), "pick")])
+def test_a_vocabulary_without_its_actions_is_refused(speaker, needs):
+    with pytest.raises(ValueError, match=f"needs {needs}"):
+        speaker.check_vocabulary(())
 
 
 # As a critic of LLaMAC.
@@ -120,7 +118,9 @@ def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
         doing = one_step(where.grid, busy, where.available(busy)[0], "")
         sight = Sight(0, w.global_observation(), tuple(map(w.observe, agents)))
         asked = [agent for agent in agents if agent != busy]
-        plans = transport_speaker.propose(brief(role, TransportGates().state(sight), asked, {busy: plan_value(doing)}))
+        plans = TransportSpeaker().propose(
+            brief(role, TransportBriefing().state(sight), asked, {busy: plan_value(doing)})
+        )
         assert set(plans) <= set(asked)
         assert not any(w.check_plan(agent, plan) for agent, plan in plans.items())
         assert TransportGates().scrutinize(sight, Joint(plans, {busy: doing})) == []
@@ -129,10 +129,10 @@ def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
 def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
     items = {"box_red": "0.5_0.5", "box_blue": "0.5_0.5", "target_red": "1.5_1.5", "target_blue": "0.5_0.5"}
     w = transport(items)
-    state = TransportGates().state(Sight(0, w.global_observation(), tuple(map(w.observe, range(4)))))
-    near = transport_speaker.propose(brief("exploiter", state, range(4)))
+    state = TransportBriefing().state(Sight(0, w.global_observation(), tuple(map(w.observe, range(4)))))
+    near = TransportSpeaker().propose(brief("exploiter", state, range(4)))
     assert {agent: [action.to for action in plan.actions] for agent, plan in near.items()} == {0: ["target_blue"]}
-    far = transport_speaker.propose(brief("explorer", state, range(4)))
+    far = TransportSpeaker().propose(brief("explorer", state, range(4)))
     assert len(far) == 3, "the red box goes by way of one neighbour, and is placed in the third step"
     assert {len(plan.actions) for plan in far.values()} == {3}
 
@@ -140,11 +140,11 @@ def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
 def test_critics_of_the_squeeze_take_off_what_others_pick():
     w = squeeze(n=3)
     w.step([9, 9, 9])
-    state = SqueezeGates().state(Sight(1, w.global_observation(), tuple(map(w.observe, range(3)))))
+    state = SqueezeBriefing().state(Sight(1, w.global_observation(), tuple(map(w.observe, range(3)))))
     running = {1: {"actions": [{"action": "pick", "units": 7}]}}
     for role in ("explorer", "exploiter"):
-        alone = squeeze_speaker.propose(brief(role, state, [0, 1, 2]))
-        beside = squeeze_speaker.propose(brief(role, state, [0, 2], running))
+        alone = SqueezeSpeaker().propose(brief(role, state, [0, 1, 2]))
+        beside = SqueezeSpeaker().propose(brief(role, state, [0, 2], running))
         assert sum(plan.actions[0].units for plan in alone.values()) == 7 + sum(
             plan.actions[0].units for plan in beside.values()
         )

@@ -5,16 +5,17 @@ import sys
 import pytest
 
 from maeil.component import Component, ComponentConfig
+from maeil.registry import Registry
 from maeil.user_errors import UserError, nearest
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.configuration.registry import REGISTRIES, Registry
+from quorum.experiments.configuration.registry import REGISTRIES
 
 
 def _registry() -> Registry:
-    return Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world"})
+    return Registry("world", "worlds", "env", "quorum.worlds", {"cube": "cube_env.world:component"}, lambda: Component)
 
 
-COMPONENT = Component(ComponentConfig, lambda config: config)
+COMPONENT = Component(ComponentConfig, lambda config, context: config)
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
@@ -46,7 +47,7 @@ def test_a_name_that_could_not_stand_in_a_folder_or_a_file_is_refused(name: str)
 def test_installed_packages_offer_components_by_entry_points(tmp_path, monkeypatch) -> None:
     _package(tmp_path, "one", "maze = mazes_one:component\nbroken = mazes_one:other")
     (tmp_path / "mazes_one.py").write_text(
-        "from maeil.component import *\ncomponent = Component(ComponentConfig, lambda config: config)\nother = 3\n"
+        "from maeil.component import *\ncomponent = Component(ComponentConfig, print)\nother = 3\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     registry = _registry()

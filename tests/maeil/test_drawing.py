@@ -19,7 +19,7 @@ CASES = pytest.mark.parametrize("arguments", CELLS, ids=lambda arguments: argume
 
 def built(arguments: list[str]) -> World:
     configuration = Cell.compose(arguments).configuration
-    world: World = worlds.get(configuration.env.name).build(configuration.env)
+    world: World = worlds.get(configuration.env.name).build(configuration.env, None)
     world.reset(0)
     return world
 

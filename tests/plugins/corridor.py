@@ -159,5 +159,5 @@ def build_walkers(config: WalkerConfig, context: TeamContext) -> Sequence[Walker
     return [Walker(config) for _ in context.world.agents]
 
 
-worlds.register("corridor", Component(CorridorConfig, Corridor))
+worlds.register("corridor", Component(CorridorConfig, lambda config, _context: Corridor(config)))
 minds.register("walker", Component(WalkerConfig, build_walkers))

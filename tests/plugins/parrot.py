@@ -86,5 +86,5 @@ def build_askers(config: AskerConfig, context: TeamContext) -> Sequence[Asker]:
     return [Asker(context.models(name)) for name in context.world.agents]
 
 
-providers.register("parrot", Component(ParrotConfig, Parrot))
+providers.register("parrot", Component(ParrotConfig, lambda config, _context: Parrot(config)))
 minds.register("asker", Component(AskerConfig, build_askers, uses_models=True))

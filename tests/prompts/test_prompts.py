@@ -237,7 +237,11 @@ def test_a_template_that_is_wrong_or_reaches_for_python_is_refused(world, tmp_pa
         render_prompt(config().model_copy(update={"prompts": own}), context(world, topology("debate", 4)), view(world))
 
 
-def test_a_world_without_rules_is_refused_by_name():
+def test_of_a_world_without_rules_agents_are_told_so_and_the_user_too(caplog):
     world = Corridor()
-    with pytest.raises(ValueError, match=r"no template 'rules.jinja' \(rules\) for the world 'corridor'"):
-        render_prompt(config(), context(world, topology("individual", 2)), None)
+    world.reset(0)
+    where = context(world, topology("individual", 2))
+    seen = view(world, agent=1)
+    system, _ = render_prompt(config(), where, seen)
+    assert "Nobody has written down the rules" in system.content
+    assert "rules of the world 'corridor'" in caplog.text

@@ -37,4 +37,5 @@ def choose(words: Sequence[str], config_dir: Path | None = None) -> Engine:
     with session(config_dir) as composing:
         values = composing.of_group(GROUP, overrides)
     config = component_values(engines, {GROUP: values})
-    return engines.get(config.name).build(config, None)
+    engine: Engine = engines.get(config.name).build(config, None)
+    return engine

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from quorum.agents.baselines.debaters.merging import majority
 
 from llamac_env import Pick
 from maeil import Plan, Task
-from quorum.agents.baselines.debaters import merge_of
+from quorum.agents.skills import majority, skills_of
 from quorum.agents.skills.squeeze.merge import median
 from tests.agents.baselines.stage import end_of, run
 from tests.agents.llamac.stage import NOT_JSON, Cast, codes_of, committed, everybody, joint, walk
@@ -89,7 +88,7 @@ def test_plans_with_other_reasons_are_equal_votes_and_agents_are_merged_apart():
 
 
 def test_in_the_squeeze_the_median_of_the_picks_is_taken():
-    assert (merge_of("squeeze"), merge_of("transport")) == (median, majority)
+    assert (skills_of("squeeze").merge(), skills_of("transport").merge()) == (median, majority)
     proposals = [{0: picks(2), 1: picks(9)}, {0: picks(7), 1: picks(0)}, {0: picks(3)}]
     merged = median(proposals, [0, 1, 2])
     assert {agent: plan.actions for agent, plan in merged.items()} == {0: (Pick(units=3),), 1: (Pick(units=0),)}

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from quorum.agents.llamac.gates import Fault, Joint, Rejection, Rule, Sight
 
 from maeil import LoopSettings
 from maeil.tasks import Constraint
 from maeil.trace import Stamped
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.prompts import RolePrompts
-from quorum.agents.coordination.speaker import Speaker
+from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
@@ -22,6 +22,8 @@ from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.skills import Briefing
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play
@@ -88,20 +90,24 @@ class Cast:
         return [blocks for blocks in self.blocks if blocks["turn"]["role"] == role]
 
 
-class CorridorGates:
-    """No two agents may walk to the place `crowd`; walking less than 3 steps brings nothing; resting cannot be done."""
-
-    codes: Mapping[str, Rule] = {
-        "V-CROWD": Rule(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
-        "C-SHORT": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
-        "C-REST": Rule(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
-    }
+class CorridorBriefing(Briefing):
+    """The cells of the agents."""
 
     def state(self, sight: Sight) -> object:
         return {"cells": [seen.cell for seen in sight.agents]}
 
     def digest(self, sight: Sight) -> object:
         return sum(seen.cell for seen in sight.agents)
+
+
+class CorridorGates:
+    """No two agents may walk to the place `crowd`; walking less than 3 steps brings nothing; resting cannot be done."""
+
+    rules: Mapping[str, Rule] = {
+        "V-CROWD": Rule(Fault.CONFLICT, Constraint.SPATIAL, "one agent a place"),
+        "C-SHORT": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a walk leads to the end"),
+        "C-REST": Rule(Fault.UNAVAILABLE, Constraint.SPATIAL, "nobody rests"),
+    }
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         crowd = [agent for agent, plan in joint.all.items() if plan.task is not None and plan.task.target == "crowd"]
@@ -112,13 +118,6 @@ class CorridorGates:
         if isinstance(action, Rest):
             return Rejection("C-REST", (agent,), "no rest")
         return Rejection("C-SHORT", (agent,), "too short") if action.steps < 3 else None
-
-
-class Silent(RolePrompts):
-    """Prompts without the rules of a world, which the corridor has none of."""
-
-    def __init__(self, world: Corridor, tmp: str) -> None:
-        super().__init__("llamac", LlamacRole, world, folder=tmp, rules="rules.jinja", max_actions=8)
 
 
 def run(
@@ -136,14 +135,17 @@ def run(
     world = world or Corridor(agents)
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     settings, gates = config(**switches), gates or CorridorGates()
-    prompts = Silent(world, str(folder))
+    templates = Templates("corridor", folder, own=None, kinds=("llamac", "roles"))
+    prompts = RolePrompts(templates, LlamacRole, world, rules="rules.jinja", max_actions=8)
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
     actors = [
-        Actor(Speaker(model, prompts, gates.codes), answers, gates, world, settings) for _ in range(len(world.agents))
+        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, world, settings)
+        for _ in range(len(world.agents))
     ]
-    speaker = Speaker(model, prompts, gates.codes)
-    critic = TripletCritic(speaker, answers, Scrutiny(world, gates, enabled=settings.scrutiny), world, settings)
+    speaker = RoleSpeaker(model, prompts, gates.rules)
+    scrutiny = Scrutiny(world, gates, enabled=settings.scrutiny)
+    critic = TripletCritic(speaker, answers, scrutiny, CorridorBriefing(), world=world, settings=settings)
     topology = coordinated(len(world.agents))
     return play(actors, world, topology=topology, coordinators=[("coordinator", critic)], settings=loop)
 

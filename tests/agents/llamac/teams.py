@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from maeil import LoopSettings, World
+from maeil import LoopSettings, TopologyContext, World
 from maeil.trace import Stamped
 from quorum.agents.llamac import LlamacConfig, build
 from quorum.agents.llm.structured import Structuring
@@ -29,7 +29,8 @@ def config(**changes: Any) -> LlamacConfig:
 
 def coordinated(n: int, rounds: int = 3, leader: Any = "coordinator") -> Any:
     """The topology that LLaMAC takes."""
-    return centralized(CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback="none"), n)
+    config = CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback="none")
+    return centralized(config, TopologyContext(n))
 
 
 def episode(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from crafter_env import (
     Collect,
@@ -25,6 +24,7 @@ from crafter_env import (
     Tool,
 )
 from maeil import Plan, SymbolicAction
+from quorum.agents.coordination.joint import Fault, Joint, Sight
 from quorum.agents.skills.crafter.gates import CrafterGates
 from tests.crafter_env.joined import world
 
@@ -208,6 +208,6 @@ def test_the_dead_can_do_nothing_else_than_nothing():
 
 def test_every_code_has_a_map_that_trips_it_and_one_that_does_not():
     tripped = {case[0] for case in (*TRIPS, *REFUSED)}
-    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.codes)
-    assert all(code.constraint is not None for code in GATES.codes.values())
-    assert {code.fault for code in GATES.codes.values()} == {Fault.CONFLICT, Fault.UNAVAILABLE, Fault.FRUITLESS}
+    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.rules)
+    assert all(code.constraint is not None for code in GATES.rules.values())
+    assert {code.fault for code in GATES.rules.values()} == {Fault.CONFLICT, Fault.UNAVAILABLE, Fault.FRUITLESS}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from cube_env import (
     CubeEnv,
@@ -21,6 +20,7 @@ from cube_env import (
     YieldBlock,
 )
 from maeil import Plan, SymbolicAction
+from quorum.agents.coordination.joint import Fault, Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 
 GATES = CubeGates()
@@ -204,11 +204,11 @@ def test_a_roll_out_lets_good_plans_pass_and_leaves_plans_under_way_alone():
 
 def test_every_code_has_a_board_that_trips_it_and_one_that_does_not():
     tripped = {case[0] for case in (*TRIPS, *REFUSED)}
-    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.codes) - {"V-SIM"}
+    assert tripped == {case[0] for case in (*PASSES, *CONFIRMED)} == set(GATES.rules) - {"V-SIM"}
 
 
 def test_every_code_says_which_constraint_it_stands_for():
-    assert all(code.constraint is not None for code in GATES.codes.values())
-    assert {name for name, code in GATES.codes.items() if name.startswith("C-")} == {
-        name for name, code in GATES.codes.items() if code.fault in (Fault.UNAVAILABLE, Fault.FRUITLESS)
+    assert all(code.constraint is not None for code in GATES.rules.values())
+    assert {name for name, code in GATES.rules.items() if name.startswith("C-")} == {
+        name for name, code in GATES.rules.items() if code.fault in (Fault.UNAVAILABLE, Fault.FRUITLESS)
     }

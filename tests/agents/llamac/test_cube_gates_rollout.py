@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from quorum.agents.llamac.gates import Joint, Sight
 
 from cube_env import SymbolicObservation, roll_out
 from maeil import Plan, Thought, View
+from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.agents.skills.cube.knowledge import clear

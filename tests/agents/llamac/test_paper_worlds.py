@@ -12,11 +12,12 @@ from llamac_env import load_instances
 from llamac_env import settings as frozen
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
-from quorum.agents.llamac import gates_of
+from quorum.agents.llamac import build
 from quorum.agents.llamac.answers import Answers
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take
-from tests.agents.llamac.teams import episode
+from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.llamac.test_roles import heard
+from tests.agents.naive_team import context
 from tests.llamac_env.boards import board
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
@@ -142,9 +143,9 @@ def test_the_rules_that_the_critics_read_tell_of_the_state_and_those_of_an_actor
 
 
 @pytest.mark.parametrize("w", [transport(), squeeze()], ids=["transport", "squeeze"])
-def test_joint_plans_are_rolled_out_in_cube_alone(w):
-    with pytest.raises(ValueError, match=r"'cube' alone: set agents\.rollout=0"):
-        gates_of(w, rollout=3)
+def test_joint_plans_are_rolled_out_where_the_gates_can_alone(w):
+    with pytest.raises(ValueError, match=rf"cannot be rolled out in the world '{w.name}': set agents\.rollout=0"):
+        build(config(rollout=3), context(w, coordinated(len(w.agents), rounds=3)))
 
 
 # Scripted models.

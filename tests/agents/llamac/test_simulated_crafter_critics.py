@@ -7,8 +7,8 @@ import orjson
 
 from crafter_env import Collect, Item, Resource
 from maeil import Plan
-from quorum.agents.simulated.llamac import Brief
-from quorum.agents.skills.crafter.speaker import propose
+from quorum.agents.skills import Brief
+from quorum.agents.skills.crafter.speaker import CrafterSpeaker
 from tests.crafter_env.joined import world
 
 PICKAXE = {Item.wood_pickaxe: 1}
@@ -39,7 +39,9 @@ def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0
     w = world(drawing, bags=bags, profile="coop2", level="solo", max_steps=100, oracle_map=oracle_map)
     seen = [orjson.loads(orjson.dumps(w.observe(agent))) for agent in range(len(w.agents))]
     asked = list(range(len(seen)))
-    return propose(Brief("exploiter", seen, {}, asked, poor, np.random.default_rng(0), frozenset(told)))
+    return CrafterSpeaker().propose(
+        Brief("exploiter", seen, {}, asked, poor, np.random.default_rng(0), frozenset(told))
+    )
 
 
 def collected(found: dict[int, Plan], resource: Resource) -> list[int | None]:

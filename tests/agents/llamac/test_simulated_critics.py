@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
-from quorum.agents.llamac.gates import Joint, Sight
 
 from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock
 from maeil import Plan
+from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.simulated.llamac import Brief
+from quorum.agents.skills import Brief
 from quorum.agents.skills.cube.gates import CubeGates
-from quorum.agents.skills.cube.speaker import propose
+from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import cube
 
 
@@ -28,7 +28,9 @@ def plans(state, role="exploiter", *, asked=None, running=None, poor=0.0, told=(
     asked = list(range(len(state.agents))) if asked is None else asked
     under_way = {agent: orjson.loads(orjson.dumps(plan_value(plan))) for agent, plan in (running or {}).items()}
     shown = orjson.loads(orjson.dumps(state))
-    return propose(Brief(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(told)))
+    return CubeSpeaker().propose(
+        Brief(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(told))
+    )
 
 
 def tasks(found: dict[int, Plan]) -> dict[int, str]:

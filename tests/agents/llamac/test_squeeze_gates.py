@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from llamac_env import Pick
 from maeil import Plan
-from quorum.agents.skills.squeeze.gates import LISTED, SqueezeGates
+from quorum.agents.coordination.joint import Fault, Joint, Sight
+from quorum.agents.skills.squeeze.briefing import LISTED, SqueezeBriefing
+from quorum.agents.skills.squeeze.gates import SqueezeGates
 from tests.llamac_env.test_squeeze import world
 
 GATES = SqueezeGates()
@@ -35,7 +36,7 @@ def test_a_pick_for_every_agent_passes(suggested, running):
 def test_an_agent_without_a_pick_is_a_fault_of_grammar(suggested, running, missing):
     (found,) = GATES.scrutinize(sight(), Joint(picks(*suggested), picks(*running)))
     assert (found.code, found.agents) == ("V-TEAM", missing)
-    assert GATES.codes[found.code].fault is Fault.GRAMMAR
+    assert GATES.rules[found.code].fault is Fault.GRAMMAR
 
 
 def test_confirmation_passes_always():
@@ -45,15 +46,15 @@ def test_confirmation_passes_always():
 
 def test_the_state_has_all_rounds_and_no_epochs_are_kept_beside_it():
     seen = sight(3, 20)
-    history = GATES.state(seen)["history"]
+    history = SqueezeBriefing().state(seen)["history"]
     assert [past["sum"] for past in history] == [2 * (number % 10) for number in range(20)]
     assert history[4]["mean"] == pytest.approx(8 / 3)
     assert history[4]["reward"] == pytest.approx(world().env.game.reward(8))
-    assert GATES.digest(seen) is None
+    assert SqueezeBriefing().digest(seen) is None
 
 
 @pytest.mark.parametrize(("n", "listed"), [(LISTED, True), (LISTED + 1, False)])
 def test_every_pick_is_listed_for_small_teams_alone(n, listed):
-    (past,) = GATES.state(sight(n, 1))["history"]
+    (past,) = SqueezeBriefing().state(sight(n, 1))["history"]
     assert ("picks" in past) is listed
     assert {"sum", "mean", "reward"} <= set(past)

@@ -12,9 +12,8 @@ from maeil.trace import comparable
 from maeil.trace.reader import Trace
 from maeil.user_errors import UserError
 from quorum.agents.llamac import build
-from quorum.agents.llm.errors import BadRequest
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.cube.speaker import check
+from quorum.agents.skills.cube.speaker import CubeSpeaker
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.llamac.stage import calls_of, codes_of
@@ -110,7 +109,9 @@ def test_what_does_not_go_together_is_told_with_the_way_out(tmp_path: Path, word
 
 def test_a_world_without_gates_is_told():
     w = Corridor(2)
-    with pytest.raises(ValueError, match="no gates for the world 'corridor'; it has gates for: cube, crafter"):
+    with pytest.raises(
+        ValueError, match="the world 'corridor' has no skill 'gates'; worlds that have it: cube, crafter"
+    ):
         build(config(), context(w, coordinated(2)))
 
 
@@ -126,5 +127,5 @@ def test_a_template_that_is_not_there_is_told():
 
 
 def test_the_simulated_model_refuses_a_vocabulary_that_it_has_no_rules_for():
-    with pytest.raises(BadRequest, match="vocabulary=cube"):
-        check(frozenset({"move"}))
+    with pytest.raises(ValueError, match="vocabulary=cube"):
+        CubeSpeaker().check_vocabulary({"move"})

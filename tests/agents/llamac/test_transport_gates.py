@@ -8,12 +8,13 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from quorum.agents.llamac.gates import Fault, Joint, Sight
 
 from llamac_env import Board, BoxName, Move, NoPlan, Wait, greedy_plan
 from llamac_env.transport.observation import observe
 from maeil import Plan, SymbolicAction
 from maeil.tasks import Constraint
+from quorum.agents.coordination.joint import Fault, Joint, Sight
+from quorum.agents.skills.transport.briefing import TransportBriefing
 from quorum.agents.skills.transport.gates import TransportGates
 from quorum.agents.skills.transport.moves import one_step, plan_of
 from tests.llamac_env.boards import SHAPES, board, drawn, grid
@@ -95,11 +96,11 @@ def test_scrutiny_lets_pass_what_it_does_not(code, where, suggested):
 
 
 def test_every_code_has_a_board_that_trips_it_and_one_that_does_not_and_a_constraint():
-    scrutiny = {code for code in GATES.codes if code.startswith("V-")}
+    scrutiny = {code for code in GATES.rules if code.startswith("V-")}
     assert {case[0] for case in TRIPS} == {case[0] for case in PASSES} == scrutiny
-    assert {"C-AVAIL", "C-PROG"} == GATES.codes.keys() - scrutiny
-    assert all(code.constraint in Constraint for code in GATES.codes.values())
-    assert not any(code.fault is Fault.GRAMMAR for code in GATES.codes.values()), "grammar is common to all worlds"
+    assert {"C-AVAIL", "C-PROG"} == GATES.rules.keys() - scrutiny
+    assert all(code.constraint in Constraint for code in GATES.rules.values())
+    assert not any(code.fault is Fault.GRAMMAR for code in GATES.rules.values()), "grammar is common to all worlds"
 
 
 def test_with_start_empty_two_boxes_still_cannot_come_to_one_corner():
@@ -154,7 +155,7 @@ def test_a_rejection_says_what_when_and_where():
 )
 def test_a_move_that_cannot_be_made_is_unavailable(where, agent, action, reason):
     found = confirm(where, agent, action)
-    assert (found.code, GATES.codes[found.code].fault) == ("C-AVAIL", Fault.UNAVAILABLE)
+    assert (found.code, GATES.rules[found.code].fault) == ("C-AVAIL", Fault.UNAVAILABLE)
     assert reason in found.text
     assert confirm(where, agent, Wait(), action) is None, "what the agent does now is nothing"
 
@@ -169,7 +170,7 @@ def test_a_move_that_cannot_be_made_is_unavailable(where, agent, action, reason)
 )
 def test_a_move_that_brings_nothing_nearer_is_fruitless(where, agent, to, text):
     found = confirm(where, agent, go("red", to))
-    assert (found.code, GATES.codes[found.code].fault) == ("C-PROG", Fault.FRUITLESS)
+    assert (found.code, GATES.rules[found.code].fault) == ("C-PROG", Fault.FRUITLESS)
     assert text in found.text
 
 
@@ -189,13 +190,13 @@ def test_placing_and_coming_nearer_are_confirmed(where, agent, to):
 
 
 def test_the_critics_see_the_board_and_what_each_agent_can_do():
-    state = GATES.state(sight(SHARED, step=4))
+    state = TransportBriefing().state(sight(SHARED, step=4))
     assert state["board"]["1.0_1.0"] == ("box_red",)
     assert (state["rows"], state["cols"], state["step"], state["max_steps"]) == (2, 2, 4, LIMIT)
     assert list(state["agents"]) == [f"agent_{agent}" for agent in range(4)]
     assert state["agents"]["agent_0"]["square"] == "square[0.5, 0.5]"
     assert [choice.to for choice in state["agents"]["agent_0"]["can_do"]][-1] == "target_red"
-    assert GATES.digest(sight(ALIKE)) == {"boxes": 3, "distance": 2.0}
+    assert TransportBriefing().digest(sight(ALIKE)) == {"boxes": 3, "distance": 2.0}
 
 
 DRAWINGS = st.tuples(

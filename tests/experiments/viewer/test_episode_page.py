@@ -36,7 +36,7 @@ DIFFERS = """async ([selector, t]) => {
 def world_of(folder: Path) -> World:
     values = yaml.safe_load((folder / "config.yaml").read_text())["env"]
     component = worlds.get(values["name"])
-    return component.build(component.config.model_validate(values))
+    return component.build(component.config.model_validate(values), None)
 
 
 def address(site: str, folder: Path, t: int | None = None) -> str:

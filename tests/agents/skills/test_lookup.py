@@ -1,0 +1,93 @@
+"""The skills of a world are found by its name; what is missing is told once, by role and world."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import yaml
+
+from quorum.agents import heuristic, llamac, negotiator, planner
+from quorum.agents.skills import WorldSkills, prompts_of, skills, skills_of
+from tests.agents.llamac.teams import coordinated
+from tests.agents.naive_team import CONFIGS, context, cube, topology
+from tests.maeil.corridor import Corridor
+
+ROLES = {"heuristic", "negotiator", "planner", "gates", "briefing", "speaker", "merge"}
+HAVING = {
+    "cube": ROLES - {"merge"},
+    "crafter": {"heuristic", "gates", "briefing", "speaker"},
+    "transport": {"heuristic", "gates", "briefing", "speaker"},
+    "squeeze": {"heuristic", "gates", "briefing", "speaker", "merge"},
+}
+
+
+def values(name: str):
+    return yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def registered():
+    """Skills of the corridor, forgotten after the test."""
+
+    class CorridorSkills(WorldSkills):
+        def heuristic(self, world):
+            return ["a mind"] * len(world.agents)
+
+    skills.register("corridor", CorridorSkills("corridor"))
+    yield
+    skills.forget("corridor")
+
+
+@pytest.mark.parametrize("world", HAVING)
+def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
+    found = skills_of(world)
+    assert {role for role in ROLES if found.has(role)} == HAVING[world]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "having"),
+    [
+        (heuristic, "heuristic", "cube, crafter, transport, squeeze"),
+        (negotiator, "negotiator", "cube"),
+        (planner, "planner", "cube"),
+        (llamac, "llamac", "cube, crafter, transport, squeeze"),
+    ],
+)
+def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(module, name, having) -> None:
+    role = "gates" if name == "llamac" else name
+    own = {"prompts_folder": None, "rules": "rules.jinja", "external_retries": 3} if name == "llamac" else {}
+    config = module.component.config(**{**values(name), **own})
+    world = Corridor()
+    talk = coordinated(2) if name == "llamac" else topology("individual", 2)
+    told = rf"agents={name} needs the skill '{role}': the world 'corridor' has no skill '{role}'; .* it: {having}$"
+    with pytest.raises(ValueError, match=told):
+        module.build(config, context(world, talk))
+
+
+def test_a_world_of_others_gets_the_minds_that_its_skills_have(registered) -> None:
+    config = heuristic.HeuristicConfig(name="heuristic")
+    assert heuristic.build(config, context(Corridor(3), topology("individual", 3))) == ["a mind"] * 3
+    assert not skills_of("corridor").has("gates")
+
+
+def test_an_installed_package_offers_skills_by_an_entry_point(tmp_path, monkeypatch) -> None:
+    (tmp_path / "maze.dist-info").mkdir()
+    (tmp_path / "maze.dist-info" / "METADATA").write_text("Name: maze\nVersion: 1\n")
+    (tmp_path / "maze.dist-info" / "entry_points.txt").write_text("[quorum.skills]\nmaze = maze_skills:skills\n")
+    (tmp_path / "maze_skills.py").write_text(
+        "from pathlib import Path\nfrom quorum.agents.skills import WorldSkills\n"
+        "class Maze(WorldSkills):\n    prompts = Path('here')\nskills = Maze('maze')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert str(prompts_of("maze")) == "here"
+    monkeypatch.delitem(sys.modules, "maze_skills")
+
+
+def test_a_state_without_a_briefing_is_told_as_the_global_observation() -> None:
+    world = cube(2)
+    world.reset(0)
+    briefing = WorldSkills("corridor").briefing()
+    sight = type("Sight", (), {"global_observation": world.global_observation()})()
+    assert briefing.state(sight) == world.global_observation()
+    assert briefing.digest(sight) is None
