@@ -14,7 +14,7 @@ import yaml
 from quorum.experiments.common.errors import UserError
 from quorum.experiments.results import as_csv, read_results, write_csv
 from tests.conftest import Quorum
-from tests.experiments.comparing.folders import configuration, outcome, real_sweep, write_plan, write_run
+from tests.experiments.folders import configuration, outcome, real_sweep, write_plan, write_run
 
 
 @pytest.fixture(scope="module")
