@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Registered(Mapping[str, T]):
     """All things of one kind by name, in the order in which they were registered.
 
-    The modules that installed packages declare are imported by the first look-up, so registering is cheap.
+    The modules that installed packages declare are imported by the first look-up, or by `load`.
 
     Args:
         kind: what messages call one of them.
@@ -30,7 +30,7 @@ class Registered(Mapping[str, T]):
         self._entry_points = entry_points
         self._names = re.compile(names)
         self._things: dict[str, T] = {}
-        self._complete = False
+        self._loading = False
 
     def register(self, name: str, thing: T) -> None:
         """Add a thing.
@@ -44,18 +44,27 @@ class Registered(Mapping[str, T]):
             raise ValueError(f"there is a {self._kind} {name!r} already: take another name")
         self._things[name] = thing
 
+    def load(self) -> Mapping[str, T]:
+        """Import the modules that installed packages declare, once, and return all things.
+
+        Raises:
+            Exception: whatever a module raises, at every call.
+        """
+        if not self._loading:
+            self._loading = True  # a module may look something up while it is imported
+            try:
+                for point in sorted(entry_points(group=self._entry_points), key=lambda point: point.value):
+                    point.load()
+            except BaseException:
+                self._loading = False
+                raise
+        return self._things
+
     def __getitem__(self, name: str) -> T:
-        return self._all()[name]
+        return self.load()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(self.load())
 
     def __len__(self) -> int:
-        return len(self._all())
-
-    def _all(self) -> Mapping[str, T]:
-        if not self._complete:
-            self._complete = True  # before the imports, in which a module may look something up
-            for point in sorted(entry_points(group=self._entry_points), key=lambda point: point.value):
-                point.load()
-        return self._things
+        return len(self.load())

@@ -73,19 +73,11 @@ def metric(
     reproducible: bool = True,
     origin: str = "",
 ) -> Callable[[Function], Function]:
-    """Register a function of the trace as a metric.
+    """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
-    The arguments are the attributes of `Metric`, but for these:
-
-    Args:
-        name: `group.name`; wall times, and only they, end in `_seconds`.
-        unit: of the value.
-        better: which values are better.
-        title: empty: the second part of the name, in words, behind the origin.
-        doc: the description of a function that is one of a family; others have it as their docstring.
-        share: whether it is the share of its goals that a run reached.
-        reproducible: false for what depends on more than configuration, seed and replies; wall times need not say so.
-        origin: whose definition it is.
+    The title is by default the second part of the name in words, behind the origin. `doc` is the description of a
+    function that is one of a family; others have it as their docstring. Wall times, and only they, end in `_seconds`;
+    they need not say that they are not reproducible.
 
     Raises:
         ValueError: there is a metric of this name, or it is no `group.name`.
