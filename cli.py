@@ -27,7 +27,12 @@ Overrides = Annotated[
 ]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option("--plugin", metavar="MODULE", help="Import a module that registers components.", show_default=False),
+    typer.Option(
+        "--plugin",
+        metavar="MODULE",
+        help="Import a module that registers components, metrics or figures.",
+        show_default=False,
+    ),
 ]
 ConfigDir = Annotated[
     Path | None,
@@ -261,6 +266,7 @@ def metrics(
     write: Annotated[
         bool, typer.Option("--write", help="Replace metrics.json beside each trace.", show_default=False)
     ] = False,
+    plugin: Plugins = None,
 ) -> None:
     """Compute the metrics of old traces again.
 
@@ -272,10 +278,13 @@ def metrics(
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum metrics runs/* --write
       quorum metrics old/trace.jsonl.gz --json
+      quorum metrics runs/* --plugin my_metrics --write
     """
     from maeil.user_errors import UserError
+    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results.recompute import recompute_all, write_metrics
 
+    load_plugins(plugin or [])
     done, wrong = recompute_all(runs)
     if as_json:
         _print_json([run.plain() for run in done])
@@ -394,6 +403,7 @@ def compare(
     curves: Curves = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    plugin: Plugins = None,
 ) -> None:
     """Compare metrics by a factor across another: tables and figures with intervals, paired differences.
 
@@ -406,6 +416,7 @@ def compare(
       quorum compare runs/topologies --by topology --metric completion --metric steps
       quorum compare runs/topologies --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
+      quorum compare runs/topologies --plugin my_metrics --metric talk.questions
     """
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
@@ -414,8 +425,10 @@ def compare(
     from quorum.experiments.compare.notes import notes
     from quorum.experiments.compare.records import as_json as json_of
     from quorum.experiments.compare.tables import tables
+    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results import read_results
 
+    load_plugins(plugin or [])
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
@@ -445,6 +458,7 @@ def report(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     quiet: Quiet = False,
+    plugin: Plugins = None,
 ) -> None:
     """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, how to run it again.
 
@@ -458,12 +472,14 @@ def report(
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
+    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results import read_results
 
+    load_plugins(plugin or [])
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     target = out or sweep / "report.html"
-    write_report(found, answer([found], question), target)
+    write_report(found, answer([found], question), target, plugin or ())
     if not quiet:
         typer.echo(f"report: {target}")
 

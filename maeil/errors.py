@@ -4,11 +4,12 @@ MaeilError
 |- IllegalTransition    a stage change that the table does not have (a bug)
 |- InvalidThought       a mind answered something that its turn or the state does not allow
 |- EpisodeStop          ends the episode with a labelled outcome, and is no bug
-   |- LimitReached      a wall-clock limit is over: `limit`
+|  |- LimitReached      a wall-clock limit is over: `limit`
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
-   |- NewerTrace        written by a newer version of the schema
-   |- ReplayMismatch    seed and joint actions do not give back what the trace says
+|  |- NewerTrace        written by a newer version of the schema
+|  |- ReplayMismatch    seed and joint actions do not give back what the trace says
+|- MetricError          a metric cannot be computed from a trace
 """
 
 from __future__ import annotations
@@ -70,3 +71,7 @@ class NewerTrace(TraceError):
 
 class ReplayMismatch(TraceError):
     """Seed and joint actions do not give back what the trace says."""
+
+
+class MetricError(MaeilError):
+    """A metric cannot be computed from a trace: the events contradict each other, or the metric is wrong."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
@@ -61,13 +62,13 @@ class Group:
     strata: np.ndarray[tuple[int], np.dtype[np.int64]]
 
     def values(self, metric: str) -> Floats:
-        """Give the values of a metric in the runs that define it."""
+        """Return the values of a metric in the runs that define it."""
         return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
 
     def estimate(self, metric: str, statistic: Name) -> Estimate:
         """Compute a statistic of a metric over the runs that define it."""
         defined = np.array([row.metrics.get(metric) is not None for row in self.rows], dtype=bool)
-        return estimate(self.values(metric), self.strata[defined], statistic, share=metrics.is_share(metric))
+        return estimate(self.values(metric), self.strata[defined], statistic, share=METRICS[metric].share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class Comparison:
     curves: Mapping[tuple[str, Scalar], Curve]
 
     def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
-        """Give a statistic of any metric in a group; those that are compared are at hand."""
+        """Return a statistic of any metric in a group; those that are compared are at hand."""
         found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
         return found or group.estimate(metric, statistic)
 
@@ -236,7 +237,7 @@ def _differences(
             Pairing(group.level, group.point, _boards(group, metric, design), _boards(base, metric, design))
             for group, base in pairs
         ]
-        found += differences(metric, pairings, metrics.direction(metric))
+        found += differences(metric, pairings, METRICS[metric].better)
     return tuple(found)
 
 

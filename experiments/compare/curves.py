@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maeil.errors import MaeilError
-from maeil.metrics.scores import scores
+from maeil.metrics.outcome import scores
 from maeil.trace import read_trace
 from maeil.user_errors import UserError
 from quorum.experiments.compare.statistics import Estimate, estimate
@@ -52,7 +52,7 @@ def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -
 
 
 def _read(folder: Path) -> Floats:
-    """Give the score before the first step and after each, shape (steps + 1,)."""
+    """Return the score before the first step and after each, shape (steps + 1,)."""
     try:
         trace = read_trace(folder)
     except (MaeilError, OSError) as error:

@@ -40,7 +40,7 @@ class Design:
     boards_differ: bool
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
-        """Give the values of the crossed factors in a run."""
+        """Return the values of the crossed factors in a run."""
         return tuple(value_of(row, factor) for factor in self.crossed)
 
 
@@ -82,7 +82,7 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
 
 
 def _names_first(factors: Iterable[str]) -> list[str]:
-    """Give each factor once, those that name the option of a group before its knobs."""
+    """Return each factor once, those that name the option of a group before its knobs."""
     return sorted(dict.fromkeys(factors), key=lambda factor: not factor.endswith(".name"))
 
 

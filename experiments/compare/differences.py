@@ -8,6 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
+from maeil.metrics import Better
 from quorum.experiments.compare.statistics import Estimate, estimate, holm, probability_of_improvement, sign_flip_test
 from quorum.experiments.results.rows import Scalar
 
@@ -28,8 +29,8 @@ class Difference:
         unpaired: boards that only one of the two has.
         p: of the sign-flip test; NaN over no boards.
         p_holm: the same after Holm's correction over all differences of the metric.
-        improvement: probability that a run of the level is better on a board than one of the baseline; where neither
-            way is better, that it is greater. NaN over no boards.
+        improvement: probability that a run of the level is better on a board than one of the baseline; of a metric
+            with no better way, that it is greater. NaN over no boards.
     """
 
     metric: str
@@ -53,7 +54,7 @@ class Pairing:
     baseline_boards: Boards
 
 
-def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> list[Difference]:
+def differences(metric: str, pairings: Sequence[Pairing], better: Better | None) -> list[Difference]:
     """Compute the differences of one metric, which are one family of Holm's correction.
 
     Several runs on one board count as their mean. Boards that only one of the two has are left out.
@@ -61,7 +62,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
     Args:
         metric: its name.
         pairings: the values.
-        direction: 1 when more is better, -1 when less is, 0 when neither is.
+        better: which of its values are better; None where neither are.
     """
     common = [sorted(p.level_boards.keys() & p.baseline_boards.keys(), key=repr) for p in pairings]
     deltas = [
@@ -81,7 +82,7 @@ def differences(metric: str, pairings: Sequence[Pairing], direction: int) -> lis
             unpaired=len(p.level_boards.keys() ^ p.baseline_boards.keys()),
             p=p_values[place],
             p_holm=adjusted.get(place, float("nan")),
-            improvement=_improvement(p, boards, direction),
+            improvement=_improvement(p, boards, better),
         )
         for place, (p, boards, delta) in enumerate(zip(pairings, common, deltas, strict=True))
     ]
@@ -93,7 +94,7 @@ def _strata(boards: Sequence[tuple[Scalar, ...]]) -> np.ndarray[tuple[int], np.d
     return np.array([numbers.setdefault(board[1:], len(numbers)) for board in boards], dtype=np.int64)
 
 
-def _improvement(pairing: Pairing, boards: Sequence[tuple[Scalar, ...]], direction: int) -> float:
+def _improvement(pairing: Pairing, boards: Sequence[tuple[Scalar, ...]], better: Better | None) -> float:
     pairs = [(pairing.level_boards[board], pairing.baseline_boards[board]) for board in boards]
     greater = probability_of_improvement(pairs)
-    return 1 - greater if direction < 0 else greater
+    return 1 - greater if better == "lower" else greater

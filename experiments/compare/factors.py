@@ -34,7 +34,7 @@ _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 
 
 def value_of(row: Row, factor: str) -> Scalar:
-    """Give the value of a factor in a run; None where the run has none."""
+    """Return the value of a factor in a run; None where the run has none."""
     own = _OWN.get(factor)
     return own(row) if own is not None else row.factors.get(factor)
 
@@ -100,7 +100,7 @@ def varies(factor: str, rows: Iterable[Row]) -> bool:
 
 
 def in_order(values: Iterable[Scalar]) -> list[Scalar]:
-    """Give the distinct values: numbers by size, else in the order in which they come."""
+    """Return the distinct values: numbers by size, else in the order in which they come."""
     distinct = list(dict.fromkeys(values))
     numbers = [value for value in distinct if isinstance(value, int | float) and not isinstance(value, bool)]
     return [*sorted(numbers)] if len(numbers) == len(distinct) else distinct

@@ -1,4 +1,4 @@
-"""Writes tables: for the terminal, as Markdown, as LaTeX, as CSV."""
+"""A table as text in rows, and how it is written: for the terminal, as Markdown, as LaTeX, as CSV."""
 
 from __future__ import annotations
 
@@ -6,19 +6,37 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from quorum.experiments.compare.table import Table
-
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "|": r"\textbar{}",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: what it shows.
+        header: a text a column.
+        rows: as many texts each.
+        caption: what a reader must know of the numbers.
+        labels: number of columns at the left that are labels.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    labels: int = 1
 
 
 def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console) -> None:

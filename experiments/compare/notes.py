@@ -15,7 +15,7 @@ _LEVEL = 0.05
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Give every note, the gravest first."""
+    """Return every note, the gravest first."""
     parts = (_simulated, _runs, _parse_failures, _differences, _design)
     return [note for part in parts for note in part(comparison)]
 

@@ -7,17 +7,17 @@ from typing import cast
 
 import numpy as np
 
-from quorum.experiments.compare import metrics
+from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import NONE, short, value_of, written
-from quorum.experiments.compare.table import Table
+from quorum.experiments.compare.formats import Table
 from quorum.experiments.results import Row
 from quorum.experiments.results.published import Published, Value
 from quorum.experiments.results.rows import Scalar
 
 
 def published_tables(comparison: Comparison) -> Iterator[Table]:
-    """Give each published table of the sweeps: each published value, and the same of the runs that count."""
+    """Yield each published table of the sweeps: each published value, and the same of the runs that count."""
     for published in comparison.published:
         yield _table(published, comparison.pool.rows)
 
@@ -25,7 +25,8 @@ def published_tables(comparison: Comparison) -> Iterator[Table]:
 def _table(published: Published, runs: Sequence[Row]) -> Table:
     named = len(published.factors)
     header = [*map(short, published.factors), "runs"]
-    header += [f"{metrics.short(metric)}, {whose}" for metric in published.metrics for whose in ("published", "here")]
+    titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
+    header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
     rows = []
     for row in published.rows:
         found = [run for run in runs if _is_of(run, published.factors, row)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from quorum.experiments.compare import metrics
+from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.statistics import STATISTICS, Estimate
 from quorum.experiments.results.csv_text import csv_text
@@ -17,14 +17,14 @@ Record = Mapping[str, Scalar]
 
 
 def estimates(comparison: Comparison) -> Iterator[Record]:
-    """Give a record a metric, level and value of `across`, with all statistics."""
+    """Yield a record for each metric, level and value of `across`, with all statistics."""
     for metric in comparison.metrics:
         for group in comparison.groups.values():
             values = group.values(metric)
             yield {
                 "metric": metric,
-                "unit": metrics.unit(metric),
-                "better": _better(metric),
+                "unit": METRICS[metric].unit,
+                "better": METRICS[metric].better,
                 **_place(comparison, group.level, group.point),
                 "simulated": group.level in comparison.simulated,
                 "runs": len(values),
@@ -41,11 +41,11 @@ def estimates(comparison: Comparison) -> Iterator[Record]:
 
 
 def differences(comparison: Comparison) -> Iterator[Record]:
-    """Give a record a difference from the baseline."""
+    """Yield a record for each difference from the baseline."""
     for item in comparison.differences:
         yield {
             "metric": item.metric,
-            "better": _better(item.metric),
+            "better": METRICS[item.metric].better,
             "baseline": comparison.baseline,
             **_place(comparison, item.level, item.point),
             "simulated": bool(comparison.simulated & {item.level, comparison.baseline}),
@@ -60,7 +60,7 @@ def differences(comparison: Comparison) -> Iterator[Record]:
 
 
 def curves(comparison: Comparison) -> Iterator[Record]:
-    """Give a record a level, value of `across` and step, with the score after it."""
+    """Yield a record for each level, value of `across` and step, with the score after it."""
     for (level, point), curve in comparison.curves.items():
         for step, found in zip(curve.steps, curve.estimates, strict=True):
             yield {
@@ -73,7 +73,7 @@ def curves(comparison: Comparison) -> Iterator[Record]:
 
 
 def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
-    """Give the comparison as JSON-ready data: what is pooled, every estimate, every difference."""
+    """Return the comparison as JSON-ready data: what is pooled, every estimate, every difference."""
     return {
         "by": list(comparison.by),
         "across": comparison.across,
@@ -98,10 +98,6 @@ def as_csv(records: Iterator[Record]) -> str:
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
     across = {comparison.across: point} if comparison.across is not None else {}
     return {" / ".join(comparison.by): level, **across}
-
-
-def _better(metric: str) -> str | None:
-    return {1: "higher", -1: "lower", 0: None}[metrics.direction(metric)]
 
 
 def _ends(name: str, found: Estimate) -> Record:

@@ -6,20 +6,21 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from quorum.experiments.compare import metrics
+from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, written
+from quorum.experiments.compare.formats import Table
+from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.published import published_tables
 from quorum.experiments.compare.statistics import Estimate
-from quorum.experiments.compare.table import Table
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Give every table: the runs, the metrics, the differences from the baseline, and what others have published."""
+    """Return every table: the runs, the metrics, the differences from the baseline, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     found = [runs_table(comparison), *shown, *_differences(comparison), *published_tables(comparison)]
     if not comparison.simulated:
@@ -34,7 +35,7 @@ def heading(comparison: Comparison) -> str:
 
 
 def runs_table(comparison: Comparison) -> Table:
-    """Give the runs that count and those that do not, by level."""
+    """Return the runs that count and those that do not, by level."""
     tallies = comparison.pool.tallies
     outcomes = sorted({outcome for tally in tallies for outcome in tally.left_out})
     budget = any(tally.budget for tally in tallies)
@@ -58,7 +59,7 @@ def failure_rate(calls: float, failures: float) -> str:
 
 
 def _across(comparison: Comparison) -> Iterator[Table]:
-    """Give a table a metric. Levels and values of `across`: the more numerous are its rows, so that it is narrow."""
+    """Yield a table for each metric. Levels and values of `across`: the more numerous are its rows: it is narrow."""
     assert comparison.across is not None
     across = short(comparison.across)
     points = {point: written(point) for point in comparison.points}
@@ -88,7 +89,7 @@ def _estimates(label: str, found: Sequence[Estimate | None], places: int) -> tup
 
 
 def _levels(comparison: Comparison) -> Table:
-    """Give one table: a row a level, a column a metric."""
+    """Return one table: a row for each level, a column for each metric."""
     columns = [
         [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
     ]
@@ -103,11 +104,11 @@ def _levels(comparison: Comparison) -> Table:
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
-    """Give a table a metric: a row a difference; none where no board differs, which the notes tell."""
+    """Yield a table for each metric: a row a difference; none where no board differs, which the notes tell."""
     across = [short(comparison.across)] if comparison.across is not None else []
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
-        better = "P(better)" if metrics.direction(metric) else "P(greater)"
+        better = "P(better)" if METRICS[metric].better else "P(greater)"
         header = (_by(comparison), *across, "boards", "difference", "p", "p (Holm)", better)
         places = decimals(item.mean for item in found)
         rows = tuple(_difference(item, comparison, places) for item in found)
@@ -159,7 +160,7 @@ def interval(estimate: Estimate | None, places: int, *, signed: bool = False) ->
 
 
 def decimals(estimates: Iterable[Estimate]) -> int:
-    """Give the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
+    """Return the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
     sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
     return _decimals(max(sizes, default=0.0))
 
@@ -169,7 +170,7 @@ def _unsigned_zero(number: float, places: int) -> float:
 
 
 def _decimals(size: float) -> int:
-    """Give the decimals with which numbers up to this size have about three digits."""
+    """Return the decimals with which numbers up to this size have about three digits."""
     if size == 0:
         return 2
     return min(6, max(0, 2 - math.floor(math.log10(size)))) if size < 1000 else 0
@@ -183,12 +184,12 @@ def p_value(p: float) -> str:
 
 
 def _title(comparison: Comparison, metric: str) -> str:
-    unit = f" ({metrics.unit(metric)})" if metrics.unit(metric) else ""
+    unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
     return f"{_with_arrow(metric)}{unit}: {STATISTIC_NAMES[comparison.statistic]} by {heading(comparison)}"
 
 
 def _with_arrow(metric: str) -> str:
-    return metric + metrics.arrow(metric)
+    return metric + arrow(metric)
 
 
 def _caption(comparison: Comparison) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, TopologyContext, World, run_episode
-from maeil.metrics import Value, compute_metrics
+from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
@@ -171,6 +171,7 @@ async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch:
 async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
+        METRICS.load()  # one that cannot be imported is told before the episode, and not after it
         parts = build(cell, models)
     except BaseException:
         folder.discard()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maeil.errors import TraceError
+from maeil.errors import MetricError, TraceError
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Trace, read_trace
 from maeil.user_errors import UserError
@@ -61,11 +61,10 @@ def recompute(run: Path) -> Recomputed:
     trace = checked_trace(run)
     try:
         metrics = compute_metrics(trace)
-        json.dumps(metrics, allow_nan=False)
-    except (ArithmeticError, AttributeError, IndexError, LookupError, TypeError, ValueError) as error:
+    except MetricError as error:
         raise UserError(
-            f"{run}: damaged: its events contradict each other ({type(error).__name__}: {error})",
-            "It was changed after it was written; run the episode again.",
+            f"{run}: damaged: its events contradict each other ({error})",
+            "It was changed after it was written; run the episode again. A metric of a plug-in may be wrong itself.",
         ) from error
     outcome = trace.end.outcome if trace.end is not None else None
     return Recomputed(run, outcome, answering_models(trace), metrics)

@@ -123,7 +123,12 @@ def _metrics(folder: Path, *, needed: bool) -> dict[str, float | None]:
     for name, value in data.items():
         if type(value) not in _NUMBERS:
             raise _Wrong(f"metrics.json: {name} is no number")
-    return {name: None if value is None else float(value) for name, value in data.items()}
+    return {_present_name(name): None if value is None else float(value) for name, value in data.items()}
+
+
+def _present_name(metric: str) -> str:
+    """Return the present name of a metric: `coop2.*` was `compat.*` before 0.9, with the same formulas."""
+    return f"coop2.{metric.removeprefix('compat.')}" if metric.startswith("compat.") else metric
 
 
 def _bytes(file: Path) -> bytes:

@@ -12,21 +12,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from maeil.metrics import METRICS
 from quorum.experiments.results.rows import Results, Row
 from quorum.experiments.results.summary import shown
 
 if TYPE_CHECKING:
     from quorum.experiments.results.sql import Answer
 
-_COLUMNS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
+COLUMNS = ("outcome.completion", "outcome.steps", "communication.messages")
+"""The metrics that are shown of each run."""
 
 
 def print_results(results: Results, console: Console) -> None:
     """Print a line a run, and what is missing. Lines are as long as they need to be: names can be copied."""
     arms = any(row.arm is not None for row in results.rows)
-    lines = [("run", *(["arm"] if arms else []), "outcome", *_COLUMNS, "")]
+    lines = [("run", *(["arm"] if arms else []), "outcome", *(METRICS[name].title for name in COLUMNS), "")]
     for row in results.rows:
-        values = [shown(row.metrics.get(metric)) for metric in _COLUMNS.values()]
+        values = [shown(row.metrics.get(name)) for name in COLUMNS]
         lines.append((row.name, *([row.arm or "-"] if arms else []), row.outcome, *values, _remark(row)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -42,15 +42,14 @@ _ONLY_WITH = {"communication": "communication.messages", "constraints": "constra
 _WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out")
 """Metrics that are told when they are not 0."""
 
-_COLUMNS = {
-    "goals": "outcome.reached",
-    "steps": "outcome.steps",
-    "messages": "communication.messages",
-    "overhead": "decision.overhead",
-    "coherence": "plans.coherence",
-    "stability": "plans.stability",
-}
-"""What is shown of each of many runs."""
+_COLUMNS = (
+    "outcome.steps",
+    "communication.messages",
+    "decision.overhead",
+    "plans.coherence",
+    "plans.stability",
+)
+"""What is shown of each of many runs, behind the goals that it reached."""
 
 _FEW = 4
 
@@ -71,7 +70,7 @@ def print_summary(result: Result, console: Console) -> None:
 
 
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Give the main metrics of an episode as label and value; nothing of what did not occur in it."""
+    """Return the main metrics of an episode as label and value; nothing of what did not occur in it."""
     yield "outcome", outcome
     yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics.get('outcome.goals'))}"
     bound = metrics.get("outcome.steps_over_lower_bound")
@@ -117,18 +116,18 @@ def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
         for name in group:
             unit = METRICS[name].unit
             values = (_value(name, run.metrics) for run in runs)
-            table.add_row(name, *values, Text("" if unit == "1" else unit, style="dim"))
+            table.add_row(name, *values, Text(unit, style="dim"))
     console.print(table)
 
 
 def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
     """Lines are as long as they need to be: a name that is cut or folded cannot be copied."""
     models = ["language model"] if any(run.answering_models.models for run in runs) else []
-    rows = [("run", "outcome", *_COLUMNS, *models)]
+    rows = [("run", "outcome", "goals", *(METRICS[name].title for name in _COLUMNS), *models)]
     for run in runs:
-        cells = {column: shown(run.metrics.get(metric)) for column, metric in _COLUMNS.items()}
-        cells["goals"] += f"/{shown(run.metrics.get('outcome.goals'))}"
-        rows.append((run.name, _outcome(run), *cells.values(), *([run.answering_models.text] if models else [])))
+        goals = f"{shown(run.metrics.get('outcome.reached'))}/{shown(run.metrics.get('outcome.goals'))}"
+        cells = [shown(run.metrics.get(name)) for name in _COLUMNS]
+        rows.append((run.name, _outcome(run), goals, *cells, *([run.answering_models.text] if models else [])))
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for name, *columns in rows:
         line = "  ".join(cell.rjust(width) for cell, width in zip(columns, widths[1:], strict=True))
@@ -151,7 +150,7 @@ def _label(name: str) -> str:
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """Give the result as JSON-ready data."""
+    """Return the result as JSON-ready data."""
     return {
         "name": result.cell.name,
         "hash": result.cell.hash,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from maeil.metrics import GROUPS, METRICS, reproducible
+from maeil.metrics import metrics_by_group, reproducible
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.results.csv_text import csv_text
 from quorum.experiments.results.reading import read_results
@@ -53,15 +53,10 @@ def factor_columns(rows: Iterable[Row]) -> list[str]:
 
 
 def metric_columns(rows: Iterable[Row]) -> list[str]:
-    """Give every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
+    """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
     names = {name for row in rows for name in row.metrics}
-    order = {name: place for place, name in enumerate(_ordered())}
+    order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
-
-
-def _ordered() -> Iterator[str]:
-    places = {group: place for place, group in enumerate(GROUPS)}
-    yield from sorted(METRICS, key=lambda name: places.get(METRICS[name].group, len(places)))
 
 
 def own_values(row: Row) -> tuple[Scalar, ...]:

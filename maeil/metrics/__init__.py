@@ -4,21 +4,35 @@ Units: *cognitive time* is the unit of the run's clock (tokens, thoughts or seco
 `_seconds` measures wall time. `reproducible` leaves those out, and what the network did (`model.retries`). A value is
 None where the trace does not define it.
 
+Formulas: T is the number of environment steps, n that of embodied agents; R, W, X and I are the stages in which an
+agent reasons, waits, executes and is interrupted; C+ and C- are the constraints that are satisfied and violated.
+
+| source | paper |
+|---|---|
+| EmCoop | arXiv 2603.00349 v1, whose symbols stand in the docstrings |
+| COOP2 | arXiv 2603.00349 v2, and its public scripts |
+| LLaMAC | arXiv 2311.13884 |
+| HMAS-2 | arXiv 2309.15943 |
+
 Every metric works on the prefix that a killed run leaves. Metrics are not made of what a trace does not hold: messages
 bear no token counts, so their size is given in characters only.
+
+A metric says its unit, its title and which values are better where it is defined, by `@metric`. One of your own needs
+one module, which `--plugin` names, or which an installed package declares as an entry point of the group
+`quorum.metrics`.
 """
 
-from maeil.metrics import capability as _capability
-from maeil.metrics import communication as _communication
-from maeil.metrics import compat as _compat
-from maeil.metrics import constraints as _constraints
-from maeil.metrics import decision as _decision
-from maeil.metrics import gates as _gates
-from maeil.metrics import model as _model
-from maeil.metrics import outcome as _outcome
-from maeil.metrics import plans as _plans
-from maeil.metrics.registry import GROUPS, METRICS, Metric, Value, compute_metrics, metric, reproducible
+# In the order in which groups are shown.
+from maeil.metrics import outcome, communication, decision, plans, constraints, capability, model, gates, coop2  # noqa: F401  # isort: skip
+from maeil.metrics.registry import (
+    METRICS,
+    Better,
+    Metric,
+    Value,
+    compute_metrics,
+    metric,
+    metrics_by_group,
+    reproducible,
+)
 
-__all__ = ["GROUPS", "METRICS", "Metric", "Value", "compute_metrics", "metric", "reproducible"]
-
-del _capability, _communication, _compat, _constraints, _decision, _gates, _model, _outcome, _plans
+__all__ = ["METRICS", "Better", "Metric", "Value", "compute_metrics", "metric", "metrics_by_group", "reproducible"]

@@ -8,7 +8,7 @@ from maeil.trace.events import CapabilityChange, StepTaken
 from maeil.trace.reader import Trace
 
 
-@metric("capability.gains", "capabilities")
+@metric("capability.gains", "capabilities", better="higher")
 def gains(trace: Trace) -> Value:
     """Capabilities gained, counted by agent (EmCoop, Z gains)."""
     return sum(change.gained for change in trace.of(CapabilityChange))
@@ -20,7 +20,7 @@ def losses(trace: Trace) -> Value:
     return sum(not change.gained for change in trace.of(CapabilityChange))
 
 
-@metric("capability.gain_rate", "capabilities per environment step")
+@metric("capability.gain_rate", "capabilities per environment step", better="higher")
 def gain_rate(trace: Trace) -> Value:
-    """Gains / T (EmCoop, Z_gain_rate)."""
+    """Capabilities gained / T (EmCoop, Z_gain_rate)."""
     return ratio(sum(change.gained for change in trace.of(CapabilityChange)), len(trace.stamped(StepTaken)))

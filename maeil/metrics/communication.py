@@ -24,7 +24,7 @@ def messages(trace: Trace) -> Value:
 
 @metric("communication.messages_per_step", "messages per environment step")
 def messages_per_step(trace: Trace) -> Value:
-    """Messages / T."""
+    """Messages sent / T."""
     return ratio(len(trace.stamped(MessageSent)), len(trace.stamped(StepTaken)))
 
 

@@ -1,4 +1,4 @@
-"""Whether the constraints of cooperative tasks were met (EmCoop, section on cooperative constraints).
+"""Whether the constraints of cooperative tasks were met (EmCoop, cooperative constraints).
 
 A task with threshold p needs p agents that are in place (spatial), p whose action of this step works on it (temporal),
 p who are able (participation), whatever else it depends on (dependency), and that p agents satisfy the first three at
@@ -21,19 +21,19 @@ from maeil.trace.reader import Trace
 
 @metric("constraints.attempts", "attempts")
 def attempts(trace: Trace) -> Value:
-    """Attempts at tasks."""
+    """Attempts of agents, alone or together, at cooperative tasks, summed over steps."""
     return sum(len(outcome.attempts) for outcome in trace.of(StepOutcome))
 
 
-@metric("constraints.failed_attempts", "attempts")
+@metric("constraints.failed_attempts", "attempts", better="lower")
 def failed_attempts(trace: Trace) -> Value:
-    """Attempts that did not come off."""
+    """Attempts at cooperative tasks that did not come off."""
     return sum(not attempt["succeeded"] for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
 
 
-@metric("constraints.attempt_success_rate")
+@metric("constraints.attempt_success_rate", better="higher")
 def attempt_success_rate(trace: Trace) -> Value:
-    """Attempts that came off / attempts."""
+    """Attempts that came off / attempts; None without any."""
     made = attempts(trace)
     failed = failed_attempts(trace)
     return None if not made or failed is None else 1 - failed / made
@@ -59,10 +59,12 @@ for _constraint in Constraint:
     _degree = _DEGREES.get(_constraint, "1 - min(1, count / p)")
     metric(
         f"constraints.satisfied_{_constraint}",
+        better="higher",
         doc=f"Share of the (step, task) pairs with an attempt in which the {_constraint} condition held.",
     )(partial(_satisfied, _constraint))
     metric(
         f"constraints.violation_{_constraint}",
+        better="lower",
         doc=f"Mean over (step, task) pairs with an attempt of the violation of the {_constraint} condition: {_degree}.",
     )(partial(_violation, _constraint))
 for _constraint in Constraint:
@@ -70,12 +72,13 @@ for _constraint in Constraint:
     metric(
         f"constraints.missing_{_constraint}",
         "attempts",
-        "Failed attempts that lacked the"
+        better="lower",
+        doc="Failed attempts that lacked the"
         f" {_constraint} condition{_alone if _constraint is Constraint.JOINT else ''}; one attempt may lack several.",
     )(partial(_missing, _constraint))
 
 
-@metric("constraints.missing_none", "attempts")
+@metric("constraints.missing_none", "attempts", better="lower")
 def missing_none(trace: Trace) -> Value:
     """Failed attempts that lacked none of the conditions: they failed for another reason of the world."""
     made = (attempt for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
@@ -84,19 +87,25 @@ def missing_none(trace: Trace) -> Value:
 
 @metric("constraints.tasks", "tasks")
 def tasks(trace: Trace) -> Value:
-    """Tasks that were ever active."""
+    """Cooperative tasks that were ever active."""
     return len(task_history(trace).tasks)
 
 
 @metric("constraints.improved_tasks", "tasks")
 def improved_tasks(trace: Trace) -> Value:
-    """Tasks of which the spatial, temporal, participation or dependency condition went from C- to C+ in some step."""
+    """Tasks of which a spatial, temporal, participation or dependency condition went from C- to C+ in some step.
+
+    After EmCoop's improved tasks; `coop2.improved_tasks` counts by the conditions of COOP2's tracker.
+    """
     return len(task_history(trace).improved)
 
 
 @metric("constraints.worsened_tasks", "tasks")
 def worsened_tasks(trace: Trace) -> Value:
-    """Tasks of which the spatial, temporal, participation or dependency condition went from C+ to C- in some step."""
+    """Tasks of which a spatial, temporal, participation or dependency condition went from C+ to C- in some step.
+
+    After EmCoop's worsened tasks; `coop2.worsened_tasks` counts by the conditions of COOP2's tracker.
+    """
     return len(task_history(trace).worsened)
 
 
@@ -112,7 +121,7 @@ def worsenings(trace: Trace) -> Value:
     return task_history(trace).lost
 
 
-@metric("constraints.satisfied_share")
+@metric("constraints.satisfied_share", better="higher")
 def satisfied_share(trace: Trace) -> Value:
     """Mean over steps of |C+| / (|C+| + |C-|), over the four conditions of all active tasks, attempted or not."""
     return mean(task_history(trace).shares)
@@ -124,7 +133,7 @@ def quorums(trace: Trace) -> Value:
     return len(task_history(trace).quorums)
 
 
-@metric("constraints.time_to_quorum", "environment steps")
+@metric("constraints.time_to_quorum", "environment steps", better="lower")
 def time_to_quorum(trace: Trace) -> Value:
     """Mean, over tasks that came to a quorum, of the steps from the first participant to the first quorum.
 
@@ -133,8 +142,8 @@ def time_to_quorum(trace: Trace) -> Value:
     return mean(task_history(trace).gatherings)
 
 
-@metric("constraints.quorum_share")
+@metric("constraints.quorum_share", better="higher")
 def quorum_share(trace: Trace) -> Value:
-    """Tasks that came to a quorum / tasks."""
+    """Tasks whose joint condition held in at least one step / tasks that were ever active; None without any."""
     history = task_history(trace)
     return ratio(len(history.quorums), len(history.tasks))

@@ -28,7 +28,7 @@ _CLOCKS: tuple[tuple[str, str, Clock, str], ...] = (
 _NAMES = {stage: stage.name.lower() for stage in Stage}
 
 
-@metric("decision.overhead", "entries per environment step")
+@metric("decision.overhead", "entries per environment step", better="lower")
 def overhead(trace: Trace) -> Value:
     """Entries of R, W and I of all agents / T (EmCoop, D_delta, as its figures plot it)."""
     line = timeline(trace)
@@ -44,7 +44,7 @@ for _stage in _COGNITIVE:
     metric(
         f"decision.entries_{_NAMES[_stage]}",
         "entries per environment step",
-        f"Entries of stage {_stage.value} of all agents / T: its part of `decision.overhead`.",
+        doc=f"Entries of stage {_stage.value} of all agents / T: its part of `decision.overhead`.",
     )(partial(_entries, _stage))
 
 
@@ -71,7 +71,7 @@ def _synchronisation(clock: Clock, trace: Trace) -> Value:
     return ratio(line.agents * decisions - line.time_in(clock, *_THINKING), line.agents)
 
 
-@metric("decision.number", "decisions")
+@metric("decision.number", "decisions", title="decisions")
 def number(trace: Trace) -> Value:
     """Times that the world waited for the team: from an agent's first need to think until all are ready.
 
@@ -84,18 +84,21 @@ for _end, _unit, _clock, _where in _CLOCKS:
     metric(
         f"decision.latency_mean{_end}",
         _unit,
-        f"Mean over decisions of the time from an agent's first need to think until all are ready, {_where}.",
+        better="lower",
+        doc=f"Mean over decisions of the time from an agent's first need to think until all are ready, {_where}.",
     )(partial(_latency_mean, _clock))
     metric(
         f"decision.latency_p95{_end}",
         _unit,
-        f"95th percentile over decisions of the time from an agent's first need to think until all are ready, {_where};"
-        " interpolated linearly.",
+        better="lower",
+        doc="95th percentile, interpolated linearly, over decisions of the time from an agent's first need to think"
+        f" until all are ready, {_where}.",
     )(partial(_latency_p95, _clock))
     metric(
         f"decision.synchronisation{_end}",
         f"{_unit} per agent",
-        f"""Mean over agents of the time that they were ready while others were not, {_where}.
+        better="lower",
+        doc=f"""Mean over agents of the time that they were ready while others were not, {_where}.
 
         That is the time in W, the implied one included: an agent whose plan goes on after a step is ready again, and
         its trace says X while it waits for those who think. Formula: decisions - time in R and I, each per agent.
@@ -105,7 +108,7 @@ for _end, _unit, _clock, _where in _CLOCKS:
         metric(
             f"decision.time_{_NAMES[_stage]}{_end}",
             f"{_unit} per agent",
-            f"Mean over agents of the time in stage {_stage.value}, as the trace has it, {_where}.",
+            doc=f"Mean over agents of the time in stage {_stage.value}, as the trace has it, {_where}.",
         )(partial(_time_in, _stage, _clock))
 
 

@@ -49,11 +49,13 @@ for _constraint in Constraint:
     metric(
         f"gates.rejections_{_constraint}",
         "rejections",
-        f"Rules broken that stand for the {_constraint} constraint.",
+        doc=f"Rules broken that stand for the {_constraint} constraint.",
     )(partial(_of_constraint, _constraint))
-metric("gates.rejections_grammar", "rejections", "Rules broken that stand for no constraint: answers of a wrong form.")(
-    partial(_of_constraint, None)
-)
+metric(
+    "gates.rejections_grammar",
+    "rejections",
+    doc="Rules broken that stand for no constraint: answers of a wrong form.",
+)(partial(_of_constraint, None))
 
 
 @metric("gates.rejected_proposals", "calls")

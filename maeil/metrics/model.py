@@ -21,7 +21,6 @@ has spent 0. Thoughts that the loop asks for again are `decision.repairs`, inval
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from math import fsum, isfinite
 from typing import Any
 
@@ -36,7 +35,7 @@ def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
 
 
 def _told(call: Mapping[str, Any], key: str) -> int | float | None:
-    """Give a number of a record, None when it is not told."""
+    """Return a number of a record, None when it is not told."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
@@ -55,43 +54,65 @@ def _count(key: str, trace: Trace) -> Value:
     return sum(_told(call, key) or 0 for call in _calls(trace))
 
 
-@metric("model.calls", "calls")
+@metric("model.calls", "calls", better="lower")
 def calls(trace: Trace) -> Value:
     """Calls of language models."""
     return sum(1 for _ in _calls(trace))
 
 
-for _name, _unit, _doc in (
-    ("completion_tokens", "tokens", "Tokens that the models wrote; None when a call does not tell."),
-    ("prompt_tokens", "tokens", "Tokens that the models were given; None when a call does not tell."),
-    ("cached_tokens", "tokens", "Prompt tokens that came from the provider's cache; None when a call does not tell."),
-    ("usd", "USD", "Money spent; None when the price of a call is not known."),
-):
-    metric(f"model.{_name}", _unit, _doc)(partial(_total, _name))
+@metric("model.completion_tokens", "tokens", better="lower")
+def completion_tokens(trace: Trace) -> Value:
+    """Tokens that the models wrote, summed over calls; None when a call does not tell."""
+    return _total("completion_tokens", trace)
+
+
+@metric("model.prompt_tokens", "tokens", better="lower")
+def prompt_tokens(trace: Trace) -> Value:
+    """Tokens that the models were given, summed over calls; None when a call does not tell."""
+    return _total("prompt_tokens", trace)
+
+
+@metric("model.cached_tokens", "tokens")
+def cached_tokens(trace: Trace) -> Value:
+    """Prompt tokens that came from the provider's cache, summed over calls; None when a call does not tell."""
+    return _total("cached_tokens", trace)
+
+
+@metric("model.usd", "USD", better="lower", title="USD")
+def usd(trace: Trace) -> Value:
+    """Money spent, summed over calls; None when the price of a call is not known."""
+    return _total("usd", trace)
 
 
 def _latency(share: float, trace: Trace) -> Value:
     return quantile([seconds for call in _calls(trace) if (seconds := _told(call, "seconds")) is not None], share)
 
 
-for _name, _share, _doc in (
-    ("latency_median_seconds", 0.5, "Median wall time of the calls that tell it."),
-    ("latency_p95_seconds", 0.95, "95th percentile of the wall time of the calls that tell it, interpolated linearly."),
-):
-    metric(f"model.{_name}", "s", _doc)(partial(_latency, _share))
-
-metric(
-    "model.retries",
-    "retries",
-    "Requests sent again after an error of the provider; not reproducible.",
-    reproducible=False,
-)(partial(_count, "retries"))
-metric("model.repairs", "repairs", "Calls made again by a mind itself because a reply was of no use to it.")(
-    partial(_count, "repairs")
-)
+@metric("model.latency_median_seconds", "s", better="lower")
+def latency_median(trace: Trace) -> Value:
+    """Median wall time of the calls that tell it."""
+    return _latency(0.5, trace)
 
 
-@metric("model.parse_failures", "calls")
+@metric("model.latency_p95_seconds", "s", better="lower")
+def latency_p95(trace: Trace) -> Value:
+    """95th percentile of the wall time of the calls that tell it, interpolated linearly."""
+    return _latency(0.95, trace)
+
+
+@metric("model.retries", "retries", reproducible=False)
+def retries(trace: Trace) -> Value:
+    """Requests sent again after an error of the provider; not reproducible."""
+    return _count("retries", trace)
+
+
+@metric("model.repairs", "repairs", better="lower")
+def repairs(trace: Trace) -> Value:
+    """Calls made again by a mind itself because a reply was of no use to it."""
+    return _count("repairs", trace)
+
+
+@metric("model.parse_failures", "calls", better="lower")
 def parse_failures(trace: Trace) -> Value:
     """Calls whose reply could not be read as what was asked for."""
     return sum(call.get("parse_failure") is True for call in _calls(trace))

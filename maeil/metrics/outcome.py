@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.scores import scores
+from maeil.metrics.shared import shared
 from maeil.trace.events import ScoreChange, StepTaken
 from maeil.trace.reader import Trace
+
+
+@shared
+def scores(trace: Trace) -> tuple[float, ...]:
+    """Return the world's score before the first step, 0 where none is told, and after each: steps + 1 values."""
+    changes = {stamped.t: stamped.event for stamped in trace.stamped(ScoreChange)}
+    found: list[float] = []
+    for t in range(len(trace.stamped(StepTaken)) + 1):
+        change = changes.get(t)
+        found.append(change.score if isinstance(change, ScoreChange) else found[-1] if found else 0.0)
+    return tuple(found)
 
 
 def _is_all(score: ScoreChange) -> bool:
@@ -18,80 +29,80 @@ def _last_score(trace: Trace) -> ScoreChange | None:
     return event if isinstance(event, ScoreChange) else None
 
 
-@metric("outcome.success")
+@metric("outcome.success", better="higher", share=True)
 def success(trace: Trace) -> Value:
     """Whether the task was finished: the episode ended with all goals reached."""
     return trace.end is not None and trace.end.finished
 
 
-@metric("outcome.completion")
+@metric("outcome.completion", better="higher", share=True)
 def completion(trace: Trace) -> Value:
     """Share of the goals reached: reached / goals (CUBE: delivered / all blocks)."""
     score = _last_score(trace)
     return score.reached / score.goals if score is not None and score.goals else None
 
 
-@metric("outcome.reached", "goals")
+@metric("outcome.reached", "goals", better="higher")
 def reached(trace: Trace) -> Value:
-    """Number of goals reached."""
+    """Goals reached, as the world tells at the end of the episode."""
     score = _last_score(trace)
     return score.reached if score is not None else None
 
 
 @metric("outcome.goals", "goals")
 def goals(trace: Trace) -> Value:
-    """Number of goals in all."""
+    """Goals of the episode in all, reached or not."""
     score = _last_score(trace)
     return score.goals if score is not None else None
 
 
-@metric("outcome.score", "points of the world")
+@metric("outcome.score", "points of the world", better="higher")
 def score(trace: Trace) -> Value:
-    """The world's own score at the end."""
+    """The world's own score at the end of the episode."""
     last = _last_score(trace)
     return last.score if last is not None else None
 
 
-@metric("outcome.best_score", "points of the world")
+@metric("outcome.best_score", "points of the world", better="higher")
 def best_score(trace: Trace) -> Value:
     """The highest score that the team had after a step."""
     return max(scores(trace)[1:], default=None)
 
 
-@metric("outcome.mean_score", "points of the world")
+@metric("outcome.mean_score", "points of the world", better="higher")
 def mean_score(trace: Trace) -> Value:
     """Mean over the steps of the score after each. Where the best score is 1, T x (1 - it) is the regret."""
     after = scores(trace)[1:]
     return sum(after) / len(after) if after else None
 
 
-@metric("outcome.steps_to_goals", "environment steps")
+@metric("outcome.steps_to_goals", "environment steps", better="lower")
 def steps_to_goals(trace: Trace) -> Value:
     """Steps until every goal was reached for the first time, kept or not; None where that never was."""
     reached = (s.t for s in trace.stamped(ScoreChange) if isinstance(s.event, ScoreChange) and _is_all(s.event))
     return next(reached, None)
 
 
-@metric("outcome.steps", "environment steps")
+@metric("outcome.steps", "environment steps", better="lower")
 def steps(trace: Trace) -> Value:
     """Environment steps taken, T."""
     return len(trace.stamped(StepTaken))
 
 
-@metric("outcome.steps_to_finish", "environment steps")
+@metric("outcome.steps_to_finish", "environment steps", better="lower")
 def steps_to_finish(trace: Trace) -> Value:
-    """Steps of an episode that finished its task; None for the others."""
+    """T of an episode that finished its task; None for the others."""
     return steps(trace) if success(trace) else None
 
 
-@metric("outcome.steps_or_limit", "environment steps")
+@metric("outcome.steps_or_limit", "environment steps", better="lower")
 def steps_or_limit(trace: Trace) -> Value:
-    """Steps, with the step limit of the board for an episode that did not finish, also where it was lost before."""
+    """T of an episode that finished its task; for the others the step limit of the board, also when lost before it."""
     limit = trace.start.board.get("max_steps")
     return steps(trace) if success(trace) or not isinstance(limit, int) else limit
 
 
-@metric("outcome.steps_over_lower_bound")
+@metric("outcome.steps_over_lower_bound", better="lower")
 def steps_over_lower_bound(trace: Trace) -> Value:
     """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.
 
@@ -104,7 +115,7 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     return len(trace.stamped(StepTaken)) / bound
 
 
-@metric("outcome.return", "reward")
+@metric("outcome.return", "reward", better="higher")
 def episode_return(trace: Trace) -> Value:
-    """Sum over steps of the agents' mean reward, undiscounted."""
+    """Sum over steps of the mean reward of the agents, undiscounted."""
     return sum(step.reward for step in trace.of(StepTaken))

@@ -18,9 +18,9 @@ def _ended(trace: Trace, *statuses: PlanStatus) -> int:
     return sum(plan.end in statuses for plan in plan_history(trace))
 
 
-@metric("plans.number", "plans")
+@metric("plans.number", "plans", title="plans")
 def number(trace: Trace) -> Value:
-    """Plans committed."""
+    """Plans that agents committed to, those included that never came to run."""
     return len(plan_history(trace))
 
 
@@ -30,20 +30,20 @@ def mean_length(trace: Trace) -> Value:
     return mean([len(plan.committed.actions or ()) for plan in plan_history(trace)])
 
 
-@metric("plans.success_rate")
+@metric("plans.success_rate", better="higher")
 def success_rate(trace: Trace) -> Value:
-    """Plans that succeeded / plans that ended before the episode did."""
+    """Plans that succeeded / plans that ended before the episode did; None when none did."""
     ended = _ended(trace, *(status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED))
     return ratio(_ended(trace, PlanStatus.SUCCEEDED), ended)
 
 
-@metric("plans.failed", "plans")
+@metric("plans.failed", "plans", better="lower")
 def failed(trace: Trace) -> Value:
     """Plans that ended because an action of theirs failed."""
     return _ended(trace, PlanStatus.FAILED)
 
 
-@metric("plans.timed_out", "plans")
+@metric("plans.timed_out", "plans", better="lower")
 def timed_out(trace: Trace) -> Value:
     """Plans that ended because an action of theirs ran out of time."""
     return _ended(trace, PlanStatus.TIMED_OUT)
@@ -106,13 +106,13 @@ def resumption_rate(trace: Trace) -> Value:
     return ratio(resumptions, resumptions + new)
 
 
-@metric("plans.invalid", "plans")
+@metric("plans.invalid", "plans", better="lower")
 def invalid(trace: Trace) -> Value:
     """Idle plans committed because a mind gave no valid plan in all its tries."""
     return sum(plan.committed.flag == "invalid_plan" for plan in plan_history(trace))
 
 
-@metric("plans.coherence")
+@metric("plans.coherence", better="higher")
 def coherence(trace: Trace) -> Value:
     """Mean over environment steps of: agents whose task is the most common one / agents with a live plan.
 
@@ -134,8 +134,11 @@ def coherence(trace: Trace) -> Value:
     return mean(shares)
 
 
-@metric("plans.stability")
+@metric("plans.stability", better="higher")
 def stability(trace: Trace) -> Value:
-    """1 - (plans interrupted or replaced) / plans."""
+    """1 - (plans interrupted or replaced) / plans committed.
+
+    EmCoop draws a plan stability and gives no formula for it; this is ours.
+    """
     given_up = ratio(_ended(trace, PlanStatus.INTERRUPTED, PlanStatus.REPLACED), len(plan_history(trace)))
     return None if given_up is None else 1 - given_up

@@ -1,12 +1,16 @@
-"""The list of metrics, filled by the modules beside it."""
+"""The registry of metrics: what a metric says of itself, and how all of them are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
+from math import isfinite
+from typing import Literal
 
+from maeil.errors import MetricError
 from maeil.metrics.shared import sharing
+from maeil.registered import Registered
 from maeil.trace.reader import Trace
 
 Value = int | float | bool | None
@@ -14,8 +18,8 @@ Value = int | float | bool | None
 
 Function = Callable[[Trace], Value]
 
-GROUPS = ("outcome", "communication", "decision", "plans", "constraints", "capability", "model", "gates", "compat")
-"""The groups of metrics in the order in which they are shown; others come behind them."""
+Better = Literal["higher", "lower"]
+"""Which values of a metric are better."""
 
 _WALL = "_seconds"
 
@@ -26,62 +30,103 @@ class Metric:
 
     Attributes:
         name: `group.name`.
-        unit: unit of the value, `1` for a plain number or a share.
-        function: computes it from a trace, whole or a prefix; its docstring gives formula and source.
+        unit: of the value; empty for a plain number or a share.
+        better: which values are better; None where neither are, or where it depends on the question.
+        title: short name for a label, such as the axis of a figure.
+        description: what it measures: the formula, and the source (paper and symbol) where it has one.
+        function: computes it from a trace, whole or a prefix.
+        share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
+            and the mean of runs that all have 0 or 1 has an interval even where they agree (Wilson's).
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
+        origin: whose definition it is where it differs from this project's own; else empty.
     """
 
     name: str
     unit: str
+    better: Better | None
+    title: str
+    description: str
     function: Function
-    reproducible: bool = True
+    share: bool
+    reproducible: bool
+    origin: str
 
     @property
     def group(self) -> str:
         """First part of the name."""
         return self.name.partition(".")[0]
 
-    @property
-    def description(self) -> str:
-        """What it measures, with formula and source."""
-        return cleandoc(self.function.__doc__ or "")
+
+METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
+"""Every metric by name: this project's, and those of plug-ins and installed packages."""
 
 
-METRICS: dict[str, Metric] = {}
-"""Every metric by name, in the order of definition."""
+def metric(
+    name: str,
+    unit: str = "",
+    *,
+    better: Better | None = None,
+    title: str = "",
+    doc: str = "",
+    share: bool = False,
+    reproducible: bool = True,
+    origin: str = "",
+) -> Callable[[Function], Function]:
+    """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
-
-def metric(name: str, unit: str = "1", doc: str = "", *, reproducible: bool = True) -> Callable[[Function], Function]:
-    """Register a function of the trace as a metric.
-
-    Args:
-        name: `group.name`; wall times, and only they, end in `_seconds`.
-        unit: unit of the value.
-        doc: the docstring of a function that is one of a family; others have their own.
-        reproducible: false for what depends on more than configuration, seed and replies; wall times need not say so.
+    The title is by default the second part of the name in words, behind the origin. `doc` is the description of a
+    function that is one of a family; others have it as their docstring. Wall times, and only they, end in `_seconds`;
+    they need not say that they are not reproducible.
 
     Raises:
-        ValueError: there is a metric of this name.
+        ValueError: there is a metric of this name, or it is no `group.name`.
     """
 
     def register(function: Function) -> Function:
-        if name in METRICS:
-            raise ValueError(f"there is a metric '{name}' already")
-        if doc:
-            function.__doc__ = doc
-        METRICS[name] = Metric(name, unit, function, reproducible and not name.endswith(_WALL))
+        METRICS.register(
+            name,
+            Metric(
+                name=name,
+                unit=unit,
+                better=better,
+                title=title or f"{origin} {name.partition('.')[2].replace('_', ' ')}".lstrip(),
+                description=cleandoc(doc or function.__doc__ or ""),
+                function=function,
+                share=share,
+                reproducible=reproducible and not name.endswith(_WALL),
+                origin=origin,
+            ),
+        )
         return function
 
     return register
 
 
+def metrics_by_group() -> list[Metric]:
+    """Return every metric, group by group, groups and metrics in the order in which they were registered."""
+    groups = list(dict.fromkeys(one.group for one in METRICS.values()))
+    return sorted(METRICS.values(), key=lambda one: groups.index(one.group))
+
+
 def compute_metrics(trace: Trace) -> dict[str, Value]:
-    """Compute every metric of a trace, group by group."""
-    order = {group: place for place, group in enumerate(GROUPS)}
-    metrics = sorted(METRICS.values(), key=lambda metric: order.get(metric.group, len(order)))
+    """Compute every metric of a trace, group by group.
+
+    Raises:
+        MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
+    """
     with sharing(trace):
-        return {metric.name: metric.function(trace) for metric in metrics}
+        return {one.name: _compute(one, trace) for one in metrics_by_group()}
+
+
+def _compute(one: Metric, trace: Trace) -> Value:
+    try:
+        value = one.function(trace)
+    except Exception as error:
+        raise MetricError(f"{one.name}: {type(error).__name__}: {error}") from error
+    if value is not None and not (isinstance(value, int | float) and isfinite(value)):
+        raise MetricError(f"{one.name}: {value!r} is neither a finite number nor None")
+    return value
 
 
 def reproducible(values: Mapping[str, Value]) -> dict[str, Value]:

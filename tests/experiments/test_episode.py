@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from maeil.metrics import compute_metrics
+from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
@@ -40,6 +40,16 @@ def test_an_episode_leaves_one_whole_folder(tmp_path: Path) -> None:
     assert metrics == result.metrics == compute_metrics(read_trace(result.folder))
     assert (metrics["outcome.reached"], metrics["outcome.steps"]) == (2, 4)
     assert result.board == ".....[bold]\n.....[bold]"
+
+
+def test_metrics_that_cannot_be_imported_are_told_before_the_episode(tmp_path: Path, monkeypatch) -> None:
+    def fail() -> None:
+        raise ImportError("a metric of an installed package")
+
+    monkeypatch.setattr(METRICS, "load", fail)
+    with pytest.raises(ImportError, match="of an installed package"):
+        run_cell(_corridor(), tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_the_meta_file_says_what_ran_where_and_how_it_ended(tmp_path: Path) -> None:

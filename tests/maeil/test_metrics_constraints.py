@@ -70,13 +70,13 @@ def test_constraints_by_hand():
     }
 
 
-def test_compat_constraints_by_hand():
+def test_coop2_constraints_by_hand():
     found = compute_metrics(run(LIFTS, steps=5))
     # after the step: b 0 of 1, a 2 of 2, a 2 of 2, b 0 of 1; a is over after step 3
-    assert found["compat.violation_spatial"] == pytest.approx(2 / 4)
+    assert found["coop2.violation_spatial"] == pytest.approx(2 / 4)
     # one in place, one acting, p in place: a goes up in step 1, b up in step 2 and down in step 3
-    assert (found["compat.improved_tasks"], found["compat.worsened_tasks"]) == (2, 1)
-    assert found["compat.improvement_ratio"] == pytest.approx(2 / 3)
+    assert (found["coop2.improved_tasks"], found["coop2.worsened_tasks"]) == (2, 1)
+    assert found["coop2.improvement_ratio"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_compat_constraints_by_hand():
     [((0, 0), (1, 0)), ((1, 0), (1, 1)), ((1, 0), (2, 0))],
     ids=["one in place", "one acting", "p in place"],
 )
-def test_compat_improves_and_worsens_with_each_condition_of_the_tracker(before, after):
+def test_coop2_improves_and_worsens_with_each_condition_of_the_tracker(before, after):
     up = run({0: Report([state("a", 2, *before, 0)]), 1: Report([state("a", 2, *after, 0)])}, steps=2)
     down = run({0: Report([state("a", 2, *after, 0)]), 1: Report([state("a", 2, *before, 0)])}, steps=2)
     for trace, expected in ((up, (1, 0, 1.0)), (down, (0, 1, 0.0))):
         found = compute_metrics(trace)
-        assert tuple(found[f"compat.{name}"] for name in ("improved_tasks", "worsened_tasks", "improvement_ratio")) == (
+        assert tuple(found[f"coop2.{name}"] for name in ("improved_tasks", "worsened_tasks", "improvement_ratio")) == (
             expected
         )
 
@@ -100,8 +100,8 @@ def test_nothing_to_cooperate_on():
     assert (found["constraints.attempts"], found["constraints.tasks"], found["constraints.missing_none"]) == (0, 0, 0)
     for name in ("violation_spatial", "satisfied_joint", "attempt_success_rate", "satisfied_share", "time_to_quorum"):
         assert found[f"constraints.{name}"] is None
-    assert found["compat.violation_spatial"] is None
-    assert found["compat.improvement_ratio"] == 0.5
+    assert found["coop2.violation_spatial"] is None
+    assert found["coop2.improvement_ratio"] == 0.5
 
 
 def test_two_attempts_at_a_task_in_a_step_are_one_pair():
@@ -111,7 +111,7 @@ def test_two_attempts_at_a_task_in_a_step_are_one_pair():
     assert (found["constraints.attempts"], found["constraints.missing_spatial"]) == (3, 2)
     assert found["constraints.violation_spatial"] == pytest.approx((3 / 4 + 0) / 2)
     # no step follows, so nothing is counted after it
-    assert found["compat.violation_spatial"] is None
+    assert found["coop2.violation_spatial"] is None
 
 
 def test_more_agents_than_it_takes_make_up_for_nothing():
@@ -157,7 +157,7 @@ def test_a_task_that_comes_back_begins_anew():
     found = compute_metrics(run(lifts, steps=4))
     assert (found["constraints.tasks"], found["constraints.quorum_share"]) == (1, 1.0)
     # neither its end nor its return is a change for the worse
-    assert (found["constraints.worsened_tasks"], found["compat.worsened_tasks"]) == (0, 0)
+    assert (found["constraints.worsened_tasks"], found["coop2.worsened_tasks"]) == (0, 0)
     assert found["constraints.improvements"] == 2
 
 
@@ -169,6 +169,6 @@ def test_capabilities_by_hand():
     found = compute_metrics(run(reports, steps=4))
     assert (found["capability.gains"], found["capability.losses"]) == (2, 1)
     assert found["capability.gain_rate"] == 2 / 4
-    assert found["compat.capability_change"] == 1
+    assert found["coop2.capability_change"] == 1
     # the walker's plan ends with step 3, its last R has t = 4, and COOP2 counts five steps
-    assert found["compat.capability_gain_rate"] == 2 / 5
+    assert found["coop2.capability_gain_rate"] == 2 / 5

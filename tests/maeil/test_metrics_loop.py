@@ -1,4 +1,4 @@
-"""Communication, decisions, plans and compat by hand, on the episodes of `tests/topologies/test_timelines.py`."""
+"""Communication, decisions, plans and COOP2 by hand, on the episodes of `tests/topologies/test_timelines.py`."""
 
 from dataclasses import replace
 from math import sqrt
@@ -72,18 +72,18 @@ def test_individual():
         plans__resumption_rate=None,
         plans__stability=1.0,
         # the last R has t = 2, so COOP2 counts three steps; D = 5, 3, 3
-        compat__decision_overhead=11 / 3,
-        compat__decision_overhead_std=sqrt(8 / 9),
-        compat__messages_std=None,
-        compat__plans=4,
-        compat__interruptions=1,
-        compat__resumptions=0,
-        compat__replans=1,
-        compat__replan_rate=1.0,
-        compat__plan_success_rate=3 / 4,
-        compat__plans_per_agent=4 / 3,
+        coop2__decision_overhead=11 / 3,
+        coop2__decision_overhead_std=sqrt(8 / 9),
+        coop2__messages_std=None,
+        coop2__plans=4,
+        coop2__interruptions=1,
+        coop2__resumptions=0,
+        coop2__replans=1,
+        coop2__replan_rate=1.0,
+        coop2__plan_success_rate=3 / 4,
+        coop2__plans_per_agent=4 / 3,
         # step 0: one of walk(1, fails), two of walk(2); step 1: one of walk(1), two of walk(2)
-        compat__plan_coherence=2 / 3,
+        coop2__plan_coherence=2 / 3,
     )
 
 
@@ -123,11 +123,11 @@ def test_debate():
         plans__resumed=1,
         plans__resumption_rate=1 / 2,
         plans__stability=4 / 5,
-        compat__communication_events=4 + 2,
-        compat__messages_std=sqrt(2 / 9),
-        compat__interruptions=2,
-        compat__resumptions=0,
-        compat__replans=2,
+        coop2__communication_events=4 + 2,
+        coop2__messages_std=sqrt(2 / 9),
+        coop2__interruptions=2,
+        coop2__resumptions=0,
+        coop2__replans=2,
     )
 
 
@@ -211,7 +211,7 @@ def test_a_coordinator_bears_load_but_is_no_agent():
         communication__messages_mean=2 / 3,
         communication__messages_std=sqrt(2 / 9),
         # 1 and 0
-        compat__messages_std=1 / 2,
+        coop2__messages_std=1 / 2,
         # R, W and the last R of two agents
         decision__overhead=6.0,
     )
@@ -249,9 +249,9 @@ def test_decentralized():
         plans__resumption_rate=2 / 3,
         plans__stability=3 / 4,
         # a plan that was replaced before it ran is not in COOP2's log
-        compat__plans=3,
-        compat__interruptions=0,
-        compat__replan_rate=0.0,
+        coop2__plans=3,
+        coop2__interruptions=0,
+        coop2__replan_rate=0.0,
     )
 
 
@@ -322,7 +322,7 @@ def test_a_decision_that_never_came_has_no_latency_but_takes_time():
         plans__number=1,
         plans__success_rate=None,
         # without a step, COOP2's T is 1
-        compat__decision_overhead=3.0,
+        coop2__decision_overhead=3.0,
     )
 
 
@@ -339,14 +339,14 @@ def test_wall_time_is_the_stamps_own():
     assert found["decision.latency_mean_seconds"] == pytest.approx(ready - events[0].wall)
     assert found["decision.latency_mean_seconds"] >= 0.02
     ends = [next(e.wall for e in events if e.event.kind == "stage" and e.event.agent == agent) for agent in (0, 1)]
-    assert found["compat.decision_time_total_seconds"] == pytest.approx(sum(ends) - 2 * events[0].wall)
-    assert found["compat.decision_time_mean_seconds"] == pytest.approx(sum(ends) / 2 - events[0].wall)
-    assert found["compat.decision_time_std_seconds"] == pytest.approx(abs(ends[0] - ends[1]) / 2)
+    assert found["coop2.decision_time_total_seconds"] == pytest.approx(sum(ends) - 2 * events[0].wall)
+    assert found["coop2.decision_time_mean_seconds"] == pytest.approx(sum(ends) / 2 - events[0].wall)
+    assert found["coop2.decision_time_std_seconds"] == pytest.approx(abs(ends[0] - ends[1]) / 2)
     total = sum(found[f"decision.time_{stage}_seconds"] for stage in ("reason", "wait", "execute", "interrupted"))
     assert total == pytest.approx(events[-1].wall - events[0].wall)
 
 
-def test_compat_takes_an_equal_plan_after_a_failure_for_a_resumption():
+def test_coop2_takes_an_equal_plan_after_a_failure_for_a_resumption():
     stumble = go(1, 2, fails_at=1)
     check(
         play([Scripted(stumble, stumble, go(1, 5))], Corridor(1, length=9, max_steps=3)),
@@ -355,30 +355,30 @@ def test_compat_takes_an_equal_plan_after_a_failure_for_a_resumption():
         plans__cancelled=1,
         plans__resumed=0,
         plans__success_rate=0.0,
-        compat__plans=3,
-        compat__plan_success_rate=0.0,
+        coop2__plans=3,
+        coop2__plan_success_rate=0.0,
         # all three, the one cut off by the end included; the last of an agent is neither resumed nor replanned
-        compat__interruptions=3,
-        compat__resumptions=1,
-        compat__replans=1,
-        compat__resumption_rate=1 / 3,
-        compat__replan_rate=2 / 3,
+        coop2__interruptions=3,
+        coop2__resumptions=1,
+        coop2__replans=1,
+        coop2__resumption_rate=1 / 3,
+        coop2__replan_rate=2 / 3,
         # three cells in three steps
         outcome__score=3.0,
-        compat__score_per_step=1.0,
+        coop2__score_per_step=1.0,
     )
 
 
-def test_a_plan_that_runs_out_of_time_has_not_failed_but_is_interrupted_in_compat():
+def test_a_plan_that_runs_out_of_time_has_not_failed_but_is_interrupted_in_coop2():
     events = play([Scripted(go(1, 2, fails_at=1), go(1, 1))], Corridor(1, length=2))
     (place,) = [i for i, e in enumerate(events) if e.event.kind == "plan" and e.event.status == "failed"]
     events[place] = replace(events[place], event=replace(events[place].event, status="timed_out"))
-    check(events, plans__failed=0, plans__timed_out=1, plans__success_rate=1 / 2, compat__interruptions=1)
+    check(events, plans__failed=0, plans__timed_out=1, plans__success_rate=1 / 2, coop2__interruptions=1)
 
 
-def test_compat_coherence_is_nothing_when_all_specifications_differ():
+def test_coop2_coherence_is_nothing_when_all_specifications_differ():
     found = metrics(play([Scripted(go(1, 1)), Scripted(go(1, 2))], Corridor(2, length=1)))
-    assert found["compat.plan_coherence"] == 0.0
+    assert found["coop2.plan_coherence"] == 0.0
     assert found["plans.coherence"] == 1 / 2
     found = metrics(play([Scripted(go(1, 1))], Corridor(1, length=1)))
-    assert found["compat.plan_coherence"] == 1.0
+    assert found["coop2.plan_coherence"] == 1.0

@@ -3,14 +3,16 @@
 import random
 import time
 from collections import Counter, defaultdict
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isfinite
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Call, LoopSettings, Plan, Resume, Thought
+from maeil.errors import MetricError
 from maeil.messages import Draft
 from maeil.metrics import METRICS, compute_metrics, metric, reproducible
 from maeil.metrics.shared import shared, sharing
@@ -156,23 +158,45 @@ def assert_slow_and_simple_agrees(events, found):
 def test_wall_times_and_the_network_are_no_part_of_a_comparison():
     for name, one in METRICS.items():
         assert one.name == name
-        assert name.endswith("_seconds") == (one.unit.split()[0] == "s")
+        assert name.endswith("_seconds") == (one.unit.split()[:1] == ["s"])
         assert one.reproducible != (name.endswith("_seconds") or name == "model.retries")
     found, again = (compute_metrics(Trace(tuple(wild_episode(3)))) for _ in range(2))
     assert reproducible(found) == reproducible(again)
     assert set(found) - set(reproducible(found)) == {name for name in METRICS if not METRICS[name].reproducible}
 
 
-def test_every_metric_says_what_it_is():
-    for one in METRICS.values():
-        assert len(one.description) > 10, one.name
-        assert "partial(" not in one.description, one.name
-        assert one.unit
+@pytest.fixture
+def registry(monkeypatch):
+    """Let a test register metrics that are gone after it."""
+    monkeypatch.setattr(METRICS, "_things", dict(METRICS.load()))
 
 
-def test_a_name_is_given_once():
-    with pytest.raises(ValueError, match=r"outcome\.steps"):
-        metric("outcome.steps")(lambda trace: 0)
+def test_a_name_has_a_group_and_is_given_once(registry):
+    for name, message in (("outcome.steps", r"a metric 'outcome\.steps' already"), ("steps", "a name matches")):
+        with pytest.raises(ValueError, match=message):
+            metric(name)(lambda trace: 0)
+
+
+def test_a_metric_of_another_module_stands_with_its_group(registry):
+    metric("outcome.mine")(lambda trace: 1)
+    names = list(compute_metrics(Trace(tuple(wild_episode(1)))))
+    groups = [name.partition(".")[0] for name in names]
+    assert names[groups.count("outcome") - 1] == "outcome.mine"
+    assert len(list(groupby(groups))) == len(set(groups))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda trace: {}["x"], r"mine\.own: KeyError: 'x'"),
+        (lambda trace: np.int64(1), "neither a finite number nor None"),
+        (lambda trace: float("nan"), "neither a finite number nor None"),
+    ],
+)
+def test_a_metric_that_fails_is_named(registry, function, message):
+    metric("mine.own")(function)
+    with pytest.raises(MetricError, match=message):
+        compute_metrics(Trace(tuple(wild_episode(1))))
 
 
 def test_what_metrics_share_is_derived_once_and_for_that_trace_alone():

@@ -1,19 +1,11 @@
-"""The figures of a comparison. Matplotlib is imported when they are drawn."""
+"""The figures of a comparison.
 
-from __future__ import annotations
+Each is a function that registers itself by `@figure` and draws with the help of `style`. One of your own needs one
+module, which `--plugin` names, or which an installed package declares as an entry point of the group `quorum.figures`.
+"""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+# In the order in which figures are shown.
+from quorum.experiments.compare.figures import values, curves, radar, failures, pareto  # noqa: F401  # isort: skip
+from quorum.experiments.compare.figures.registry import FIGURES, Drawing, draw_figures, figure
 
-from quorum.experiments.compare.comparison import Comparison
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """Draw every figure for which there is something to show; give name, a description in words, and the figure."""
-    from quorum.experiments.compare.figures import curves, failures, pareto, radar, values  # noqa: PLC0415 - Matplotlib
-
-    for part in (values, curves, radar, failures, pareto):
-        yield from part.draw(comparison)
+__all__ = ["FIGURES", "Drawing", "draw_figures", "figure"]

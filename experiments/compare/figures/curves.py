@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matplotlib.figure import Figure
-
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import short, written
 from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.tables import STATISTIC_NAMES
 
 
-def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+@figure("curves")
+def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the curves, where they were asked for."""
     if not comparison.curves:
         return
@@ -24,7 +24,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
             if found is None:
                 continue
             colour = style.colour(comparison, level)
-            low, high = ([getattr(e, end) for e in found.estimates] for end in ("low", "high"))
+            low, high = [e.low for e in found.estimates], [e.high for e in found.estimates]
             axes.fill_between(found.steps, low, high, color=colour, alpha=shade, linewidth=0)
             axes.plot(
                 found.steps, [e.value for e in found.estimates], color=colour, linewidth=1.2,
@@ -36,4 +36,4 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         axes.set_ylabel("score" if drawn.first_column(place) else "")
         style.grid(axes, "y")
     remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
-    yield "curves", f"Score along the steps, by {', '.join(comparison.by)}", style.finish(drawn, comparison, remark)
+    yield Drawing(f"Score along the steps, by {', '.join(comparison.by)}", style.finish(drawn, comparison, remark))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from maeil.tasks import Constraint
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.figures.registry import Drawing, figure
 
 MISSING = {f"constraints.missing_{name}": str(name) for name in (*Constraint, "none")}
 _UPRIGHT = 2
@@ -18,7 +18,8 @@ _UPRIGHT = 2
 _LABELS = {"none": "nothing of these"}
 
 
-def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+@figure("failures")
+def failures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the failed attempts a run by what they lacked, a panel a value of `across`; nothing where none failed."""
     means = {
         (*key, metric): float(values.mean()) if len(values := group.values(metric)) else 0.0
@@ -55,4 +56,4 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         style.grid(axes, "y")
     remark = "What failed attempts lacked; one may lack several. Means over runs."
     title = f"Failed attempts by what they lacked, by {', '.join(comparison.by)}"
-    yield "failures", title, style.finish(drawn, comparison, remark, line=False)
+    yield Drawing(title, style.finish(drawn, comparison, remark, line=False))

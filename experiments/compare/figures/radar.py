@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 
 from quorum.experiments.compare.comparison import Comparison, Group
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.statistics.aggregates import Floats
 
 AXES = {
@@ -34,7 +34,8 @@ _FEWEST = 3
 _RELATIVE = "capability.gain_rate"
 
 
-def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+@figure("radar")
+def radar(comparison: Comparison) -> Iterator[Drawing]:
     """Draw one chart for each value of `across`; nothing where fewer than three axes say anything."""
     means = {key: {metric: _mean(group, metric) for metric in AXES} for key, group in comparison.groups.items()}
     largest = max((mean[_RELATIVE] for mean in means.values()), default=0.0)
@@ -64,7 +65,7 @@ def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
                 )  # fmt: skip
     meaning = _MEANING + ("; CG capability gain, 1 the largest here" if _RELATIVE in shown else "")
     name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
-    yield "radar", name, style.finish(drawn, comparison, f"{meaning}. Means.")
+    yield Drawing(name, style.finish(drawn, comparison, f"{meaning}. Means."))
 
 
 def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
@@ -82,7 +83,7 @@ def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
 
 
 def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
-    """Give the corners of a closed ring, x and y."""
+    """Return the corners of a closed ring, x and y."""
     x, y = radii * np.cos(angles), radii * np.sin(angles)
     return np.append(x, x[0]), np.append(y, y[0])
 

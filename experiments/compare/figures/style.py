@@ -129,17 +129,17 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
 
 
 def colour(comparison: Comparison, level: str) -> str:
-    """Give the colour of a level."""
+    """Return the colour of a level."""
     return COLOURS[comparison.levels.index(level) % len(COLOURS)]
 
 
 def marker(comparison: Comparison, level: str) -> str:
-    """Give the marker of a level."""
+    """Return the marker of a level."""
     return MARKERS[comparison.levels.index(level) % len(MARKERS)]
 
 
 def clipped(text: str, length: int = 34) -> str:
-    """Give a label on one line that fits a figure."""
+    """Return a label on one line that fits a figure."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
@@ -217,7 +217,7 @@ def grid(axes: Axes, axis: str = "both") -> None:
 
 
 def rendered(figure: Figure, form: str) -> bytes:
-    """Give a figure as a file's content, without a date: equal figures are equal bytes.
+    """Return a figure as a file's content, without a date: equal figures are equal bytes.
 
     Args:
         figure: drawn within `styled`.

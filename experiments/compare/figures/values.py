@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
-from quorum.experiments.compare import metrics
+from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
+from quorum.experiments.compare.figures.registry import Drawing, figure
+from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, level_label
 from quorum.experiments.results.rows import Scalar
@@ -26,22 +28,28 @@ _DODGE = 0.06
 """Distance of neighbouring levels, as a share of the distance of neighbouring points."""
 
 
-def draw(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """Draw each metric by itself, then the small multiples."""
+@figure("metrics")
+def metrics(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw each metric that is compared by itself, in files that are called after it."""
     for metric in comparison.metrics:
         if any(comparison.estimates[metric, *key].runs for key in comparison.groups):
             single = _sheet(comparison, 1, 2.2)
             _panel(single.panels[0], comparison, metric)
-            single.panels[0].set_xlabel(comparison.across or metrics.unit(metric))
-            single.panels[0].set_ylabel(metrics.unit(metric) if comparison.across is not None else "")
-            yield metric, f"{metric} {_description(comparison)}", _finish(single, comparison)
+            single.panels[0].set_xlabel(comparison.across or METRICS[metric].unit)
+            single.panels[0].set_ylabel(METRICS[metric].unit if comparison.across is not None else "")
+            yield Drawing(f"{metric} {_description(comparison)}", _finish(single, comparison), metric)
+
+
+@figure("overview")
+def overview(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw the metrics that are compared, and those of `OVERVIEW`, as small multiples."""
     shown = [metric for metric in dict.fromkeys((*comparison.metrics, *OVERVIEW)) if _tells(comparison, metric)]
     if len(shown) > 1:
         many = _sheet(comparison, len(shown), 1.75)
         for place, (axes, metric) in enumerate(zip(many.panels, shown, strict=True)):
             _panel(axes, comparison, metric)
             axes.set_xlabel(comparison.across or "" if many.bottom_row(place) else "")
-        yield "global_observation", f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison)
+        yield Drawing(f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison))
 
 
 def _sheet(comparison: Comparison, number: int, height: float) -> style.Sheet:
@@ -74,14 +82,14 @@ def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> E
 
 
 def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
-    style.title(axes, metrics.short(metric) + metrics.arrow(metric))
+    style.title(axes, METRICS[metric].title + arrow(metric))
     if comparison.across is None:
         _dots(axes, comparison, metric)
-        if metrics.is_share(metric):
+        if METRICS[metric].share:
             axes.set_xlim(0, 1.05)
     else:
         _lines(axes, comparison, metric)
-        if metrics.is_share(metric):
+        if METRICS[metric].share:
             axes.set_ylim(0, 1.05)
 
 
@@ -119,7 +127,7 @@ def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
 
 
 def _places(comparison: Comparison) -> tuple[list[float], bool]:
-    """Give where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
+    """Return where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
     points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
     if len(points) < len(comparison.points):
         return [float(place) for place in range(len(comparison.points))], False

@@ -13,21 +13,22 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from maeil.metrics import METRICS
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import in_order, written
-from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.figures import draw_figures
 from quorum.experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, tables
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
 from quorum.experiments.results.table import factor_columns
 
 _TRACES = ("trace.jsonl", "trace.jsonl.gz")
-_RUN_METRICS = {"completion": "outcome.completion", "steps": "outcome.steps", "messages": "communication.messages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +61,23 @@ class RunLine:
     values: tuple[str, ...]
 
 
-def write_report(results: Results, comparison: Comparison, target: Path) -> None:
+def write_report(results: Results, comparison: Comparison, target: Path, plugins: Sequence[str] = ()) -> None:
     """Write the page of a sweep.
 
     Args:
         results: all its runs.
         comparison: what the tables and figures are about.
         target: the file; the links to the traces hold as long as it keeps its place beside the runs.
+        plugins: modules that metrics and figures come from, for the command that writes the page again.
 
     Raises:
         UserError: it cannot be written there; nothing is left on disk.
     """
-    write_whole(target, page(results, comparison, target).encode(), "Give another file: --out FILE.")
+    write_whole(target, page(results, comparison, target, plugins).encode(), "Give another file: --out FILE.")
 
 
-def page(results: Results, comparison: Comparison, target: Path) -> str:
-    """Give the page as text; the same for the same results."""
+def page(results: Results, comparison: Comparison, target: Path, plugins: Sequence[str] = ()) -> str:
+    """Return the page as text, the same for the same results; the arguments are those of `write_report`."""
     environment = Environment(
         loader=PackageLoader("quorum.experiments.compare.report", "."),
         autoescape=True,
@@ -93,26 +95,30 @@ def page(results: Results, comparison: Comparison, target: Path) -> str:
         notes=[note for note in remarks if not note.startswith(SIMULATED)],
         tables=tables(comparison),
         figures=list(_figures(comparison)),
-        run_columns=["run", "arm", "outcome", *_RUN_METRICS, "remark"],
+        run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
         runs=[_run(row, target) for row in results.rows],
         common=list(_common(results.rows)),
         varying=list(_varying(results.rows)),
         some=list(_of_some(results.rows)),
         versions=sorted({row.version for row in results.rows}),
         packages=list(_packages(results.rows)),
-        commands=[*([sweep.command] if sweep is not None and sweep.command else []), _command(results, comparison)],
+        commands=[
+            *([sweep.command] if sweep is not None and sweep.command else []),
+            _command(results, comparison, plugins),
+        ],
         quorum=__version__,
     )
 
 
 def _figures(comparison: Comparison) -> Iterator[Drawn]:
     with styled(text=True):
-        for name, description, figure in figures(comparison):
+        for drawing in draw_figures(comparison):
+            figure = drawing.figure
             figure.set_facecolor("none")
             for axes in figure.axes:
                 axes.set_facecolor("none")
             wide = float(figure.get_figwidth()) > COLUMN
-            yield Drawn(description, wide, _inline(rendered(figure, "svg").decode(), name))
+            yield Drawn(drawing.description, wide, _inline(rendered(figure, "svg").decode(), drawing.name))
 
 
 def _inline(svg: str, name: str) -> Markup:
@@ -125,7 +131,7 @@ def _inline(svg: str, name: str) -> Markup:
 
 def _run(row: Row, target: Path) -> RunLine:
     remark = "; ".join(part for part in ("simulated" if row.simulated else "", row.error or row.reason) if part)
-    values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in _RUN_METRICS.values()), remark]
+    values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
     trace = next((row.folder / name for name in _TRACES if (row.folder / name).is_file()), None)
     address = None
     if trace is not None:
@@ -133,8 +139,8 @@ def _run(row: Row, target: Path) -> RunLine:
     return RunLine(row.name, address, tuple(values))
 
 
-def _command(results: Results, comparison: Comparison) -> str:
-    """Give the command that writes this page again."""
+def _command(results: Results, comparison: Comparison, plugins: Sequence[str]) -> str:
+    """Return the command that writes this page again."""
     parts = ["quorum", "report", str(results.folder)]
     for option, values in {
         "--by": comparison.by,
@@ -142,20 +148,22 @@ def _command(results: Results, comparison: Comparison) -> str:
         "--metric": comparison.metrics,
         "--baseline": (comparison.baseline,) if comparison.baseline is not None else (),
         "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
+        "--plugin": plugins,
     }.items():
         parts += [part for value in values for part in (option, value)]
+    parts += ["--curves"] if comparison.curves else []
     parts += ["--accept-versions"] if len(comparison.pool.versions) > 1 and "version" not in comparison.by else []
     return shlex.join(parts)
 
 
 def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Give every package that the runs were made with, and its versions."""
+    """Yield every package that the runs were made with, and its versions."""
     for name in dict.fromkeys(name for row in rows for name in row.packages):
         yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
 
 
 def _common(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Give the keys that have one value in all runs."""
+    """Yield the keys that have one value in all runs."""
     for key in factor_columns(rows):
         values = _values(rows, key)
         if len(values) == 1 and all(key in row.factors for row in rows):
@@ -163,7 +171,7 @@ def _common(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _of_some(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Give the keys that only some runs have, with one value: those of an option that only some choose."""
+    """Yield the keys that only some runs have, with one value: those of an option that only some choose."""
     for key in factor_columns(rows):
         values = _values(rows, key)
         if len(values) == 1 and not all(key in row.factors for row in rows):
@@ -171,7 +179,7 @@ def _of_some(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _varying(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Give the keys that have several, with them."""
+    """Yield the keys that have several, with them."""
     for key in factor_columns(rows):
         values = _values(rows, key)
         if len(values) > 1:

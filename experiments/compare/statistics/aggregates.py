@@ -15,18 +15,18 @@ Statistic = Callable[[Floats], Floats]
 
 
 def mean(values: Floats) -> Floats:
-    """Give the arithmetic mean over the last axis."""
+    """Return the arithmetic mean over the last axis."""
     return np.asarray(values.mean(axis=-1))
 
 
 def median(values: Floats) -> Floats:
-    """Give the median over the last axis; of an even number of values the mean of the middle two."""
+    """Return the median over the last axis; of an even number of values the mean of the middle two."""
     runs = values.shape[-1]
     return mean(np.sort(values, axis=-1)[..., (runs - 1) // 2 : runs // 2 + 1])
 
 
 def interquartile_mean(values: Floats) -> Floats:
-    """Give the mean of the middle half over the last axis.
+    """Return the mean of the middle half over the last axis.
 
     A quarter of the values, rounded down, is left out at each end (Agarwal et al. 2021, section 4.1): fewer than 4
     values lose none.

@@ -4,7 +4,7 @@ The interval is the bias-corrected and accelerated bootstrap (Efron 1987), drawn
 for few runs (Hesterberg 2015, section 3.3): a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by
 normal instead of Student's quantiles, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}).
 The plain percentile interval covers the mean of 20 exponential values in 89 % of the cases, this one in 93 %;
-`tests/experiments/comparing/test_coverage.py` measures its coverage. The mean of shares that are all 0 or 1 has
+`tests/experiments/compare/test_coverage.py` measures its coverage. The mean of shares that are all 0 or 1 has
 Wilson's interval, which has a width even when all runs agree.
 """
 
@@ -82,7 +82,7 @@ def _wilson(share: float, runs: int) -> tuple[float, float]:
 
 
 def _by_stratum(values: Floats, strata: NDArray[np.int64] | None) -> tuple[Floats, tuple[int, ...]]:
-    """Give the values stratum by stratum, and how many there are in each."""
+    """Return the values stratum by stratum, and how many there are in each."""
     if strata is None:
         return values, (len(values),)
     _, sizes = np.unique(strata, return_counts=True)
@@ -104,13 +104,13 @@ def _bootstrap(values: Floats, sizes: tuple[int, ...], function: Statistic, valu
 
 
 def _level(runs: int, strata: int) -> float:
-    """Give the normal quantile of the lower end: -1.96 for very many runs."""
+    """Return the normal quantile of the lower end: -1.96 for very many runs."""
     freedom = runs - strata
     return math.sqrt(runs / freedom) * t_quantile(_TAIL, freedom)
 
 
 def _corrected(end: float, bias: float, acceleration: float) -> float:
-    """Give the share of the draws below an end of the interval (Efron 1987, equation 2.3)."""
+    """Return the share of the draws below an end of the interval (Efron 1987, equation 2.3)."""
     shifted = bias + end
     scale = 1 - acceleration * shifted
     if scale <= 0:  # so few and so skewed that the correction has no meaning: the end is the outermost draw
@@ -119,7 +119,7 @@ def _corrected(end: float, bias: float, acceleration: float) -> float:
 
 
 def _acceleration(values: Floats, sizes: tuple[int, ...], function: Statistic) -> float:
-    """Give a sixth of the skewness of the jackknife values, centred within strata."""
+    """Return a sixth of the skewness of the jackknife values, centred within strata."""
     runs = len(values)
     left = ~np.eye(runs, dtype=bool)
     without = function(np.broadcast_to(values, (runs, runs))[left].reshape(runs, runs - 1))
@@ -131,7 +131,7 @@ def _acceleration(values: Floats, sizes: tuple[int, ...], function: Statistic) -
 
 @lru_cache(maxsize=32)
 def _resamples(sizes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Draw within strata; give indices, shape (RESAMPLES, runs). Equal sizes share their draws."""
+    """Draw within strata: return indices, shape (RESAMPLES, runs). Equal sizes share their draws."""
     random = np.random.default_rng(_SEED)
     starts = np.cumsum((0, *sizes[:-1]))
     drawn = [start + random.integers(0, size, (RESAMPLES, size)) for start, size in zip(starts, sizes, strict=True)]

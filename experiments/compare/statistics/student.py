@@ -7,7 +7,7 @@ from functools import cache
 
 
 def t_cdf(t: float, freedom: int) -> float:
-    """Give P(T <= t), by the finite sums of Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
+    """Return P(T <= t), by the finite sums of Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
 
     Args:
         t: the point.
@@ -28,7 +28,7 @@ def t_cdf(t: float, freedom: int) -> float:
 
 @cache
 def t_quantile(share: float, freedom: int) -> float:
-    """Give t with P(T <= t) = share, to 12 digits.
+    """Return t with P(T <= t) = share, to 12 digits.
 
     Args:
         share: strictly between 0 and 1.

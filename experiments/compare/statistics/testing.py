@@ -19,7 +19,7 @@ _BLOCKS = 20
 
 
 def sign_flip_test(differences: Floats) -> float:
-    """Give the two-sided p-value of paired differences: how often random signs give as large a sum (Fisher 1935).
+    """Return the two-sided p-value of paired differences: how often random signs give as large a sum (Fisher 1935).
 
     Under the null hypothesis that the arms do not differ on a board, the sign of each board's difference is a coin's.
     With up to `EXACT` differences that are not 0 all patterns are gone through; else `PERMUTATIONS` are drawn, and the
@@ -42,7 +42,7 @@ def sign_flip_test(differences: Floats) -> float:
 
 
 def smallest_p(pairs: int) -> float:
-    """Give the smallest p-value that the test can have over so many pairs: all signs alike, either way."""
+    """Return the smallest p-value that the test can have over so many pairs: all signs alike, either way."""
     return 2 / 2**pairs if pairs <= EXACT else 1 / (PERMUTATIONS + 1)
 
 
@@ -53,7 +53,7 @@ def _all_signs(pairs: int) -> Floats:
 
 
 def _drawn_sums(differences: Floats) -> Floats:
-    """Give the sums under the drawn sign patterns, shape (PERMUTATIONS,), a block at a time to spare memory."""
+    """Return the sums under the drawn sign patterns, shape (PERMUTATIONS,), a block at a time to spare memory."""
     pairs = len(differences)
     signs = _drawn_signs(1 << (pairs - 1).bit_length())
     return np.concatenate([block[:, :pairs] @ differences for block in np.array_split(signs, _BLOCKS)])
@@ -80,7 +80,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def probability_of_improvement(boards: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float:
-    """Give the chance that a run of one arm is greater than a run of another on the same board, ties half.
+    """Return the chance that a run of one arm is greater than a run of another on the same board, ties half.
 
     The mean over boards of P(x > y) + P(x = y) / 2 (Agarwal et al. 2021, section 4.3, with a board as a task: the
     Mann-Whitney statistic of each, averaged). NaN over no boards.

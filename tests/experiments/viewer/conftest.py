@@ -18,7 +18,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.library import Library
 from quorum.experiments.viewer.server import guarded
-from tests.experiments.comparing.test_browser import BROWSERS, INSTALL
+from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.comparing.folders import HOSTILE, hostile_sweep, outcome, write_run
+from tests.experiments.folders import HOSTILE, hostile_sweep, outcome, write_run
 from tests.experiments.viewer.conftest import Open, served
 
 

@@ -15,7 +15,7 @@ from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
 from quorum.experiments.results import read_results
-from tests.experiments.comparing.folders import VERSIONS, outcome, write_plan, write_run
+from tests.experiments.folders import VERSIONS, outcome, write_plan, write_run
 
 STEPS = {"individual": [10, 20, 30, 44], "debate": [12, 25, 29, 50], "chain": [5, 9, 21, 30]}
 
@@ -247,10 +247,10 @@ def test_without_a_run_that_counts_there_is_no_comparison(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("metric", "resolved"),
-    [("messages", "communication.messages"), ("interruptions", "plans.interruptions"), ("plans", "compat.plans")],
+    [("messages", "communication.messages"), ("interruptions", "plans.interruptions"), ("plans", "coop2.plans")],
 )
 def test_the_last_part_of_a_metrics_name_will_do(tmp_path: Path, metric: str, resolved: str) -> None:
-    values = {"communication.messages": 1, "plans.interruptions": 1, "compat.interruptions": 2, "compat.plans": 3}
+    values = {"communication.messages": 1, "plans.interruptions": 1, "coop2.interruptions": 2, "coop2.plans": 3}
     write_run(tmp_path, {**outcome(), **values})
     assert answer(tmp_path, metrics=[metric]).metrics == (resolved,)
 

@@ -16,20 +16,19 @@ from PIL import Image
 
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import as_latex, as_markdown
+from quorum.experiments.compare.formats import Table, as_latex, as_markdown
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report
-from quorum.experiments.compare.table import Table
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from tests.conftest import Quorum
-from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
+from tests.experiments.folders import HOSTILE, hostile_sweep
 
 FIGURES = {
     "outcome.success",
     "outcome.completion",
     "outcome.steps",
-    "global_observation",
+    "overview",
     "radar",
     "failures",
     "pareto",

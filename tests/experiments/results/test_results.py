@@ -14,7 +14,7 @@ import yaml
 from maeil.user_errors import UserError
 from quorum.experiments.results import as_csv, read_results, write_csv
 from tests.conftest import Quorum
-from tests.experiments.comparing.folders import configuration, outcome, real_sweep, write_plan, write_run
+from tests.experiments.folders import configuration, outcome, real_sweep, write_plan, write_run
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +132,13 @@ def test_a_damaged_run_is_left_out_with_the_reason(tmp_path: Path, file: str, co
     assert [row.name for row in results.rows] == ["fine"]
     assert [item.name for item in results.damaged] == ["broken"]
     assert reason in results.damaged[0].reason
+
+
+def test_metrics_of_older_versions_are_read_under_their_new_names(tmp_path: Path) -> None:
+    write_run(tmp_path, {**outcome(), "compat.plans": 3})
+    metrics = read_results(tmp_path).rows[0].metrics
+    assert metrics["coop2.plans"] == 3
+    assert "compat.plans" not in metrics
 
 
 def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """EmCoop's and COOP2's own definitions where they differ from ours, so that published numbers can be compared.
 
-After the formulas of the COOP2 repository (`compute_metrics`, `build_results_table`) and of EmCoop, whose symbols stand
-in the docstrings. What is not here is equal to one of ours: L_tot is `communication.messages`, L_avg
-`communication.messages_mean` (without a coordinator), the interruptions of COOP2's table `plans.interruptions`, the
-gains and losses of Z `capability.gains` and `.losses`; D_i, d_t and ΔZ_t are series, not numbers.
+The formulas are those of COOP2's public scripts (`compute_metrics`, `build_results_table`). What is not here equals one
+of ours: L_tot is `communication.messages`, L_avg `communication.messages_mean` (without a coordinator), the
+interruptions of COOP2's table `plans.interruptions`, the gains and losses of Z `capability.gains` and `.losses`; D_i,
+d_t and ΔZ_t are series, not numbers.
 
 Not computed, because a trace does not hold it:
 
@@ -42,6 +42,7 @@ from maeil.trace.events import (
 )
 from maeil.trace.reader import Trace
 
+_coop2 = partial(metric, origin="COOP2")
 _COUNTED = (Stage.REASON, Stage.WAIT, Stage.INTERRUPTED)
 _INTERRUPTED = (
     PlanStatus.FAILED,
@@ -53,17 +54,17 @@ _INTERRUPTED = (
 
 
 def _steps(trace: Trace) -> int:
-    """Give COOP2's T: the largest step of a stage entry + 1, so a last step without an entry behind it is not seen."""
+    """Return COOP2's T: the largest step of a stage entry + 1, so a last step without an entry after it is not seen."""
     return max((spell.begin.t for spell in timeline(trace).spells), default=0) + 1
 
 
-@metric("compat.decision_overhead", "entries per environment step")
+@_coop2("coop2.decision_overhead", "entries per environment step")
 def decision_overhead(trace: Trace) -> Value:
     """D_delta with COOP2's T: entries of R, W and I / (largest step of a stage entry + 1)."""
     return timeline(trace).entries(*_COUNTED) / _steps(trace)
 
 
-@metric("compat.decision_overhead_std", "entries per agent")
+@_coop2("coop2.decision_overhead_std", "entries per agent")
 def decision_overhead_std(trace: Trace) -> Value:
     """D_std: population standard deviation over agents of D_i, their entries of R, W and I in the whole episode."""
     line = timeline(trace)
@@ -92,28 +93,26 @@ for _name, _stages in (("wait", (Stage.WAIT,)), ("decision", (Stage.REASON, Stag
     _what = (
         f"over (agent, step) pairs of the wall time from an entry of {' or '.join(_stages)} to the agent's next entry"
     )
-    metric(f"compat.{_name}_time_mean_seconds", "s", f"Mean {_what}; open entries are left out.")(
-        partial(_time_mean, _stages)
-    )
-    metric(f"compat.{_name}_time_std_seconds", "s", f"Population standard deviation {_what}; open ones are left out.")(
-        partial(_time_std, _stages)
-    )
+    for _kind, _word, _function in (("mean", "Mean", _time_mean), ("std", "Population standard deviation", _time_std)):
+        _coop2(f"coop2.{_name}_time_{_kind}_seconds", "s", doc=f"{_word} {_what}; open entries are left out.")(
+            partial(_function, _stages)
+        )
 
 
-@metric("compat.decision_time_total_seconds", "s")
+@_coop2("coop2.decision_time_total_seconds", "s")
 def decision_time_total(trace: Trace) -> Value:
     """Total decision time of COOP2's table: wall time of all agents in R and I; open entries are left out."""
     return sum(_times(trace, Stage.REASON, Stage.INTERRUPTED))
 
 
-@metric("compat.messages_std", "messages per agent")
+@_coop2("coop2.messages_std", "messages per agent")
 def messages_std(trace: Trace) -> Value:
     """L_std: population standard deviation of the messages of each agent; None in an episode without any."""
     sent = Counter(message.sender for message in trace.of(MessageSent))
     return deviation([sent[agent] for agent in range(len(trace.start.agents))]) if sent else None
 
 
-@metric("compat.communication_events", "events")
+@_coop2("coop2.communication_events", "events")
 def communication_events(trace: Trace) -> Value:
     """Communication events of COOP2's cost plot: messages + entries of I."""
     interruptions = sum(change.to_stage == Stage.INTERRUPTED for change in trace.of(StageChange))
@@ -122,30 +121,30 @@ def communication_events(trace: Trace) -> Value:
 
 @shared
 def _logged(trace: Trace) -> tuple[PlanRecord, ...]:
-    """Give the plans of COOP2's plan log: those that came to run."""
+    """Return the plans of COOP2's plan log: those that came to run."""
     return tuple(plan for plan in plan_history(trace) if plan.begun)
 
 
-@metric("compat.plans", "plans")
+@_coop2("coop2.plans", "plans")
 def plans(trace: Trace) -> Value:
     """P_total: plans that came to run."""
     return len(_logged(trace))
 
 
-@metric("compat.plans_per_agent", "plans per agent")
+@_coop2("coop2.plans_per_agent", "plans per agent")
 def plans_per_agent(trace: Trace) -> Value:
     """Plans per agent of COOP2's table: P_total / n."""
     return ratio(len(_logged(trace)), len(trace.start.agents))
 
 
-@metric("compat.plan_success_rate")
+@_coop2("coop2.plan_success_rate", better="higher")
 def plan_success_rate(trace: Trace) -> Value:
     """Y_plan: plans that succeeded / all plans, those that the end of the episode cut off included."""
     logged = _logged(trace)
     return ratio(sum(plan.end is PlanStatus.SUCCEEDED for plan in logged), len(logged))
 
 
-@metric("compat.interruptions", "plans")
+@_coop2("coop2.interruptions", "plans")
 def interruptions(trace: Trace) -> Value:
     """P_int: plans that failed, were given up, or were cut off by the end of the episode."""
     return sum(plan.end in _INTERRUPTED for plan in _logged(trace))
@@ -169,33 +168,33 @@ def _specification(plan: PlanChange) -> bytes:
     return orjson.dumps([plan.task, plan.actions], option=orjson.OPT_SORT_KEYS)
 
 
-@metric("compat.resumptions", "plans")
+@_coop2("coop2.resumptions", "plans")
 def resumptions(trace: Trace) -> Value:
     """P_res: plans of P_int whose agent's next plan has the same specification. No decision to resume is among them."""
     return _resumed_and_replanned(trace)[0]
 
 
-@metric("compat.replans", "plans")
+@_coop2("coop2.replans", "plans")
 def replans(trace: Trace) -> Value:
     """P_re_total: plans of P_int whose agent's next plan has another specification."""
     return _resumed_and_replanned(trace)[1]
 
 
-@metric("compat.resumption_rate")
+@_coop2("coop2.resumption_rate")
 def resumption_rate(trace: Trace) -> Value:
     """P_res_rate = P_res / P_int; 0 when P_int is 0."""
     interrupted = interruptions(trace)
     return _resumed_and_replanned(trace)[0] / interrupted if interrupted else 0.0
 
 
-@metric("compat.replan_rate")
+@_coop2("coop2.replan_rate")
 def replan_rate(trace: Trace) -> Value:
     """P_re_rate = 1 - P_res / P_int, the last plan of each agent included; 0 when P_int is 0."""
     interrupted = interruptions(trace)
     return 1 - _resumed_and_replanned(trace)[0] / interrupted if interrupted else 0.0
 
 
-@metric("compat.plan_coherence")
+@_coop2("coop2.plan_coherence")
 def plan_coherence(trace: Trace) -> Value:
     """P_coherence: mean over steps with a live plan of c_t, which compares specifications.
 
@@ -216,20 +215,20 @@ def plan_coherence(trace: Trace) -> Value:
     return mean(shares)
 
 
-@metric("compat.capability_change", "capabilities")
+@_coop2("coop2.capability_change", "capabilities")
 def capability_change(trace: Trace) -> Value:
     """ΔZ: capabilities gained - capabilities lost."""
     return sum(1 if change.gained else -1 for change in trace.of(CapabilityChange))
 
 
-@metric("compat.capability_gain_rate", "capabilities per environment step")
+@_coop2("coop2.capability_gain_rate", "capabilities per environment step")
 def capability_gain_rate(trace: Trace) -> Value:
     """Z_gain_rate with COOP2's T: capabilities gained / (largest step of a stage entry + 1)."""
     return sum(change.gained for change in trace.of(CapabilityChange)) / _steps(trace)
 
 
 def _tracked(state: ConstraintChange) -> tuple[bool, ...]:
-    """Give what COOP2's tracker calls satisfied: one agent in place, one that acts, and p agents in place."""
+    """Return what COOP2's tracker calls satisfied: one agent in place, one that acts, and p agents in place."""
     return state.spatial >= 1, state.temporal >= 1, state.spatial >= state.threshold
 
 
@@ -238,7 +237,7 @@ def _flips(trace: Trace) -> tuple[int, int]:
     return flipping_tasks(trace, _tracked)
 
 
-@metric("compat.improved_tasks", "tasks")
+@_coop2("coop2.improved_tasks", "tasks")
 def improved_tasks(trace: Trace) -> Value:
     """C+: tasks with a condition of COOP2's tracker that became true in some step.
 
@@ -248,20 +247,20 @@ def improved_tasks(trace: Trace) -> Value:
     return _flips(trace)[0]
 
 
-@metric("compat.worsened_tasks", "tasks")
+@_coop2("coop2.worsened_tasks", "tasks")
 def worsened_tasks(trace: Trace) -> Value:
-    """C-: tasks with a condition of COOP2's tracker that became false in some step; see `compat.improved_tasks`."""
+    """C-: tasks with a condition of COOP2's tracker that became false in some step; as in `coop2.improved_tasks`."""
     return _flips(trace)[1]
 
 
-@metric("compat.improvement_ratio")
+@_coop2("coop2.improvement_ratio")
 def improvement_ratio(trace: Trace) -> Value:
     """C_c_ratio = C+ / (C+ + C-); 0.5 when both are 0."""
     improved, worsened = _flips(trace)
     return improved / (improved + worsened) if improved + worsened else 0.5
 
 
-@metric("compat.violation_spatial")
+@_coop2("coop2.violation_spatial")
 def violation_spatial(trace: Trace) -> Value:
     """Mean of 1 - min(1, agents in place / p) over (step, task) pairs with an attempt, counted after the step.
 
@@ -272,7 +271,7 @@ def violation_spatial(trace: Trace) -> Value:
     return mean([1 - min(1.0, state.spatial / state.threshold) for state in after])
 
 
-@metric("compat.score_per_step", "points of the world per environment step")
+@_coop2("coop2.score_per_step", "points of the world per environment step")
 def score_per_step(trace: Trace) -> Value:
     """Score per step of COOP2's table: score at the end / T."""
     changes = [change.score for change in trace.of(ScoreChange)]

@@ -12,7 +12,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.results import read_results
 from quorum.experiments.results.sql import ask
 from tests.conftest import Quorum
-from tests.experiments.comparing.folders import outcome, write_run
+from tests.experiments.folders import outcome, write_run
 
 pytest.importorskip("duckdb")
 

@@ -10,10 +10,10 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.compare import Question, compare
-from quorum.experiments.compare.figures import figures
+from quorum.experiments.compare.figures import draw_figures
 from quorum.experiments.compare.records import as_csv, curves
 from quorum.experiments.results import read_results
-from tests.experiments.comparing.folders import real_sweep
+from tests.experiments.folders import real_sweep
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scores(folder: Path, steps: int) -> list[float]:
-    """Give the score after each step, by the lines of the trace; the last one for those behind its end."""
+    """Return the score after each step, by the lines of the trace; the last one for those behind its end."""
     found = [0.0] * (steps + 1)
     for line in (folder / "trace.jsonl").read_text().splitlines():
         event = json.loads(line)
@@ -49,8 +49,8 @@ def test_a_curve_is_the_mean_over_the_runs_where_one_that_has_ended_keeps_its_sc
 def test_they_are_drawn_and_written_only_when_asked_for(sweep: Path) -> None:
     results = read_results(sweep)
     asked, plain = (compare([results], Question(across="n", curves=wanted)) for wanted in (True, False))
-    assert "curves" in [name for name, _, _ in figures(asked)]
-    assert "curves" not in [name for name, _, _ in figures(plain)]
+    assert "curves" in [drawing.name for drawing in draw_figures(asked)]
+    assert "curves" not in [drawing.name for drawing in draw_figures(plain)]
     assert plain.curves == {}
     lines = as_csv(curves(asked)).splitlines()
     assert lines[0].endswith("simulated,runs,step,score,score_low,score_high")

@@ -9,7 +9,7 @@ from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.store import Command, SweepFolder
-from tests.experiments.comparing.folders import outcome, write_plan, write_run
+from tests.experiments.folders import outcome, write_plan, write_run
 
 PUBLISHED = {
     "source": "A. Author, A Paper, Table 1; 10 trials",

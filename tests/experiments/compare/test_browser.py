@@ -12,7 +12,7 @@ import pytest
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.report import write_report
 from quorum.experiments.results import read_results
-from tests.experiments.comparing.folders import HOSTILE, hostile_sweep
+from tests.experiments.folders import HOSTILE, hostile_sweep
 
 api = pytest.importorskip("playwright.sync_api", reason="pip install 'quorum-harness[test]'")
 if TYPE_CHECKING:

@@ -1,0 +1,57 @@
+"""The registry of figures: what is drawn of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from matplotlib.figure import Figure
+
+from maeil.registered import Registered
+from quorum.experiments.compare.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawn figure.
+
+    Attributes:
+        description: what it shows, for those who cannot see it.
+        figure: what is drawn.
+        name: of its files; empty: that under which its function is registered.
+    """
+
+    description: str
+    figure: Figure
+    name: str = ""
+
+
+Draw = Callable[[Comparison], Iterator[Drawing]]
+"""Draws a comparison; nothing where there is nothing to show."""
+
+FIGURES: Registered[Draw] = Registered("figure", "quorum.figures", "[a-z][a-z0-9_]*")
+"""Every figure by name: this project's, and those of plug-ins and installed packages."""
+
+
+def figure(name: str) -> Callable[[Draw], Draw]:
+    """Register a function that draws a comparison.
+
+    Args:
+        name: lowercase letters, digits and underscores: the name of its files.
+
+    Raises:
+        ValueError: there is a figure of this name, or it is no such name.
+    """
+
+    def register(draw: Draw) -> Draw:
+        FIGURES.register(name, draw)
+        return draw
+
+    return register
+
+
+def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw every figure for which there is something to show, each within `style.styled`."""
+    for name, draw in FIGURES.items():
+        for drawing in draw(comparison):
+            yield drawing if drawing.name else replace(drawing, name=name)
