@@ -90,6 +90,11 @@ class ConversationState(Protocol):
         ...
 
 
+def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
+    """Return all agents but one, ascending: whom it can write to where everybody may write to everybody."""
+    return tuple(other for other in range(conversation.agents) if other != agent)
+
+
 class Topology(ABC):
     """A communication structure: whose turn it is, and who may write to whom.
 

@@ -10,8 +10,7 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, Topology
-from quorum.topologies.edges import everyone_but
+from maeil.topology import ConversationState, Topology, everyone_but
 
 
 class DebateConfig(ComponentConfig):

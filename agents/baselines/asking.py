@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from maeil.errors import EpisodeStop
 from maeil.mind import Call, View
 from maeil.world import World
-from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.answers import JointAnswers, Misread
 from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
 from quorum.agents.coordination.speaker import RoleSpeaker, SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
+
+
+class BaselineRole(StrEnum):
+    """A role; the value is the name of its template in `prompts/baselines/`."""
+
+    CENTRE = "centre"
+    """Plans for the team."""
+    DEBATER = "debater"
+    """One of several who do so, and hear each other."""
+    REVIEWER = "reviewer"
+    """An agent that agrees or objects to the joint plan."""
+    TALKER = "talker"
+    """An agent that talks, or states the joint plan."""
 
 
 class NoJointPlan(EpisodeStop):

@@ -9,9 +9,8 @@ from maeil.messages import Message, MessageKind
 from maeil.mind import Call, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
 from quorum.agents.baselines.history import History
-from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.joint import look, named
 from quorum.agents.coordination.memory import place, under_way
 from quorum.agents.coordination.plan_messages import directive, read_directive, read_objections, show

@@ -1,4 +1,4 @@
-"""What the teams of the baselines are built of."""
+"""What the teams of the baselines are configured by and built of."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
+from pydantic import Field, NonNegativeInt, PositiveInt
+
 from maeil.actions import SymbolicAction, Vocabulary
-from maeil.component import TeamContext
+from maeil.component import ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR
-from quorum.agents.baselines.asking import Asker
+from quorum.agents.baselines.asking import Asker, BaselineRole
 from quorum.agents.baselines.coordinator import Coordinator, Source
 from quorum.agents.baselines.history import History
-from quorum.agents.baselines.roles import BaselineRole
-from quorum.agents.baselines.settings import PlanningConfig
 from quorum.agents.coordination.answers import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.coordination.speaker import RoleSpeaker
@@ -21,6 +21,24 @@ from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import prompts_of, skills_of
 
 Forms = TypeVar("Forms", bound=JointAnswers)
+
+
+class PlanningConfig(ComponentConfig):
+    """Base of the configurations of the baselines."""
+
+    syntax_retries: NonNegativeInt
+    """Times that a joint plan that cannot be read, or that the world refuses, is asked for again; then the episode
+    fails."""
+    history_tokens: NonNegativeInt
+    """Tokens, four characters each, that the history of states and joint plans may have in a prompt; 0: none."""
+    pause: PositiveInt
+    """Steps that an agent without a part in the joint plan waits."""
+    max_actions: PositiveInt
+    """Actions of a plan, at most."""
+    prompts_folder: str | None
+    """A folder of templates that come before the shipped ones; null: none."""
+    rules: str = Field(min_length=1)
+    """Template of the rules of the world."""
 
 
 class TeamFactory:

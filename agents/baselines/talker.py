@@ -10,9 +10,8 @@ from maeil.mind import Act, Call, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.baselines.answers import TalkAnswers
-from quorum.agents.baselines.asking import Asker, NoJointPlan
+from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
 from quorum.agents.baselines.history import History
-from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import carry_out
 from quorum.agents.coordination.joint import Rejection, impossible, look, named, unreadable

@@ -18,9 +18,8 @@ from quorum.agents.coordination.topology_checks import needs_leader
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.roles import CRITICS, LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import MissingSkill, prompts_of, required, skills_of
 

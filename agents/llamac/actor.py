@@ -13,8 +13,7 @@ from quorum.agents.coordination.joint import Fault, Joint, Rejection
 from quorum.agents.coordination.plan_messages import Objection, feedback, read_directive
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.roles import LlamacRole
-from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.llamac.settings import LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills import Gates
 

@@ -17,9 +17,8 @@ from quorum.agents.coordination.plan_messages import Objection, directive, read_
 from quorum.agents.coordination.speaker import RoleSpeaker, note
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.decision import Decision
-from quorum.agents.llamac.roles import CRITICS, LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacConfig
+from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.skills import Briefing
 
 

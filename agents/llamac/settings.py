@@ -1,12 +1,30 @@
-"""The switches and bounds of LLaMAC."""
+"""The roles, switches and bounds of LLaMAC."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from maeil.component import ComponentConfig
+
+
+class LlamacRole(StrEnum):
+    """A role; the value is the name of its template."""
+
+    EXPLORER = "explorer"
+    EXPLOITER = "exploiter"
+    ASSESSOR = "assessor"
+    ACTOR = "actor"
+
+
+CRITICS = {
+    "both": (LlamacRole.EXPLORER, LlamacRole.EXPLOITER),
+    "explorer": (LlamacRole.EXPLORER,),
+    "exploiter": (LlamacRole.EXPLOITER,),
+}
+"""Who proposes, by the value of `critics`."""
 
 
 class LlamacConfig(ComponentConfig):

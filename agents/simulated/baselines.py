@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.coordination.joint import Joint
 from quorum.agents.coordination.plan_messages import read_plans
 from quorum.agents.simulated.llamac import entries

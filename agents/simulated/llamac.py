@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from quorum.agents.llamac.roles import LlamacRole
+from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills import Brief, Speaker
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import yaml
 
 from maeil import LoopSettings, World
 from maeil.trace import Stamped
+from quorum.agents.baselines import teams
 from quorum.agents.llm.structured import Structuring
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from tests.agents.llamac.stage import Cast, joint
@@ -42,7 +42,7 @@ def config(name: str, **changes: Any) -> Any:
     values = yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
     own = prompts()
     found = {**values, "prompts_folder": own["folder"], "rules": own["rules"], **changes}
-    return import_module(f"quorum.agents.baselines.{name}").component.config(**found)
+    return vars(teams)[name].config(**found)
 
 
 def episode(
@@ -60,7 +60,7 @@ def episode(
     """Play an episode of a baseline."""
     topology = fitting(name, len(world.agents), rounds)
     given = context(world, topology, lambda who: Structuring(models(who), repairs))
-    minds = import_module(f"quorum.agents.baselines.{name}").component.build(config(name, **changes), given)
+    minds = vars(teams)[name].build(config(name, **changes), given)
     n = len(world.agents)
     return play(
         minds[:n],

@@ -14,7 +14,7 @@ from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
 from maeil.user_errors import UserError
-from quorum.agents.baselines.cmas import build
+from quorum.agents.baselines.teams import build_cmas as build
 from quorum.agents.llm.protocol import Request
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel

@@ -17,8 +17,8 @@ from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.roles import LlamacRole
 from quorum.agents.llamac.scrutiny import Scrutiny
+from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from maeil.mind import Call, View
 from maeil.plans import Plan
-from quorum.agents.baselines.asking import Asker, NoJointPlan
-from quorum.agents.baselines.roles import BaselineRole
+from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
 from quorum.agents.coordination.joint import Proposal, named
 from quorum.agents.skills import Merge
 

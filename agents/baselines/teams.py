@@ -1,0 +1,154 @@
+"""The teams that LLaMAC is measured against, one builder each.
+
+| team | who plans | source |
+|---|---|---|
+| `cmas` | a coordinator; the agents carry it out | arXiv 2309.15943 |
+| `hmas1` | a coordinator, and then those whom its joint plan names talk it over | arXiv 2309.15943 |
+| `hmas2` | a coordinator, anew as long as agents whom its joint plan names object | arXiv 2309.15943 |
+| `dmas` | the agents talk until one of them states the joint plan | arXiv 2309.15943 |
+| `debaters` | several coordinators propose, see each other's plans; a rule merges them | arXiv 2305.14325 |
+
+The rules are those of the methods as they are described, not the defects of their public code: agreement is a field of
+the answer, not an exact sentence; a revised plan is read like a first one; a finished last step counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from maeil.component import Component, TeamContext
+from maeil.mind import Mind
+from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
+from quorum.agents.baselines.coordinator import OnePlanner
+from quorum.agents.baselines.factory import PlanningConfig, TeamFactory
+from quorum.agents.baselines.panel import Panel
+from quorum.agents.baselines.reviewer import Reviewer
+from quorum.agents.baselines.talker import Talker
+from quorum.agents.coordination.follower import Follower
+from quorum.agents.coordination.topology_checks import needs_dialogue, needs_leader
+
+
+class CmasConfig(PlanningConfig):
+    """Parameters of `cmas`."""
+
+    name: Literal["cmas"]
+
+
+class Hmas1Config(PlanningConfig):
+    """Parameters of `hmas1`."""
+
+    name: Literal["hmas1"]
+
+
+class Hmas2Config(PlanningConfig):
+    """Parameters of `hmas2`."""
+
+    name: Literal["hmas2"]
+
+
+class DmasConfig(PlanningConfig):
+    """Parameters of `dmas`."""
+
+    name: Literal["dmas"]
+
+
+class DebatersConfig(PlanningConfig):
+    """Parameters of `debaters`."""
+
+    name: Literal["debaters"]
+    debaters: PositiveInt
+    """How many propose."""
+    rounds: PositiveInt
+    """How often each proposes; from the second time on it sees what the others proposed last."""
+
+
+def build_cmas(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: followers, and the coordinator.
+
+    Raises:
+        ValueError: the topology has no coordinator that directs, or a template is not there.
+    """
+    needs_leader(config.name, context.topology, rounds=0)
+    factory = TeamFactory(config, context)
+    return [*_followers(factory, config.pause), factory.coordinator(OnePlanner(factory.asker()))]
+
+
+def build_hmas1(config: Hmas1Config, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: talkers, and the coordinator.
+
+    Raises:
+        ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
+    """
+    turns = needs_dialogue(config.name, context.topology, opens="coordinator")
+    factory = TeamFactory(config, context)
+    return [*_talkers(factory, config.pause, turns), factory.coordinator(OnePlanner(factory.asker()))]
+
+
+def build_hmas2(config: Hmas2Config, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: reviewers, and the coordinator.
+
+    Raises:
+        ValueError: the topology has no coordinator that directs, or it can answer nobody; or a template is not there.
+    """
+    needs_leader(config.name, context.topology, rounds=1)
+    if context.topology.rounds == 0:
+        raise ValueError(
+            "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
+            "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
+        )
+    factory = TeamFactory(config, context)
+    answers = factory.answers(ReviewAnswers)
+    reviewers = [Reviewer(factory.speaker(name), answers, factory.world, config.pause) for name in factory.world.agents]
+    return [*reviewers, factory.coordinator(OnePlanner(factory.asker()))]
+
+
+def build_dmas(config: DmasConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: talkers alone.
+
+    Raises:
+        ValueError: the topology is no dialogue that the team opens, or a template is not there.
+    """
+    turns = needs_dialogue(config.name, context.topology, opens="team")
+    return _talkers(TeamFactory(config, context), config.pause, turns)
+
+
+def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team: followers, and the coordinator in whose place the debaters are.
+
+    Raises:
+        ValueError: the topology has no coordinator that directs, or a template is not there.
+    """
+    needs_leader(config.name, context.topology, rounds=0)
+    factory = TeamFactory(config, context)
+    panel = Panel(factory.asker(), config.debaters, config.rounds, factory.skills.merge())
+    return [*_followers(factory, config.pause), factory.coordinator(panel)]
+
+
+def _followers(factory: TeamFactory, pause: int) -> list[Mind]:
+    return [Follower(factory.world, pause) for _ in factory.world.agents]
+
+
+def _talkers(factory: TeamFactory, pause: int, turns: int) -> list[Mind]:
+    answers, briefing = factory.answers(TalkAnswers), factory.skills.briefing()
+    return [
+        Talker(
+            factory.asker(name, TalkAnswers),
+            answers,
+            factory.world,
+            briefing,
+            factory.history(),
+            pause=pause,
+            turns=turns,
+        )
+        for name in factory.world.agents
+    ]
+
+
+cmas = Component(CmasConfig, build_cmas, uses_models=True)
+hmas1 = Component(Hmas1Config, build_hmas1, uses_models=True)
+hmas2 = Component(Hmas2Config, build_hmas2, uses_models=True)
+dmas = Component(DmasConfig, build_dmas, uses_models=True)
+debaters = Component(DebatersConfig, build_debaters, uses_models=True)
