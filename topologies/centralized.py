@@ -47,7 +47,7 @@ class Centralized(Topology):
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give the turns of the next phase of the conversation."""
+        """Return the turns of the next phase of the conversation."""
         if not conversation.quiet or not conversation.undecided:
             return []
         leader = conversation.agents if self._config.leader == "coordinator" else self._config.leader

@@ -25,7 +25,7 @@ class Chain(Topology):
     name = "chain"
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give the first undecided agent a turn to speak and plan."""
+        """Return a turn to speak and plan for the first undecided agent."""
         if not conversation.quiet or not conversation.undecided:
             return []
         agent = conversation.undecided[0]

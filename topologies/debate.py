@@ -35,7 +35,7 @@ class Debate(Topology):
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give the next speaker its turn, or everybody a turn to plan."""
+        """Return the turn of the next speaker, or a turn to plan for everybody."""
         if not conversation.quiet:
             return []
         spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)

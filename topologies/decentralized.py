@@ -29,7 +29,7 @@ class Decentralized(Topology):
         self._budget = config.budget
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give every undecided agent a turn at once."""
+        """Return a turn for every undecided agent at once."""
         return [self._turn(agent, conversation) for agent in conversation.undecided]
 
     def _turn(self, agent: int, conversation: ConversationState) -> Turn:

@@ -44,7 +44,7 @@ class Dialogue(Topology):
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give the next speaker its turn, or everybody a turn to plan."""
+        """Return the turn of the next speaker, or a turn to plan for everybody."""
         if not conversation.quiet or not conversation.undecided:
             return []
         opening = next((taken for taken in conversation.taken if taken.turn.role == OPENER), None)

@@ -48,7 +48,7 @@ class Graph(Topology):
         self.rounds = config.rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give all speakers of the round their turns, or everybody a turn to plan."""
+        """Return the turns of all speakers of the round, or a turn to plan for everybody."""
         if not conversation.quiet:
             return []
         spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)

@@ -22,7 +22,7 @@ class Individual(Topology):
     name = "individual"
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Give every undecided agent a turn to plan."""
+        """Return a turn to plan for every undecided agent."""
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
     def describe(self, role: str) -> str:  # noqa: ARG002

@@ -64,25 +64,25 @@ class TeamFactory:
         )
 
     def answers(self, forms: type[Forms]) -> Forms:
-        """Give the forms of the answers, made once for all teams of a process with the same vocabulary."""
+        """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
         vocabulary, names = tuple(self.world.vocabulary), self.world.agents
         found: Forms = _answers(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
         return found
 
     def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:
-        """Give what asks the model of a participant."""
+        """Return what asks the model of a participant."""
         return RoleSpeaker(self._context.models(participant), self._prompts)
 
     def asker(self, participant: str = COORDINATOR, forms: type[JointAnswers] = JointAnswers) -> Asker:
-        """Give what asks the model of a participant for joint plans."""
+        """Return what asks the model of a participant for joint plans."""
         return Asker(self.speaker(participant), self.answers(forms), self.world, self._config.syntax_retries)
 
     def history(self) -> History:
-        """Give an empty history."""
+        """Return an empty history."""
         return History(self._config.history_tokens)
 
     def coordinator(self, source: Source) -> Coordinator:
-        """Give the coordinator, whose joint plans come from a source."""
+        """Return the coordinator, whose joint plans come from a source."""
         return Coordinator(source, self.world, self.skills.briefing(), self.history())
 
 

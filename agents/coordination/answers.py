@@ -95,7 +95,7 @@ class JointAnswers:
 
 
 def form(name: str, model: type[BaseModel]) -> AnswerFormat:
-    """Give the form of an answer."""
+    """Return the form of an answer."""
     return AnswerFormat(name, tidy(model.model_json_schema()))
 
 

@@ -39,7 +39,7 @@ class Follower:
 
 
 def carry_out(view: View, plan: Plan | None, world: World, pause: int) -> Plan | Resume:
-    """Give the decision of an agent that is to do its part.
+    """Return the decision of an agent that is to do its part.
 
     Args:
         view: its turn; in one with problems the part has been refused already.

@@ -121,7 +121,7 @@ def look(world: World, t: int) -> Sight:
 
 
 def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]:
-    """Tell which plans the world itself would refuse in its present state, and why."""
+    """Return which plans the world itself would refuse in its present state, and why."""
     return tuple(
         Rejection(IMPOSSIBLE, (agent,), problem)
         for agent, plan in sorted(plans.items())
@@ -130,7 +130,7 @@ def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]
 
 
 def unreadable(reasons: Iterable[str]) -> Proposal:
-    """Give what stands for an answer that is no joint plan."""
+    """Return what stands for an answer that is no joint plan."""
     return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
 
 

@@ -79,14 +79,14 @@ class Memory:
 
 
 def place(member: MemberView) -> str:
-    """Tell where an agent stands between two plans; another after each commit."""
+    """Return where an agent stands between two plans; another after each commit."""
     if member.plan is not None:
         return member.plan.id
     return f"after {member.outcomes[-1].id}" if member.outcomes else ""
 
 
 def under_way(suggested: Mapping[int, Plan], team: Sequence[MemberView]) -> dict[int, Plan]:
-    """Give what is left of the suggestions that agents are carrying out; those who only wait have none."""
+    """Return what is left of the suggestions that agents are carrying out; those who only wait have none."""
     found: dict[int, Plan] = {}
     for agent, plan in suggested.items():
         member = team[agent]

@@ -75,7 +75,7 @@ class Actor:
         return self._gates.confirm(view.agent, view.observation, self._joint)
 
     async def _object(self, view: View, rejection: Rejection) -> Thought:
-        """Tell what is wrong: the rule, and what the model makes of it when it has an answer."""
+        """Write what is wrong: the rule, and what the model makes of it when it has an answer."""
         own = self._joint.plans[view.agent]
         partners = [
             view.names[agent]

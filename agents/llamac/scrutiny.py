@@ -26,7 +26,7 @@ class Scrutiny:
         self._rules: Mapping[str, Rule] = {**GRAMMAR, **gates.rules}
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
-        """Tell what is wrong with a joint plan; nothing when it passes."""
+        """Return what is wrong with a joint plan; nothing when it passes."""
         refused = impossible(self._world, joint.plans)
         if refused or not self._enabled:
             return refused

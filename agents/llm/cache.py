@@ -61,7 +61,7 @@ class Cache:
                 return
 
     def get(self, key: str) -> Reply | None:
-        """Give the answer of a key; None when there is none."""
+        """Return the answer of a key; None when there is none."""
         row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
         return None if row is None else read_reply(load(row[0]))
 
@@ -73,7 +73,7 @@ class Cache:
         return self.get(key) or reply
 
     def stats(self) -> CacheStats:
-        """Tell what the cache holds."""
+        """Return what the cache holds."""
         entries = self._file.execute("select count(*) from answers").fetchone()[0]
         files = (self.path, self.path.with_name(self.path.name + "-wal"))
         return CacheStats(entries, sum(file.stat().st_size for file in files if file.exists()))

@@ -35,7 +35,7 @@ class NoAnswer(Exception):
 
 
 def extract(text: str, validator: Validator) -> Any:
-    """Give the value of a text: the text itself as JSON, else the one object in it that fits.
+    """Return the value of a text: the text itself as JSON, else the one object in it that fits.
 
     Args:
         text: what the model wrote.
@@ -71,7 +71,7 @@ def extract(text: str, validator: Validator) -> Any:
 
 
 def _candidates(text: str) -> Iterator[Any]:
-    """Give the JSON objects in a text: those in code fences, or else all that stand in the prose."""
+    """Return the JSON objects in a text: those in code fences, or else all that stand in the prose."""
     fenced = []
     for block in _FENCE.findall(text):
         try:
@@ -92,7 +92,7 @@ def _candidates(text: str) -> Iterator[Any]:
 
 
 def _end_of_braces(text: str, place: int) -> int:
-    """Give where the braces end that open at a place, so that no part of a broken object is taken for a whole one."""
+    """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one."""
     depth = 0
     for token in _BRACE_OR_STRING.finditer(text, place):
         depth += {"{": 1, "}": -1}.get(token.group(), 0)

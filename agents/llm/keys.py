@@ -12,7 +12,7 @@ from quorum.agents.llm.protocol import Request
 
 
 def describe_request(request: Request) -> dict[str, Any]:
-    """Give a request as a JSON-ready record: all that reaches the model, and nothing else."""
+    """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
     answer = request.answer
     return {
         "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],

@@ -35,7 +35,7 @@ class Price:
     date: str
 
     def usd(self, usage: Usage) -> float:
-        """Give the money that tokens cost. Surcharges (cache writes, long contexts, priority) are not in it."""
+        """Return the money that tokens cost. Surcharges (cache writes, long contexts, priority) are not in it."""
         fresh = usage.prompt - usage.cached
         return (fresh * self.input + usage.cached * self.cached + usage.completion * self.output) / MILLION
 
@@ -102,7 +102,7 @@ def _litellm_price(provider: str, model: str) -> Price | None:
 
 @cache
 def _litellm_map() -> tuple[dict[str, dict[str, Any]], str]:
-    """Give litellm's own price map and its version; an empty map when it is not installed."""
+    """Return litellm's own price map and its version; an empty map when it is not installed."""
     package = importlib.util.find_spec("litellm")
     if package is None or not package.submodule_search_locations:
         return {}, ""

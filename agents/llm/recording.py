@@ -58,7 +58,7 @@ def _head(request: Request) -> dict[str, Any]:
 
 
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:
-    """Give a failure as a JSON-ready record."""
+    """Return a failure as a JSON-ready record."""
     record: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
     if isinstance(error, errors.AnswerInvalid):
         record["answer"] = {

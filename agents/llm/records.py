@@ -14,7 +14,7 @@ WALL = "wall"
 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
-    """Give a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
+    """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
     return {
         "text": reply.text,
         "value": reply.value,
@@ -35,7 +35,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
-    """Give the reply of a record.
+    """Return the reply of a record.
 
     Raises:
         KeyError, TypeError, ValueError: it is no record of a reply.

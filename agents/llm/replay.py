@@ -80,7 +80,7 @@ def _who(origin: Origin) -> str:
 
 
 def _lines(request: Mapping[str, Any]) -> list[str]:
-    """Give a request as lines that can be compared: prompts by their own lines, the rest as JSON."""
+    """Return a request as lines that can be compared: prompts by their own lines, the rest as JSON."""
     lines = []
     for message in request["messages"]:
         lines.append(f"[{message['role']}]")

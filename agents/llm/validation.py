@@ -59,7 +59,7 @@ def _validator(schema: bytes) -> Validator:
 
 
 def validator_of(schema: Schema) -> Validator:
-    """Give the validator of a schema, made once."""
+    """Return the validator of a schema, made once."""
     return _validator(orjson.dumps(schema))
 
 
@@ -78,7 +78,7 @@ class Validator:
         self._check_schema(schema)
 
     def reasons(self, value: Any) -> tuple[str, ...]:
-        """Give what is wrong with a value, in order; empty when it fits."""
+        """Return what is wrong with a value, in order; empty when it fits."""
         return tuple(self._problems(self._schema, value, ""))
 
     def _check_schema(self, schema: Any) -> None:

@@ -56,7 +56,7 @@ def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
 
 @cache
 def _answers(actions: tuple[type[SymbolicAction], ...], max_actions: int) -> AnswerTypes:
-    """Give the types of the answers, made once for all teams of a process with the same vocabulary."""
+    """Return the types of the answers, made once for all teams of a process with the same vocabulary."""
     return AnswerTypes(Vocabulary(*actions), max_actions)
 
 

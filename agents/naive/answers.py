@@ -61,7 +61,7 @@ class AnswerTypes:
         self._models: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
 
     def wanted(self, view: View) -> AnswerFormat:
-        """Give the format of the answer to a turn."""
+        """Return the format of the answer to a turn."""
         name = _name(view)
         schema = self._model(name)[1]
         return AnswerFormat(name, _restricted(schema, view.turn, view.names) if view.turn.acts & _TALK else schema)

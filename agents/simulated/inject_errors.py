@@ -25,7 +25,7 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def refuse_types(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
-    """Give a plan an argument of the wrong type or out of its range; None when the answer holds no plan."""
+    """Put an argument of the wrong type or out of its range into a plan; None when the answer holds no plan."""
     return _change(value, rng, _WRONG_TYPES)
 
 

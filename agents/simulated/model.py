@@ -188,7 +188,7 @@ def _without_world(request: Request) -> str:
 
 
 def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: int) -> tuple[int, ...]:
-    """Give the seeds of the draws of one request: which faults, which choices, how the faults look."""
+    """Return the seeds of the draws of one request: which faults, which choices, how the faults look."""
     parts = [str(seed), str(sample), *(f"{name} {blocks[name]}" for name in sorted(blocks))]
     parts += [f"{message.role.value} {message.content}" for message in later]
     digest = hashlib.sha256("\0".join(parts).encode()).digest()

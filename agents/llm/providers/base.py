@@ -119,7 +119,7 @@ class Provider(ABC):
 
     @abstractmethod
     def _translate(self, error: Exception) -> LanguageModelError | None:
-        """Give our error for one of the SDK; None for what is no failure of a call but a bug."""
+        """Return our error for one of the SDK; None for what is no failure of a call but a bug."""
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request within the deadline.

@@ -17,7 +17,7 @@ _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 
 
 def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
-    """Give the arguments of a chat completion, but for the model and the longest answer."""
+    """Return the arguments of a chat completion, but for the model and the longest answer."""
     messages = list(request.messages)
     arguments: dict[str, Any] = {}
     answer = request.answer
@@ -48,7 +48,7 @@ def _tool(answer: AnswerFormat) -> dict[str, Any]:
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a schema obeys the rules of OpenAI's strict mode, which refuses any other.
+    """Return whether a schema obeys the rules of OpenAI's strict mode, which refuses any other.
 
     Every object forbids further properties and requires all it has, and no keyword stands outside of the subset.
     """
@@ -71,7 +71,7 @@ def _is_strict(schema: bytes) -> bool:
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Give a schema and all schemas inside of it."""
+    """Return a schema and all schemas inside of it."""
     yield schema
     for keyword in ("properties", "$defs"):
         for inner in schema.get(keyword, {}).values():

@@ -27,7 +27,7 @@ _NO_SUCH_MODEL = re.compile(r"model.*(not found|does not exist|not a valid model
 
 
 def readable(text: str) -> str:
-    """Give text of a stranger as one short line of printable characters."""
+    """Return text of a stranger as one short line of printable characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * LONGEST_TEXT]).split())
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " [...]"
 
@@ -71,7 +71,7 @@ def retry_after(headers: Mapping[str, str] | None) -> float | None:
 def status_failure(
     status: int, text: str, *, code: str, wait: float | None, model: str, variable: str | None
 ) -> LanguageModelError:
-    """Give the error that an HTTP status means.
+    """Return the error that an HTTP status means.
 
     Args:
         status: HTTP status of 300 or more.
@@ -100,12 +100,12 @@ def status_failure(
 
 
 def is_transport_failure(error: BaseException) -> bool:
-    """Tell whether an exception comes from the network below the SDK."""
+    """Return whether an exception comes from the network below the SDK."""
     return isinstance(error, OSError) or _package(error) in _TRANSPORTS
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Tell whether a time-out of an SDK is one: OpenAI's way to aiohttp gives lost connections the same name."""
+    """Return whether a time-out of an SDK is one: OpenAI's way to aiohttp gives lost connections the same name."""
     return not any(_package(cause) == "aiohttp" and not isinstance(cause, TimeoutError) for cause in _causes(error))
 
 
@@ -116,7 +116,7 @@ def connection_failure(error: BaseException) -> ConnectionLost:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an exception and what caused it, the deepest last."""
+    """Return an exception and what caused it, the deepest last."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

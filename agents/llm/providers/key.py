@@ -41,7 +41,7 @@ class Key:
         return f"Key({self.variable})"
 
     def reveal(self) -> str:
-        """Give the key itself, for the SDK alone; a placeholder where none is needed."""
+        """Return the key itself, for the SDK alone; a placeholder where none is needed."""
         return _PLACEHOLDER if self._value is None else self._value
 
     def redact(self, text: str) -> str:

@@ -54,7 +54,7 @@ class _Connections:
         self.stale: set[Any] = set()
 
     def protocol(self) -> type[H11Protocol]:
-        """Give uvicorn's HTTP protocol, which tells of its connections here."""
+        """Return uvicorn's HTTP protocol, which tells of its connections here."""
         connections = self
 
         class Protocol(H11Protocol):
@@ -178,7 +178,7 @@ async def _drip(content: bytes, pace: float) -> AsyncIterator[bytes]:
 
 
 def _refusal(http: HttpRequest, wire: Format, asked: WireRequest, fault: Fault | None) -> Response | None:
-    """Give the response of a fault that is a plain HTTP error."""
+    """Return the response of a fault that is a plain HTTP error."""
     if fault is None:
         return None
     if fault.kind is FaultKind.UNAUTHORIZED:

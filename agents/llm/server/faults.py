@@ -77,14 +77,14 @@ STATUSES: dict[FaultKind, tuple[int, str, str]] = {
 
 
 def planned(faults: Faults, number: int) -> Fault | None:
-    """Give the fault of a request."""
+    """Return the fault of a request."""
     if callable(faults):
         return faults(number)
     return faults[number] if number < len(faults) else None
 
 
 def spoil(reply: Reply, fault: Fault, request: Request) -> Reply:
-    """Give an answer as a fault of the answer leaves it; other faults leave it as it is."""
+    """Return an answer as a fault of the answer leaves it; other faults leave it as it is."""
     text = reply.text
     match fault.kind:
         case FaultKind.CUT_OFF:

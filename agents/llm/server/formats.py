@@ -205,7 +205,7 @@ def _role(role: Any) -> ChatRole:
 
 
 def _text(content: Any) -> str:
-    """Give the text of a message, which may come in blocks."""
+    """Return the text of a message, which may come in blocks."""
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(b, Mapping) and b.get("type") == "text" for b in content):

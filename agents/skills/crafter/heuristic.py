@@ -59,7 +59,7 @@ class ClimbingTeam:
         return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: CrafterObservation) -> Plan:
-        """Give an agent its next plan."""
+        """Return the next plan of an agent."""
         if not observation.alive:
             self._scenes.pop(agent, None)
             return rest(rationale="I am dead")

@@ -79,7 +79,7 @@ class _Staffing:
                     self._leave(min(leaving, key=lambda agent: ends[self._board.agents[agent]]), block)
 
     def form_teams(self) -> None:
-        """Give blocks teams, one after the other, until no block can have a whole one.
+        """Find teams for blocks, one after the other, until no block can have a whole one.
 
         A block that agents are on their way to stand by at waits for them: they are part of its team.
         """

@@ -41,12 +41,12 @@ class PushTask:
 
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:
-    """Give the pushes of a plan, in order. Blocks that are not there any more make none."""
+    """Return the pushes of a plan, in order. Blocks that are not there any more make none."""
     return _read(_Reader(board, agent, {}), plan)
 
 
 def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]:
-    """Give who pushes together, by block and face; pushes from nowhere are left out.
+    """Return who pushes together, by block and face; pushes from nowhere are left out.
 
     Who stands at a face, and is to go to another one first, makes room at it.
     """

@@ -36,7 +36,7 @@ class GreedyTeam:
         return self.plan(view.agent, view.observation, stuck=stuck)
 
     def plan(self, agent: int, observation: SymbolicObservation, *, stuck: bool) -> Plan:
-        """Give an agent its next plan.
+        """Return the next plan of an agent.
 
         Args:
             agent: its index.

@@ -72,7 +72,7 @@ class Knowledge:
 
 
 def recall(view: View, observation: SymbolicObservation) -> Knowledge:
-    """Give what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
+    """Return what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
 
     Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
     nobody speaks of stands tells what it works on.

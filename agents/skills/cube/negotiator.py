@@ -63,7 +63,7 @@ class Negotiator:
         return blocks[self._rng.integers(len(blocks))].id if self._rng.random() < self._noise else block
 
     def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
-        """Give the block to work on: where the teams of all known wishes put this agent, alone its own wish.
+        """Return the block to work on: where the teams of all known wishes put this agent, alone its own wish.
 
         The first choice in a step is subject to noise; what is heard afterwards can still put it right.
         """

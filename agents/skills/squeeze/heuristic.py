@@ -28,7 +28,7 @@ class SearchingTeam:
         return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: SqueezeObservation) -> Plan:
-        """Give an agent its pick of this round: its share of the sum that the team tries."""
+        """Return the pick of an agent in this round: its share of the sum that the team tries."""
         if len(self._sums) == observation.round:
             paid = {x: past.reward for x, past in zip(self._sums, observation.history, strict=True)}
             self._sums.append(next_try(paid, HIGHEST * len(self.minds)))

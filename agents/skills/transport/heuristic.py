@@ -32,7 +32,7 @@ class HandingTeam:
         return self.plan(view.agent, view.observation)
 
     def plan(self, agent: int, observation: TransportObservation) -> Plan:
-        """Give an agent its next step."""
+        """Return the next step of an agent."""
         board = observation.to_board()
         if board != self._board:
             self._go_on(board)

@@ -106,7 +106,7 @@ def carry_out(board: Board, plans: Mapping[int, Sequence[SymbolicAction]], steps
 
 
 def _moves(grid: Grid, agent: int, actions: Sequence[SymbolicAction]) -> Iterator[tuple[BoxMove, ...]]:
-    """Give what an agent does in each step: one move, or none."""
+    """Return what an agent does in each step: one move, or none."""
     for action in actions:
         match action:
             case Wait(steps=steps):

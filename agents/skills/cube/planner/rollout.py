@@ -43,7 +43,7 @@ class Rollout:
         return int((weight * alive[-1]).sum()), self.steps, int(alive.sum())
 
     def until_last_push(self) -> Rollout:
-        """Give the steps up to the last one that moves a block; all of them when none does."""
+        """Return the steps up to the last one that moves a block; all of them when none does."""
         working = np.flatnonzero((self.pushes >= 0).any(axis=1))
         if working.size == 0:
             return self

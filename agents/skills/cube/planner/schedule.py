@@ -36,7 +36,7 @@ class Choice(NamedTuple):
     """(B,): whether of the agents that are there in time the last ones make its team, to spare the early ones."""
 
     def copy(self) -> Choice:
-        """Give a copy that can be changed."""
+        """Return a copy that can be changed."""
         return Choice(self.priority.copy(), self.chain.copy(), self.latest.copy())
 
 
@@ -83,7 +83,7 @@ class Project(NamedTuple):
 
 
 def blocks_ahead(blocks: Integers) -> Flags:
-    """Tell which blocks a block would meet if it were pushed to the goal, directly or through others.
+    """Return which blocks a block would meet if it were pushed to the goal, directly or through others.
 
     Args:
         blocks: (B, 4) row, col, weight, and 1 while it is there.

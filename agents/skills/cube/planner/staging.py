@@ -64,7 +64,7 @@ def _open_and_close_tasks(team: Team) -> None:
 
 @compiled
 def _give_targets(team: Team, j: int) -> None:
-    """Give staging cells at a block's left face to those who come: from top to bottom, so that no two ways cross.
+    """Hand out the staging cells at a block's left face: from top to bottom, so that no two ways cross.
 
     Lines behind the face follow when it is full. Those who will come later keep their share.
     """

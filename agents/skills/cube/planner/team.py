@@ -53,7 +53,7 @@ class PlannedTeam:
         return self.plan(view.agent, view.observation) if Act.PLAN in view.turn.acts else None
 
     def plan(self, agent: int, observation: SymbolicObservation) -> Plan:
-        """Give an agent its next plan.
+        """Return the next plan of an agent.
 
         Args:
             agent: its index.
