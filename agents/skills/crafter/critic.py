@@ -8,7 +8,8 @@ from typing import Any
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.skills.crafter.scene import RESOURCE, Scene, explore, fetch, harvest, survive
+from quorum.agents.skills.crafter.needs import explore, fetch, harvest, survive
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.work import PATIENCE, work
 from quorum.agents.skills.speaker import Brief

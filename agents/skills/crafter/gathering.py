@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from crafter_env import Cell, Collect, Craft, Item, Material, Tool
 from maeil.plans import Plan, Task
-from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance, rest, stations_of
+from quorum.agents.skills.crafter.needs import rest, stations_of
+from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance
 
 LIFETIME = 80
 """Steps after which a gathering that has come to nothing is given up."""

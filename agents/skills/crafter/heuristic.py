@@ -13,14 +13,11 @@ from maeil.mind import View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.crafter.gathering import Gathering, approach, cells_of, make_room, station
-from quorum.agents.skills.crafter.scene import (
+from quorum.agents.skills.crafter.needs import (
     FOOD_STEPS,
     HUNGRY,
     SOURCE,
-    STEPS,
-    Scene,
     ambition,
-    distance,
     explore,
     fetch,
     harvest,
@@ -29,6 +26,7 @@ from quorum.agents.skills.crafter.scene import (
     rest,
     survive,
 )
+from quorum.agents.skills.crafter.scene import STEPS, Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
 
 TABLE_DISTANCE = 40

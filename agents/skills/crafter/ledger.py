@@ -26,7 +26,8 @@ from crafter_env import (
 )
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan
-from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, stations_of
+from quorum.agents.skills.crafter.needs import stations_of
+from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene
 
 MATERIAL: Mapping[Resource, Material] = {resource: material for material, resource in RESOURCE.items()}
 """The resources that are cells, and their material."""

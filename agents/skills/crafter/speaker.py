@@ -26,7 +26,8 @@ from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.crafter.critic import joint_plan
-from quorum.agents.skills.crafter.scene import RESOURCE, Scene, explore, fetch, rest, survive
+from quorum.agents.skills.crafter.needs import explore, fetch, rest, survive
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.work import PATIENCE, work
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from crafter_env import Material
 from maeil.plans import Plan
-from quorum.agents.skills.crafter.scene import SOURCE, Scene, ambition, fetch, harvest, make, missing_inputs
+from quorum.agents.skills.crafter.needs import SOURCE, ambition, fetch, harvest, make, missing_inputs
+from quorum.agents.skills.crafter.scene import Scene
 
 PATIENCE = 12
 """Times that it tries while too few agents are there."""
