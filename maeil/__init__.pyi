@@ -1,12 +1,12 @@
 from .actions import ActionStatus as ActionStatus
 from .actions import SymbolicAction as SymbolicAction
 from .actions import Vocabulary as Vocabulary
+from .calls import Call as Call
 from .clock import ClockUnit as ClockUnit
 from .component import Component as Component
 from .component import ComponentConfig as ComponentConfig
 from .component import TeamContext as TeamContext
 from .mind import Act as Act
-from .mind import Call as Call
 from .mind import Mind as Mind
 from .mind import Observation as Observation
 from .mind import Resume as Resume

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from maeil.mind import Call
+from maeil.calls import Call
 
 P = TypeVar("P")
 

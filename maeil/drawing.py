@@ -145,6 +145,3 @@ class Drawable(Protocol):
     def primitive_name(self, primitive: int) -> str:
         """Give the name of a primitive, for people."""
         ...
-
-
-__all__ = ["PAPER", "Canvas", "Drawable", "Drawing", "Mark", "MarkKind", "Rotation", "Shape", "Texture"]

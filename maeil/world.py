@@ -134,15 +134,3 @@ class World(Protocol):
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
         ...
-
-
-__all__ = [
-    "ActionEnd",
-    "Attempt",
-    "CapabilityChange",
-    "Controller",
-    "Progress",
-    "TaskState",
-    "Transition",
-    "World",
-]

@@ -14,6 +14,7 @@ WORLDS = {"cube_env": ("cube",), "crafter_env": ("crafter",), "llamac_env": ("tr
 ROOMS = (*WORLDS, "maeil", "topologies", "agents", "experiments", "cli")
 CONTRACTS = {
     "actions",
+    "calls",
     "component",
     "drawing",
     "errors",

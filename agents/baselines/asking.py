@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from maeil.calls import Call
 from maeil.errors import EpisodeStop
-from maeil.mind import Call, View
+from maeil.mind import View
 from maeil.world import World
 from quorum.agents.baselines.roles import BaselineRole
 from quorum.agents.coordination.answers import JointAnswers, Misread

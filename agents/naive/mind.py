@@ -6,8 +6,9 @@ import hashlib
 from collections import Counter
 from dataclasses import replace
 
+from maeil.calls import Call
 from maeil.errors import InvalidThought
-from maeil.mind import Call, Thought, View
+from maeil.mind import Thought, View
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import ChatMessage, Model, Origin, Request, Sampling
 from quorum.agents.naive.answers import AnswerTypes

@@ -55,7 +55,7 @@ class CubeController(ABC):
         self._end: ActionEnd | None = None
         self._closed = False
         self._checked_at = -1
-        ground.roster.begin(self)
+        ground.roster.begin(agent, self.entry)
 
     def status(self) -> ActionEnd | None:
         """Tell whether the action has ended in the state as it is."""
@@ -77,7 +77,7 @@ class CubeController(ABC):
         """Let go of what is shared, and write the entry."""
         self.let_go()
         self._closed = True
-        self.ground.roster.end(self)
+        self.ground.roster.end(self.agent, self.entry())
 
     def entry(self) -> HistoryEntry:
         """Give the entry in the agent's history."""
