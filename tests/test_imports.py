@@ -16,6 +16,7 @@ CONTRACTS = {
     "actions",
     "calls",
     "component",
+    "controllers",
     "drawing",
     "errors",
     "messages",

@@ -9,9 +9,10 @@ from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, En
 from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
-from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
+from crafter_env.symbolic.controller import DO, CrafterController
 from crafter_env.symbolic.ground import Ground, around
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.reasons import Reason
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from crafter_env.constants import Material
 from crafter_env.symbolic import collecting
 from crafter_env.symbolic.actions import CREATURES_OF, Collect, Craft, Move, Navigate, Noop, Place, Share, Sleep, Target
-from crafter_env.symbolic.controller import CrafterController, RefusedAction
+from crafter_env.symbolic.controller import CrafterController, RefusedAction, RepeatController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.making import CraftController, PlaceController, ShareController
-from crafter_env.symbolic.reasons import Reason, failed
-from crafter_env.symbolic.resting import MoveController, NoopController, SleepController
+from crafter_env.symbolic.reasons import Reason
+from crafter_env.symbolic.resting import NoopController, SleepController
 from crafter_env.symbolic.walking import NavigateController
 from maeil.actions import SymbolicAction
+from maeil.controllers import failed
 
 
 def control(ground: Ground, agent: int, action: SymbolicAction) -> CrafterController:
@@ -20,7 +21,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CrafterContro
         case Noop():
             return NoopController(ground, agent, action)
         case Move():
-            return MoveController(ground, agent, action)
+            return RepeatController(ground, agent, action, action.direction.action, action.steps)
         case Collect():
             return collecting.controller(ground, agent, action)
         case Craft():

@@ -9,13 +9,13 @@ from crafter_env.constants import Action
 from crafter_env.kernels.aiming import NO_CELL
 from crafter_env.observation import PastAction
 from crafter_env.symbolic.ground import Ground
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus, SymbolicAction
+from maeil.controllers import Repeat, failed
 from maeil.world import ActionEnd
 
 NOOP: Final = int(Action.noop)
 DO: Final = int(Action.do)
-SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
 
 
 class CrafterController(ABC):
@@ -67,6 +67,23 @@ class CrafterController(ABC):
     def when_dead(self) -> ActionEnd | None:
         """Give the end of a dead agent's action."""
         return failed(Reason.dead)
+
+
+class RepeatController(CrafterController):
+    """Do one primitive for some steps, whether the map allows it or not."""
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, primitive: Action, steps: int) -> None:
+        super().__init__(ground, agent, action)
+        self._repeat = Repeat(int(primitive), steps)
+
+    def check(self) -> ActionEnd | None:
+        """Nothing ends it but its steps."""
+        return self._repeat.status()
+
+    def act(self) -> int:
+        """Return the primitive for the coming step."""
+        self.step = self._repeat.act()
+        return super().act()
 
 
 class RefusedAction(CrafterController):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from crafter_env.constants import DISPLACEMENT, PLACE, Entity, Material, PlaceRecipe, Result
 from crafter_env.outcome import Outcome
 from crafter_env.symbolic.actions import Craft, Place, Placeable, Share
-from crafter_env.symbolic.controller import SUCCESS, CrafterController
+from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.ground import Ground
 from crafter_env.symbolic.primitives import encode_share
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.reasons import Reason
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 

@@ -7,10 +7,11 @@ from typing import Final
 from crafter_env.constants import Action, Cell, Material
 from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF, Navigate, Target
-from crafter_env.symbolic.controller import SUCCESS, CrafterController
+from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.ground import Ground, around, beside_station
-from crafter_env.symbolic.reasons import Reason, failed, tell
+from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 TIMEOUT: Final = 64
@@ -35,7 +36,7 @@ class NavigateController(CrafterController):
         if step == NO_WAY:
             return failed(Reason.no_path, self._target, self._id)
         if self.ticks >= TIMEOUT:
-            return ActionEnd(ActionStatus.TIMEOUT, tell(Reason.not_reached, self.ticks))
+            return ActionEnd(ActionStatus.TIMEOUT, f"{Reason.not_reached} {self.ticks}")
         self.step = step
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cube_env.constants import Face
+from cube_env.constants import Action, Face
 from cube_env.symbolic.actions import (
     Entity,
     Idle,
@@ -16,12 +16,11 @@ from cube_env.symbolic.actions import (
     WaitAgents,
     YieldBlock,
 )
-from cube_env.symbolic.controller import CubeController, RefusedAction
+from cube_env.symbolic.controller import CubeController, RefusedAction, RepeatController
 from cube_env.symbolic.ground import Ground
 from cube_env.symbolic.pushing import PushBlockController, PushController
-from cube_env.symbolic.waiting import IdleController, RendezvousController, WaitAgentsController
+from cube_env.symbolic.waiting import RendezvousController, WaitAgentsController
 from cube_env.symbolic.walking import (
-    MoveController,
     MoveToBlockController,
     NavigateController,
     YieldBlockController,
@@ -36,7 +35,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeControlle
         return RefusedAction(ground, agent, action, missing[0])
     match action:
         case Move():
-            return MoveController(ground, agent, action)
+            return RepeatController(ground, agent, action, action.direction.action, action.steps)
         case MoveToBlock():
             return MoveToBlockController(ground, agent, action, (action.block, action.face), action.timeout)
         case Rendezvous():
@@ -46,7 +45,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeControlle
         case YieldBlock():
             return YieldBlockController(ground, agent, action)
         case Idle() | Wait():
-            return IdleController(ground, agent, action)
+            return RepeatController(ground, agent, action, Action.STAY, action.steps)
         case WaitAgents():
             return WaitAgentsController(ground, agent, action)
         case PushTowards():

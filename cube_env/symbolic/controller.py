@@ -9,6 +9,7 @@ from cube_env.constants import Action
 from cube_env.observation import HistoryEntry
 from cube_env.symbolic.ground import Ground
 from maeil.actions import ActionStatus, SymbolicAction
+from maeil.controllers import Repeat, failed
 from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
@@ -18,14 +19,6 @@ RUNNING: Final = "running"
 """Status in the history of an action that has not ended."""
 
 STAY: Final = int(Action.STAY)
-
-SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
-
-
-def failed(reason: str) -> ActionEnd:
-    """The end of an action that failed; `reason` is an identifier, with numbers behind it."""
-    return ActionEnd(ActionStatus.FAILED, reason)
-
 
 BLOCK_GONE: Final = failed("block_gone")
 NOT_ALIGNED: Final = failed("not_aligned")
@@ -109,6 +102,23 @@ class SharedController(CubeController):
         """Tell whether the action has ended in the state as it is."""
         self._checked_at = -1
         return super().status()
+
+
+class RepeatController(CubeController):
+    """Do one primitive for some steps, whether the board allows it or not."""
+
+    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, primitive: Action, steps: int) -> None:
+        super().__init__(ground, agent, action, steps)
+        self._repeat = Repeat(int(primitive), steps)
+
+    def check(self) -> ActionEnd | None:
+        """Nothing ends it but its steps."""
+        return self._repeat.status()
+
+    def act(self) -> int:
+        """Return the primitive for the coming step."""
+        self.step = self._repeat.act()
+        return super().act()
 
 
 class RefusedAction(CubeController):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cube_env.constants import PUSH_DIRECTION, Action, PushOutcome
 from cube_env.symbolic.actions import PushBlock, PushTowards
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS, CubeController, failed
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController
 from cube_env.symbolic.ground import NO_BLOCK, Ground
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 _MOVED = PushOutcome.moved, PushOutcome.delivered

@@ -1,27 +1,13 @@
-"""Controllers of the actions that stay where they are."""
+"""Controllers of the actions that wait for other agents."""
 
 from __future__ import annotations
 
-from cube_env.symbolic.actions import Idle, Rendezvous, Wait, WaitAgents
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SUCCESS, CubeController, SharedController
+from cube_env.symbolic.actions import Rendezvous, WaitAgents
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SharedController
 from cube_env.symbolic.ground import FaceKey, Ground
 from cube_env.symbolic.meeting import Meeting
+from maeil.controllers import SUCCESS
 from maeil.world import ActionEnd
-
-
-class IdleController(CubeController):
-    """Stay for some steps."""
-
-    def __init__(self, ground: Ground, agent: int, action: Idle | Wait) -> None:
-        super().__init__(ground, agent, action, action.steps)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return None
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
 
 
 class RendezvousController(SharedController):

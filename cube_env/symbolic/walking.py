@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 from cube_env.constants import OPPOSITE_FACE, PUSH_DIRECTION
-from cube_env.symbolic.actions import Move, Navigate, YieldBlock
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS, CubeController, failed
+from cube_env.symbolic.actions import Navigate, YieldBlock
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController, RepeatController
 from cube_env.symbolic.ground import FaceKey, Ground
 from cube_env.symbolic.places import find_place, is_there
 from maeil.actions import SymbolicAction
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 NO_STAGING_CELL = failed("no_staging_cell")
 NO_PATH = failed("no_path")
 
 
-class MoveController(CubeController):
-    """Walk in one direction for some steps, whether the board allows them or not."""
-
-    def __init__(self, ground: Ground, agent: int, action: Move) -> None:
-        super().__init__(ground, agent, action, action.steps)
-        self.step = int(action.direction.action)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return None
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
-
-
-class YieldBlockController(CubeController):
+class YieldBlockController(RepeatController):
     """Walk straight away from a face for some steps, whether the board allows them or not."""
 
     def __init__(self, ground: Ground, agent: int, action: YieldBlock) -> None:
-        super().__init__(ground, agent, action, action.steps)
+        super().__init__(ground, agent, action, PUSH_DIRECTION[OPPOSITE_FACE[action.face]], action.steps)
         self._key: FaceKey = action.block, action.face
-        self.step = int(PUSH_DIRECTION[OPPOSITE_FACE[action.face]])
 
     def check(self) -> ActionEnd | None:
         """Fail when the agent is not aligned at its first tick, or the block is delivered."""
         if not self.ground.is_live(self._key[0]):
             return BLOCK_GONE
-        return None if self.ticks or self.ground.is_aligned(self.agent, self._key) else NOT_ALIGNED
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
+        aligned = self.ticks or self.ground.is_aligned(self.agent, self._key)
+        return super().check() if aligned else NOT_ALIGNED
 
 
 class MoveToBlockController(CubeController):

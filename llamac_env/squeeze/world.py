@@ -11,10 +11,11 @@ from llamac_env.squeeze.env import SqueezeEnv
 from llamac_env.squeeze.game import CLOSE
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
-from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick, PickController
+from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
 from llamac_env.squeeze.symbolic.picture import canvas, draw
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
@@ -82,11 +83,11 @@ class SqueezeWorld:
         """Nothing in the state makes a pick impossible."""
         return ()
 
-    def start_action(self, agent: int, action: SymbolicAction) -> PickController:  # noqa: ARG002
+    def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002
         """Start a symbolic action."""
         if not isinstance(action, Pick):
             raise TypeError(f"the squeeze has no controller for {type(action).__name__}")
-        return PickController(action)
+        return Repeat(action.units, 1)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Play a round."""

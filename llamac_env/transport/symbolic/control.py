@@ -9,11 +9,10 @@ from llamac_env.transport.grid import Grid
 from llamac_env.transport.primitives import NOTHING, encode
 from llamac_env.transport.symbolic.actions import Move, Wait
 from llamac_env.transport.text import Unreadable, describe, read_destination
-from maeil.actions import ActionStatus, SymbolicAction
+from maeil.actions import SymbolicAction
+from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.plans import Plan
 from maeil.world import ActionEnd, Controller
-
-_SUCCESS = ActionEnd(ActionStatus.SUCCESS)
 
 
 class MoveController:
@@ -41,7 +40,7 @@ class MoveController:
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
         code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
-        return _failed(code) if code is not None else None
+        return failed(code) if code is not None else None
 
     def act(self) -> int:
         """Give the primitive of the move."""
@@ -56,26 +55,7 @@ class MoveController:
         report = self._env.report
         assert report is not None
         code = report.failed.get(self._agent)
-        return _failed(code) if code is not None else _SUCCESS
-
-
-class WaitController:
-    """Does nothing for some steps."""
-
-    def __init__(self, action: Wait) -> None:
-        self._left = action.steps
-
-    def status(self) -> ActionEnd | None:
-        """Succeed when the steps are over."""
-        return _SUCCESS if self._left == 0 else None
-
-    def act(self) -> int:
-        """Give the primitive that does nothing."""
-        self._left -= 1
-        return NOTHING
-
-    def close(self) -> None:
-        """Nothing is shared."""
+        return failed(code) if code is not None else SUCCESS
 
 
 def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
@@ -84,7 +64,7 @@ def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller
         case Move():
             return MoveController(env, agent, action)
         case Wait():
-            return WaitController(action)
+            return Repeat(NOTHING, action.steps)
         case _:
             raise TypeError(f"grid transportation has no controller for {type(action).__name__}")
 
@@ -119,7 +99,3 @@ def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
         Unreadable: its destination is nowhere on this grid, or a target of another colour.
     """
     return read_destination(grid, agent, Colour(action.box.removeprefix("box_")), action.to)
-
-
-def _failed(code: FailureCode) -> ActionEnd:
-    return ActionEnd(ActionStatus.FAILED, str(code))
