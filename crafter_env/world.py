@@ -179,15 +179,15 @@ class CrafterWorld:
         }
 
     def observe(self, agent: int) -> CrafterObservation:
-        """Give the symbolic observation of an agent: what it sees and remembers."""
+        """Return the symbolic observation of an agent: what it sees and remembers."""
         return self._observer.observe(agent, self._progress.score)
 
     def global_observation(self) -> CrafterObservation:
-        """Give the whole world, for a participant without a body."""
+        """Return the whole world, for a participant without a body."""
         return self._observer.global_observation(self._progress.score)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell what a plan names that the agent has never seen, or that is not there."""
+        """Return what a plan names that the agent has never seen, or that is not there."""
         return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
@@ -213,16 +213,16 @@ class CrafterWorld:
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the tasks whose constraints have changed: see `crafter_env.constraints`."""
+        """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
         return self._tasks.changes(joint)
 
     def distance(self, agent: int, other: int) -> float:
-        """Give the Manhattan distance between two agents."""
+        """Return the Manhattan distance between two agents."""
         cells = self.env.crafter_state.positions
         return float(abs(cells[agent] - cells[other]).sum())
 
     def progress(self) -> Progress:
-        """Tell how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
+        """Return how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
         return self._progress
 
     def ansi(self) -> str:
@@ -230,7 +230,7 @@ class CrafterWorld:
         return render_ansi(self.env.crafter_state)
 
     def canvas(self) -> Canvas:
-        """Give the frame of the map."""
+        """Return the frame of the map."""
         return canvas(self.env.crafter_state)
 
     def draw(self) -> Drawing:
@@ -238,7 +238,7 @@ class CrafterWorld:
         return draw(self.env.crafter_state)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return primitive_name(primitive, len(self.agents))
 
     def _note_changes(self) -> tuple[CapabilityChange, ...]:

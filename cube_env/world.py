@@ -123,15 +123,15 @@ class CubeWorld:
         }
 
     def observe(self, agent: int) -> SymbolicObservation:
-        """Give the symbolic observation of an agent."""
+        """Return the symbolic observation of an agent."""
         return self.env.symbolic_observation(agent, self._ground.roster.history(agent))
 
     def global_observation(self) -> SymbolicObservation:
-        """Give the whole board, for a participant without a body."""
+        """Return the whole board, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell what a plan names that is not there, and which quorum is larger than the team."""
+        """Return what a plan names that is not there, and which quorum is larger than the team."""
         return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
@@ -154,16 +154,16 @@ class CubeWorld:
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the tasks whose constraints have changed: see `cube_env.constraints`."""
+        """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._ground.pushing)
 
     def distance(self, agent: int, other: int) -> float:
-        """Give the Manhattan distance between two agents."""
+        """Return the Manhattan distance between two agents."""
         cells = self.env.cube_state.agents
         return float(abs(cells[agent] - cells[other]).sum())
 
     def progress(self) -> Progress:
-        """Tell how many blocks are delivered; the score is their weight."""
+        """Return how many blocks are delivered; the score is their weight."""
         state = self.env.cube_state
         blocks = len(state.block_table)
         return Progress(blocks - state.live, blocks, float(self._delivered_weight))
@@ -173,7 +173,7 @@ class CubeWorld:
         return render_ansi(self.env.side, self.env.snapshot())
 
     def canvas(self) -> Canvas:
-        """Give the frame of the board."""
+        """Return the frame of the board."""
         return canvas(self.env.side)
 
     def draw(self) -> Drawing:
@@ -181,7 +181,7 @@ class CubeWorld:
         return draw(self.env.snapshot(), self._pushes)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return _name(Action(primitive))
 
 

@@ -22,7 +22,7 @@ def failed(reason: str, *details: object) -> ActionEnd:
 
 
 class Repeat:
-    """Gives one primitive for a number of ticks, then succeeds; fulfils `maeil.world.Controller`.
+    """Does one primitive for a number of ticks, then succeeds; fulfils `maeil.world.Controller`.
 
     It carries out the actions that nothing in the state can end: to wait, to walk blindly, to act once.
 

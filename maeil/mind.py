@@ -66,7 +66,7 @@ class Observation(Protocol):
     """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text."""
 
     def text(self) -> str:
-        """Give the observation as plain text."""
+        """Return the observation as plain text."""
         ...
 
 

@@ -29,7 +29,7 @@ class Controller(Protocol):
     """Turns one symbolic action of one agent into primitives, tick by tick against the live state."""
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is; None while it runs.
+        """Return the end of the action in the state as it is; None while it runs.
 
         Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
         so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
@@ -37,7 +37,7 @@ class Controller(Protocol):
         ...
 
     def act(self) -> int:
-        """Give the primitive for the coming environment step. Called once a step, only while `status()` is None."""
+        """Return the primitive for the coming environment step. Called once a step, only while `status()` is None."""
         ...
 
     def close(self) -> None:
@@ -95,15 +95,15 @@ class World(Protocol):
         ...
 
     def observe(self, agent: int) -> Observation:
-        """Give the symbolic observation of an agent."""
+        """Return the symbolic observation of an agent."""
         ...
 
     def global_observation(self) -> Observation:
-        """Give the whole world, for a participant without a body."""
+        """Return the whole world, for a participant without a body."""
         ...
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell why a plan cannot be carried out in the present state: one reason each, empty when it can."""
+        """Return why a plan cannot be carried out in the present state: one reason each, empty when it can."""
         ...
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
@@ -115,7 +115,7 @@ class World(Protocol):
         ...
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the states of the active tasks that are not what they were when this was last called.
+        """Return the states of the active tasks that are not what they were when this was last called.
 
         Called before every step with the joint action that is about to be taken, so that agents count where they act
         from. The first call after a reset gives every active task. A task that is over is given a last time, with a
@@ -124,11 +124,11 @@ class World(Protocol):
         ...
 
     def distance(self, agent: int, other: int) -> float | None:
-        """Give the distance between two agents in the world's own measure; None where it has none."""
+        """Return the distance between two agents in the world's own measure; None where it has none."""
         ...
 
     def progress(self) -> Progress:
-        """Tell how far the team has come."""
+        """Return how far the team has come."""
         ...
 
     def ansi(self) -> str:

@@ -39,7 +39,7 @@ class _Collecting(CrafterController):
         self._tries = 0
 
     def act(self) -> int:
-        """Give the primitive for the coming step, and count the tries."""
+        """Return the primitive for the coming step, and count the tries."""
         self._tries += self.step == DO
         return super().act()
 

@@ -41,7 +41,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CrafterContro
 
 
 def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
-    """Tell why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
+    """Return why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
     if not ground.lives(agent) and not isinstance(action, Noop):
         return [f"{action}: you are dead; noop is all that is left"]
     match action:

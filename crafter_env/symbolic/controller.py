@@ -40,14 +40,14 @@ class CrafterController(ABC):
         self._checked_at = -1
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
+        """Return the end of the action in the state as it is; None while it runs."""
         if self._checked_at != self.ground.version:
             self._checked_at = self.ground.version
             self._end = self.check() if self.ground.lives(self.agent) else self.when_dead()
         return self._end
 
     def act(self) -> int:
-        """Give the primitive for the coming step."""
+        """Return the primitive for the coming step."""
         self.ticks += 1
         return self.step
 
@@ -62,10 +62,10 @@ class CrafterController(ABC):
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+        """Return success or failure; while there is neither, decide the coming step and return None."""
 
     def when_dead(self) -> ActionEnd | None:
-        """Give the end of a dead agent's action."""
+        """Return the end of a dead agent's action."""
         return failed(Reason.dead)
 
 

@@ -66,7 +66,7 @@ class TaskBoard:
         self._crafts: dict[Action, TaskState] = {}
 
     def changes(self, joint: Sequence[int]) -> list[TaskState]:
-        """Give the tasks whose constraints have changed under the primitives about to be taken."""
+        """Return the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
         for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
             self._note_cell(found, changes)
@@ -97,7 +97,7 @@ class TaskBoard:
         return tries
 
     def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
-        """Tell after the step which attempts came off: a cell is gone, or somebody has the item."""
+        """Return the attempts as they came off, after the step: a cell is gone, or somebody has the item."""
         state = self._ground.state
         return tuple(
             Attempt(

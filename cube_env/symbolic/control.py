@@ -60,7 +60,7 @@ def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeControlle
 
 
 def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
-    """Tell why an agent cannot carry out an action in the present state, in words."""
+    """Return why an agent cannot carry out an action in the present state, in words."""
     team = len(ground.state.agents)
     missing = missing_entity(ground, agent, action)
     if missing is not None:
@@ -74,7 +74,7 @@ def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
 
 
 def missing_entity(ground: Ground, agent: int, action: SymbolicAction) -> tuple[str, str] | None:
-    """Tell what an action names that this board does not have: the reason as an identifier with numbers, and in words.
+    """Return what an action names that this board does not have: as an identifier with numbers, and in words.
 
     Returns:
         None when there is nothing.

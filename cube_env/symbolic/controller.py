@@ -51,7 +51,7 @@ class CubeController(ABC):
         ground.roster.begin(agent, self.entry)
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
+        """Return the end of the action in the state as it is; None while it runs."""
         version = self.ground.version
         if self._checked_at != version:
             self._checked_at = version
@@ -61,7 +61,7 @@ class CubeController(ABC):
         return self._end
 
     def act(self) -> int:
-        """Give the primitive for the coming step."""
+        """Return the primitive for the coming step."""
         self.ticks += 1
         self._primitives.append(self.step)
         return self.step
@@ -73,21 +73,21 @@ class CubeController(ABC):
         self.ground.roster.end(self.agent, self.entry())
 
     def entry(self) -> HistoryEntry:
-        """Give the entry in the agent's history."""
+        """Return the entry in the agent's history."""
         status = self._end.status if self._end is not None else ActionStatus.CANCELLED if self._closed else RUNNING
         reason = self._end.reason if self._end is not None else ""
         return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+        """Return success or failure; while there is neither, decide the coming step and return None."""
 
     def out_of_time(self) -> ActionEnd:
-        """Give the end of an action whose ticks are over; the default is a time-out."""
+        """Return the end of an action whose ticks are over; the default is a time-out."""
         return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
     def progress(self) -> str:
-        """Tell how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
+        """Return how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
         return f"not_reached after {self.ticks} steps"
 
     def let_go(self) -> None:
@@ -99,7 +99,7 @@ class SharedController(CubeController):
     """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
+        """Return the end of the action in the state as it is; None while it runs."""
         self._checked_at = -1
         return super().status()
 

@@ -42,7 +42,7 @@ class PushBlockController(CubeController):
         return None if self.ground.places[self.agent] >= 0 else NOT_ALIGNED
 
     def progress(self) -> str:
-        """Tell how far the block moved."""
+        """Return how far the block moved."""
         return f"moved_too_little {self._moved} of {self._steps}"
 
     def let_go(self) -> None:

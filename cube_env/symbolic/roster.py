@@ -45,7 +45,7 @@ class Roster:
         self._ended[agent].append(entry)
 
     def free(self, asking: int, last_asked: int) -> int:
-        """Give the number of agents that have nothing to do, as far as one who asks can know.
+        """Return the number of agents that have nothing to do, as far as one who asks can know.
 
         An agent between two actions of its plan has none running for an instant. Agents are asked in index order, and
         before each round all who have a plan begin its next action. So the agents behind the one who asks have ended
@@ -63,6 +63,6 @@ class Roster:
         return len(self._free_since) - doubtful
 
     def history(self, agent: int) -> tuple[HistoryEntry, ...]:
-        """Give the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
+        """Return the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
         running = self._running[agent]
         return (*self._ended[agent], *(() if running is None else (running(),)))

@@ -34,7 +34,7 @@ class RendezvousController(SharedController):
         return SUCCESS if self.agent in self._meeting.released else None
 
     def progress(self) -> str:
-        """Tell how many came."""
+        """Return how many came."""
         return f"too_few_agents {len(self._meeting.waiting)} of {self._count}"
 
     def let_go(self) -> None:
@@ -63,7 +63,7 @@ class WaitAgentsController(SharedController):
         return SUCCESS if self.agent in waiting.released else None
 
     def progress(self) -> str:
-        """Tell how many were free."""
+        """Return how many were free."""
         return f"too_few_agents {len(self.ground.waiting.waiting) + self._free} of {self._count}"
 
     def let_go(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maeil.errors import MaeilError
-from maeil.metrics.scores import scores
+from maeil.metrics.outcome import scores
 from maeil.trace import read_trace
 from quorum.experiments.common.errors import UserError
 from quorum.experiments.compare.statistics import Estimate, estimate

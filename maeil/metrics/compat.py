@@ -53,7 +53,7 @@ _INTERRUPTED = (
 
 
 def _steps(trace: Trace) -> int:
-    """Give COOP2's T: the largest step of a stage entry + 1, so a last step without an entry behind it is not seen."""
+    """Return COOP2's T: the largest step of a stage entry + 1; a last step without an entry behind it is not seen."""
     return max((spell.begin.t for spell in timeline(trace).spells), default=0) + 1
 
 
@@ -122,7 +122,7 @@ def communication_events(trace: Trace) -> Value:
 
 @shared
 def _logged(trace: Trace) -> tuple[PlanRecord, ...]:
-    """Give the plans of COOP2's plan log: those that came to run."""
+    """Return the plans of COOP2's plan log: those that came to run."""
     return tuple(plan for plan in plan_history(trace) if plan.begun)
 
 
@@ -229,7 +229,7 @@ def capability_gain_rate(trace: Trace) -> Value:
 
 
 def _tracked(state: ConstraintChange) -> tuple[bool, ...]:
-    """Give what COOP2's tracker calls satisfied: one agent in place, one that acts, and p agents in place."""
+    """Return what COOP2's tracker calls satisfied: one agent in place, one that acts, and p agents in place."""
     return state.spatial >= 1, state.temporal >= 1, state.spatial >= state.threshold
 
 

@@ -36,7 +36,7 @@ def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
 
 
 def _told(call: Mapping[str, Any], key: str) -> int | float | None:
-    """Give a number of a record, None when it is not told."""
+    """Return a number of a record, None when it is not told."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 

@@ -29,7 +29,7 @@ class PlanRecord:
 
 @shared
 def plan_history(trace: Trace) -> tuple[PlanRecord, ...]:
-    """Give the plans of a trace in the order in which they were committed."""
+    """Return the plans of a trace in the order in which they were committed."""
     plans: dict[str, PlanRecord] = {}
     for change in trace.of(PlanChange):
         status = PlanStatus(change.status)

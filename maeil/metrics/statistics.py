@@ -7,23 +7,23 @@ from math import floor, fsum, sqrt
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """Give `part / whole`; None when `whole` is 0."""
+    """Return `part / whole`; None when `whole` is 0."""
     return part / whole if whole else None
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Give the arithmetic mean."""
+    """Return the arithmetic mean."""
     return fsum(values) / len(values) if values else None
 
 
 def deviation(values: Sequence[float]) -> float | None:
-    """Give the standard deviation of a whole population: the divisor is the number of values."""
+    """Return the standard deviation of a whole population: the divisor is the number of values."""
     centre = mean(values)
     return None if centre is None else sqrt(fsum((value - centre) ** 2 for value in values) / len(values))
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """Give the value below which a share of the values lies, by linear interpolation between the two nearest ones."""
+    """Return the value below which a share of the values lies, by linear interpolation between the two nearest ones."""
     if not values:
         return None
     ordered = sorted(values)

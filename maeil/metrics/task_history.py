@@ -18,7 +18,7 @@ SINGLE = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Con
 
 
 def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
-    """Give how far a constraint of an active task is fulfilled, from 0 to 1.
+    """Return how far a constraint of an active task is fulfilled, from 0 to 1.
 
     `min(1, count / p)`; for the dependency 0 or 1; for the joint condition the same agents are counted, and nothing is
     fulfilled without the dependency.
@@ -38,13 +38,13 @@ def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
 
 
 def single(state: ConstraintChange) -> tuple[bool, ...]:
-    """Give for each of the `SINGLE` constraints whether it is satisfied."""
+    """Return for each of the `SINGLE` constraints whether it is satisfied."""
     p = state.threshold
     return state.spatial >= p, state.temporal >= p, state.participation >= p, state.dependency
 
 
 def cooperative(state: ConstraintChange) -> bool:
-    """Give the joint condition C_coop: the dependency, and p agents that satisfy the other three at once."""
+    """Return the joint condition C_coop: the dependency, and p agents that satisfy the other three at once."""
     return state.dependency and state.joint >= state.threshold
 
 
@@ -100,7 +100,7 @@ class TaskHistory:
 
 
 def name_of(task: Mapping[str, str]) -> TaskName:
-    """Give the name of a task as an event writes it."""
+    """Return the name of a task as an event writes it."""
     return task["kind"], task["target"]
 
 

@@ -44,7 +44,7 @@ class Spell:
     cut: bool = False
 
     def lasts(self, clock: Clock) -> float:
-        """Give its length on a clock."""
+        """Return its length on a clock."""
         return clock(self.end) - clock(self.begin)
 
 
@@ -65,7 +65,7 @@ class Decision:
     cut: bool = False
 
     def lasts(self, clock: Clock) -> float:
-        """Give its length on a clock."""
+        """Return its length on a clock."""
         return clock(self.end) - clock(self.begin)
 
 

@@ -36,14 +36,14 @@ class MoveController:
             self._refusal = error.code
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the move is made, or cannot be."""
+        """Return the end when the move is made, or cannot be."""
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
         code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
         return failed(code) if code is not None else None
 
     def act(self) -> int:
-        """Give the primitive of the move."""
+        """Return the primitive of the move."""
         assert self._move is not None
         self._begun_at = self._env.steps
         return encode(self._env.grid, self._agent, self._move)
@@ -70,7 +70,7 @@ def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller
 
 
 def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
-    """Tell why an agent cannot carry out a plan, each with its code in front.
+    """Return why an agent cannot carry out a plan, each with its code in front.
 
     Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
     the destinations must be in reach.
@@ -93,7 +93,7 @@ def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
 
 
 def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
-    """Give the move that an action stands for.
+    """Return the move that an action stands for.
 
     Raises:
         Unreadable: its destination is nowhere on this grid, or a target of another colour.
