@@ -82,13 +82,18 @@ class Progress:
 
 
 class World(Protocol):
-    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names."""
+    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names.
+
+    Only `reset` and `step` change the world, and all that happens follows from the seed and the joint actions: whatever
+    else is asked may be asked at any time, and changes nothing but what `constraints` and the controllers keep for
+    themselves. `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
+    """
 
     name: str
     agents: tuple[str, ...]
     vocabulary: Vocabulary
     idle: SymbolicAction
-    """One tick of doing nothing: what is committed for an agent whose mind gives no valid plan."""
+    """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw a new board from `seed` and give it as a JSON-ready record, from which alone it can be drawn again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crafter_env.constants import Action, Result
 from crafter_env.symbolic.actions import Noop
 from crafter_env.symbolic.controller import CrafterController, RepeatController
-from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.reasons import Reason
 from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
@@ -14,9 +14,9 @@ from maeil.world import ActionEnd
 class NoopController(RepeatController):
     """Do nothing for some steps; a dead agent does nothing to the end of the episode."""
 
-    def __init__(self, ground: Ground, agent: int, action: Noop) -> None:
-        super().__init__(ground, agent, action, Action.noop, action.steps)
-        self._begun_dead = not ground.lives(agent)
+    def __init__(self, episode: EpisodeState, agent: int, action: Noop) -> None:
+        super().__init__(episode, agent, action, Action.noop, action.steps)
+        self._begun_dead = not episode.lives(agent)
 
     def when_dead(self) -> ActionEnd | None:
         """Fail when death comes; begun after it, go on for ever: nobody is asked what a dead agent should do."""
@@ -31,7 +31,7 @@ class SleepController(CrafterController):
         self.step = int(Action.sleep)
         if self.ticks == 0:
             return None
-        if self.ground.sleeps(self.agent):
+        if self.episode.sleeps(self.agent):
             return None
-        outcome = self.ground.state.outcome(self.agent)
+        outcome = self.episode.state.outcome(self.agent)
         return failed(Reason.not_tired) if self.ticks == 1 and outcome.result == Result.not_tired else SUCCESS

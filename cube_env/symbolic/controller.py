@@ -7,7 +7,7 @@ from typing import Final
 
 from cube_env.constants import Action
 from cube_env.observation import HistoryEntry
-from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import Repeat, failed
 from maeil.world import ActionEnd
@@ -30,16 +30,16 @@ class CubeController(ABC):
     What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
 
     Args:
-        ground: what the controllers of the episode share.
+        episode: what the controllers of the episode share.
         agent: index of the agent.
         action: what it carries out.
         timeout: ticks after which the action gives up; None: 6 sides of the grid.
     """
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, timeout: int | None) -> None:
-        self.ground = ground
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, timeout: int | None) -> None:
+        self.episode = episode
         self.agent = agent
-        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * ground.state.side
+        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * episode.state.side
         self.ticks = 0
         self.step = STAY
         """The primitive for the coming step; `check` decides it while the action goes on."""
@@ -48,11 +48,11 @@ class CubeController(ABC):
         self._end: ActionEnd | None = None
         self._closed = False
         self._checked_at = -1
-        ground.roster.begin(agent, self.entry)
+        episode.roster.begin(agent, self.entry)
 
     def status(self) -> ActionEnd | None:
         """Return the end of the action in the state as it is; None while it runs."""
-        version = self.ground.version
+        version = self.episode.version
         if self._checked_at != version:
             self._checked_at = version
             self._end = self.check()
@@ -70,7 +70,7 @@ class CubeController(ABC):
         """Let go of what is shared, and write the entry."""
         self.let_go()
         self._closed = True
-        self.ground.roster.end(self.agent, self.entry())
+        self.episode.roster.end(self.agent, self.entry())
 
     def entry(self) -> HistoryEntry:
         """Return the entry in the agent's history."""
@@ -107,8 +107,10 @@ class SharedController(CubeController):
 class RepeatController(CubeController):
     """Do one primitive for some steps, whether the board allows it or not."""
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, primitive: Action, steps: int) -> None:
-        super().__init__(ground, agent, action, steps)
+    def __init__(
+        self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
+    ) -> None:
+        super().__init__(episode, agent, action, steps)
         self._repeat = Repeat(int(primitive), steps)
 
     def check(self) -> ActionEnd | None:
@@ -124,8 +126,8 @@ class RepeatController(CubeController):
 class RefusedAction(CubeController):
     """An action that cannot begin: it fails before its first tick."""
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, reason: str) -> None:
-        super().__init__(ground, agent, action, None)
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, reason: str) -> None:
+        super().__init__(episode, agent, action, None)
         self._refusal = failed(reason)
 
     def check(self) -> ActionEnd | None:

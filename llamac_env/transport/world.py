@@ -20,7 +20,7 @@ from llamac_env.transport.primitives import decode
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
-from llamac_env.transport.symbolic.control import control, problems
+from llamac_env.transport.symbolic.control import check_plan, make_controller
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
@@ -115,11 +115,11 @@ class TransportWorld:
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what in a plan the state or the grid does not allow."""
-        return problems(self.env.board, agent, plan)
+        return check_plan(self.env.board, agent, plan)
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
-        return control(self.env, agent, action)
+        return make_controller(self.env, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""

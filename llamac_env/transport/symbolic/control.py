@@ -58,7 +58,7 @@ class MoveController:
         return failed(code) if code is not None else SUCCESS
 
 
-def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
+def make_controller(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
     """Start the controller of an action."""
     match action:
         case Move():
@@ -69,7 +69,7 @@ def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller
             raise TypeError(f"grid transportation has no controller for {type(action).__name__}")
 
 
-def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
+def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
     """Return why an agent cannot carry out a plan, each with its code in front.
 
     Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
