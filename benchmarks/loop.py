@@ -18,8 +18,6 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil import (
-    ActionEnd,
-    ActionStatus,
     LoopSettings,
     Plan,
     Progress,
@@ -32,6 +30,7 @@ from maeil import (
     Vocabulary,
     run_episode,
 )
+from maeil.controllers import Repeat
 from maeil.messages import Draft
 from maeil.trace import Recorder
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
@@ -45,21 +44,6 @@ class Stay(SymbolicAction):
 
     action: Literal["stay"] = "stay"
     steps: int
-
-
-class _Controller:
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def status(self) -> ActionEnd | None:
-        return None if self.left else ActionEnd(ActionStatus.SUCCESS)
-
-    def act(self) -> int:
-        self.left -= 1
-        return 0
-
-    def close(self) -> None:
-        pass
 
 
 class _Sight:
@@ -92,9 +76,9 @@ class EmptyWorld:
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         return ()
 
-    def start_action(self, agent: int, action: SymbolicAction) -> _Controller:
+    def start_action(self, agent: int, action: SymbolicAction) -> Repeat:
         assert isinstance(action, Stay)
-        return _Controller(action.steps)
+        return Repeat(0, action.steps)
 
     def step(self, joint: Sequence[int]) -> Transition:
         self.t += 1

@@ -61,7 +61,7 @@ class ConstraintWatch:
         self._aims = np.zeros(agents, dtype=np.int64)
 
     def changes(self, joint: IntArray, named: IntArray) -> list[CellConstraints]:
-        """Give the tasks whose numbers are not what they were at the last call; at the first call, all.
+        """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
 
         Args:
             joint: (n,) the primitives about to be taken.
@@ -95,7 +95,7 @@ class ConstraintWatch:
 
 
 def aimed_cells(state: CrafterState, joint: IntArray, rules: IntArray) -> IntArray:
-    """Tell what each agent's `do` would act on, (n,): see `kernels.aiming.aim_of`."""
+    """Return what each agent's `do` would act on, (n,): see `kernels.aiming.aim_of`."""
     aims = np.empty(len(joint), dtype=np.int64)
     aim_all(joint, rules, aims, *state.world)
     return aims

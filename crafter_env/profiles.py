@@ -1,4 +1,4 @@
-"""The switches of the rules: profiles and levels. Source: the MA-Crafter specification, sections 1 and 3."""
+"""The switches of the rules: profiles and levels. Source: docs/crafter.md, profiles, levels, goals."""
 
 from __future__ import annotations
 

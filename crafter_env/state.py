@@ -151,11 +151,6 @@ class CrafterState:
         ripe = kind == Entity.plant and self.world.objects[slot, arrays.TIMER] > RIPE_AGE
         return Entity.ripe_plant if ripe else kind
 
-    def agent_at(self, cell: Cell) -> int | None:
-        """The living agent on a cell, by index."""
-        slot = int(self.world.occupants[cell]) - 1
-        return slot if 0 <= slot < len(self.world.agents) else None
-
     def view(self, agent: int, size: Cell = VIEW) -> LocalView:
         """What a living agent sees; a dead one would, from where it fell.
 

@@ -24,9 +24,9 @@ from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
-from crafter_env.symbolic.control import control, problems
+from crafter_env.symbolic.control import check_action, make_controller
 from crafter_env.symbolic.controller import CrafterController
-from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.observer import Observer
 from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
@@ -145,7 +145,7 @@ class CrafterWorld:
         for material, recipe in COLLECT.items():
             self._points[recipe.achievement] = level.score(material, config.n)
         self._possible = len(Achievement) - (0 if profile.mobs else len(_MOBS_ONLY))
-        self._ground: Ground
+        self._episode: EpisodeState
         self._tasks: TaskBoard
         self._observer: Observer
         self._alive: list[int]
@@ -159,10 +159,10 @@ class CrafterWorld:
         self.env.reset(seed=seed)
         state = self.env.crafter_state
         env = self.env
-        self._ground = Ground(state, self._rules, env.profile, env.level, oracle_map=self._oracle_map)
-        self._tasks = TaskBoard(self._ground)
+        self._episode = EpisodeState(state, self._rules, env.profile, env.level, oracle_map=self._oracle_map)
+        self._tasks = TaskBoard(self._episode)
         goal = self.goal.name if self.goal is not None else ""
-        self._observer = Observer(self._ground, self.agents, env.max_steps, goal)
+        self._observer = Observer(self._episode, self.agents, env.max_steps, goal)
         self._alive = [1] * len(self.agents)
         self._held = np.zeros((len(self.agents), CAPABILITIES), dtype=np.uint8)
         self._changed = np.zeros((len(self.agents) * CAPABILITIES, 3), dtype=np.int64)
@@ -179,26 +179,26 @@ class CrafterWorld:
         }
 
     def observe(self, agent: int) -> CrafterObservation:
-        """Give the symbolic observation of an agent: what it sees and remembers."""
+        """Return the symbolic observation of an agent: what it sees and remembers."""
         return self._observer.observe(agent, self._progress.score)
 
     def global_observation(self) -> CrafterObservation:
-        """Give the whole world, for a participant without a body."""
+        """Return the whole world, for a participant without a body."""
         return self._observer.global_observation(self._progress.score)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell what a plan names that the agent has never seen, or that is not there."""
-        return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
+        """Return what a plan names that the agent has never seen, or that is not there."""
+        return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
         """Start a symbolic action."""
-        return control(self._ground, agent, action)
+        return make_controller(self._episode, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step. An episode in which all agents are dead is truncated: nobody can finish it."""
         alive, tries = self._alive, self._tasks.tries(joint)
         ends = self.env.step_array(decode(joint, sharing=self.env.profile.sharing))
-        self._ground.changed()
+        self._episode.changed()
         agents = self.env.crafter_state.world.agents
         self._alive = agents[:, ALIVE].tolist()
         changes = self._note_changes()
@@ -213,16 +213,16 @@ class CrafterWorld:
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the tasks whose constraints have changed: see `crafter_env.constraints`."""
+        """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
         return self._tasks.changes(joint)
 
     def distance(self, agent: int, other: int) -> float:
-        """Give the Manhattan distance between two agents."""
+        """Return the Manhattan distance between two agents."""
         cells = self.env.crafter_state.positions
         return float(abs(cells[agent] - cells[other]).sum())
 
     def progress(self) -> Progress:
-        """Tell how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
+        """Return how far the team is: the goal, or in an open episode the achievements that somebody has reached."""
         return self._progress
 
     def ansi(self) -> str:
@@ -230,7 +230,7 @@ class CrafterWorld:
         return render_ansi(self.env.crafter_state)
 
     def canvas(self) -> Canvas:
-        """Give the frame of the map."""
+        """Return the frame of the map."""
         return canvas(self.env.crafter_state)
 
     def draw(self) -> Drawing:
@@ -238,7 +238,7 @@ class CrafterWorld:
         return draw(self.env.crafter_state)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return primitive_name(primitive, len(self.agents))
 
     def _note_changes(self) -> tuple[CapabilityChange, ...]:

@@ -9,7 +9,7 @@ from cube_env.layout import Layout, PlacedBlock
 
 
 def lower_bound(layout: Layout) -> int:
-    """Give a number of steps below which no sequence of joint actions delivers all blocks of a board.
+    """Return a number of steps below which no sequence of joint actions delivers all blocks of a board.
 
     Notation: n agents; block b has weight w_b and must move d_b = side - col - w_b >= 1 cells right. A step *displaces*
     a block when it moves it one cell, in whatever direction. Steps are counted from 0; T is the number of steps of an

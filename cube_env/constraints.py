@@ -72,7 +72,7 @@ class ConstraintWatch:
         self._chain_of = np.empty(blocks, dtype=np.int32)
 
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[FaceConstraints]:
-        """Give the tasks whose numbers are not what they were at the last call; at the first call, all.
+        """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
 
         Args:
             joint: (n,) the primitives about to be taken.

@@ -28,15 +28,6 @@ def load_board(name: str) -> Layout:
     return Layout.parse(_read(name))
 
 
-def board_description(name: str) -> str:
-    """What a board of the library shows.
-
-    Raises:
-        LayoutError: There is none of this name.
-    """
-    return _read(name).splitlines()[0].removeprefix("# ")
-
-
 def layout_from(source: str) -> Layout:
     """A layout from its drawing (several lines), the name of a board of the library, or the path of a file.
 

@@ -20,9 +20,9 @@ from cube_env.render import render_ansi
 from cube_env.report import Push, StepReport
 from cube_env.rewards import reward_function
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
-from cube_env.symbolic.control import control, problems
+from cube_env.symbolic.control import check_action, make_controller
 from cube_env.symbolic.controller import CubeController
-from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction, Vocabulary
@@ -99,7 +99,7 @@ class CubeWorld:
         else:
             self.vocabulary, self.idle = CUBE_VOCABULARY, Idle()
         self._reward = reward_function(config.reward)
-        self._ground: Ground
+        self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()
         self._delivered_weight = 0
@@ -108,7 +108,7 @@ class CubeWorld:
         """Draw the board of a seed, with its lower bound on steps."""
         self.env.reset(seed=seed)
         state = self.env.cube_state
-        self._ground = Ground(state)
+        self._episode = EpisodeState(state)
         self._tasks = TaskBoard(state)
         self._delivered_weight = 0
         self._pushes = ()
@@ -123,26 +123,26 @@ class CubeWorld:
         }
 
     def observe(self, agent: int) -> SymbolicObservation:
-        """Give the symbolic observation of an agent."""
-        return self.env.symbolic_observation(agent, self._ground.roster.history(agent))
+        """Return the symbolic observation of an agent."""
+        return self.env.symbolic_observation(agent, self._episode.roster.history(agent))
 
     def global_observation(self) -> SymbolicObservation:
-        """Give the whole board, for a participant without a body."""
+        """Return the whole board, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell what a plan names that is not there, and which quorum is larger than the team."""
-        return tuple(problem for action in plan.actions for problem in problems(self._ground, agent, action))
+        """Return what a plan names that is not there, and which quorum is larger than the team."""
+        return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""
-        return control(self._ground, agent, action)
+        return make_controller(self._episode, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
         before = self.env.snapshot() if self._reward is not None else None
         report = self.env.step_array(np.array(joint, dtype=np.int64))
-        self._ground.changed()
+        self._episode.changed()
         self._pushes = report.pushes
         self._delivered_weight += report.delivered_weight
         reward = report.reward
@@ -154,16 +154,16 @@ class CubeWorld:
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the tasks whose constraints have changed: see `cube_env.constraints`."""
-        return self._tasks.changes(np.array(joint, dtype=np.int64), self._ground.pushing)
+        """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
+        return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing)
 
     def distance(self, agent: int, other: int) -> float:
-        """Give the Manhattan distance between two agents."""
+        """Return the Manhattan distance between two agents."""
         cells = self.env.cube_state.agents
         return float(abs(cells[agent] - cells[other]).sum())
 
     def progress(self) -> Progress:
-        """Tell how many blocks are delivered; the score is their weight."""
+        """Return how many blocks are delivered; the score is their weight."""
         state = self.env.cube_state
         blocks = len(state.block_table)
         return Progress(blocks - state.live, blocks, float(self._delivered_weight))
@@ -173,7 +173,7 @@ class CubeWorld:
         return render_ansi(self.env.side, self.env.snapshot())
 
     def canvas(self) -> Canvas:
-        """Give the frame of the board."""
+        """Return the frame of the board."""
         return canvas(self.env.side)
 
     def draw(self) -> Drawing:
@@ -181,7 +181,7 @@ class CubeWorld:
         return draw(self.env.snapshot(), self._pushes)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return _name(Action(primitive))
 
 

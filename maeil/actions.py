@@ -23,7 +23,7 @@ class SymbolicAction(BaseModel):
     action: str
 
     def arguments(self) -> dict[str, Any]:
-        """Give the arguments alone, JSON-ready, without the action's name."""
+        """Return the arguments alone, JSON-ready, without the action's name."""
         return self.model_dump(mode="json", exclude={"action"})
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from maeil.mind import Call
+from maeil.calls import Call
 
 P = TypeVar("P")
 
@@ -25,7 +25,7 @@ class ClockUnit(StrEnum):
     """Measured wall time: not reproducible."""
 
     def cost(self, calls: tuple[Call, ...], seconds: float) -> float:
-        """Give how far a thought moves its agent."""
+        """Return how far a thought moves its agent."""
         match self:
             case ClockUnit.TOKENS:
                 return sum(call.completion_tokens for call in calls) if calls else 1

@@ -1,4 +1,4 @@
-"""Follows the cooperation constraints of every task, from what a world reports (EmCoop, cooperative constraints)."""
+"""Follows the cooperation constraints of every task, from what a world reports (EmCoop, arXiv 2603.00349)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maeil.world import World
 
 
 def missing(state: TaskState) -> tuple[Constraint, ...]:
-    """Give the constraints that a task's state violates.
+    """Return the constraints that a task's state violates.
 
     `JOINT` stands alone: enough agents satisfy each of the others, but not enough the same ones.
     """
@@ -67,7 +67,7 @@ class ConstraintTracker:
             )
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
-        """Give the attempts of the step as records; a failed one says which constraints were missing."""
+        """Return the attempts of the step as records; a failed one says which constraints were missing."""
         return [
             {
                 "task": asdict(attempt.task),

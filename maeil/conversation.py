@@ -54,7 +54,7 @@ _Thinking = tuple[_Attempt, "asyncio.Task[tuple[Thought, float]]"]
 
 
 class Conversation:
-    """Runs the conversation of each environment step, and is the floor that a topology reads.
+    """Runs the conversation of each environment step, and is the state of it that a topology reads.
 
     An instant of the cognitive clock is drained before the thoughts that it causes begin; all of these run at the same
     time; and nothing is taken from the queue before every one of them has returned. So the order of events depends on
@@ -82,7 +82,7 @@ class Conversation:
         self._opened_by: list[int] = []
         self._messages = 0
 
-    # The floor, as a topology reads it.
+    # The state of the conversation, as a topology reads it.
 
     @property
     def t(self) -> int:

@@ -135,7 +135,7 @@ class Drawable(Protocol):
     """A world that can be drawn. It is asked between steps, and to be asked changes nothing."""
 
     def canvas(self) -> Canvas:
-        """Give what stays as it is until the next reset."""
+        """Return what stays as it is until the next reset."""
         ...
 
     def draw(self) -> Drawing:
@@ -143,8 +143,5 @@ class Drawable(Protocol):
         ...
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive, for people."""
+        """Return the name of a primitive, for people."""
         ...
-
-
-__all__ = ["PAPER", "Canvas", "Drawable", "Drawing", "Mark", "MarkKind", "Rotation", "Shape", "Texture"]

@@ -14,10 +14,7 @@ MaeilError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from maeil.mind import Call
+from maeil.calls import Call
 
 
 class MaeilError(Exception):

@@ -52,7 +52,7 @@ class Grounding:
         return thinkers
 
     def act(self) -> list[int]:
-        """Give the joint primitive action of this step. Every agent must be in X, with a running action."""
+        """Return the joint primitive action of this step. Every agent must be in X, with a running action."""
         joint = []
         for agent in self._team.agents:
             assert agent.controller is not None

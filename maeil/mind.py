@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from maeil.calls import Call
 from maeil.messages import Draft, Message
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import TaskState
@@ -66,7 +66,7 @@ class Observation(Protocol):
     """The symbolic observation of one agent: a typed record of the world's own, JSON-ready, that reads as text."""
 
     def text(self) -> str:
-        """Give the observation as plain text."""
+        """Return the observation as plain text."""
         ...
 
 
@@ -124,19 +124,6 @@ class Resume(StrEnum):
     """The decision of an interrupted agent to go on with the plan that it has."""
 
     RESUME = "resume"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a language model, as the cognitive clock and the metrics need it.
-
-    Attributes:
-        completion_tokens: tokens written by the model: the cost of a thought in the clock's default unit.
-        record: everything else that is known of the call, JSON-ready.
-    """
-
-    completion_tokens: int
-    record: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from maeil.world import World
 
 
 def review(thought: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
-    """Tell why a thought is refused.
+    """Return why a thought is refused.
 
     Args:
         thought: what the mind returned.

@@ -24,14 +24,14 @@ class Seeds:
     path: str = ""
 
     def child(self, name: str | int) -> Seeds:
-        """Give the place below this one."""
+        """Return the place below this one."""
         return Seeds(self.seed, f"{self.path}/{name}" if self.path else str(name))
 
     def integer(self) -> int:
-        """Give this place's seed as an integer of 64 bits."""
+        """Return this place's seed as an integer of 64 bits."""
         digest = hashlib.sha256(f"{self.seed}:{self.path}".encode()).digest()
         return int.from_bytes(digest[:8], "little")
 
     def generator(self) -> np.random.Generator:
-        """Give a generator that starts this place's stream."""
+        """Return a generator that starts this place's stream."""
         return np.random.Generator(np.random.PCG64(self.integer()))

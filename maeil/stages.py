@@ -1,4 +1,4 @@
-"""The four cognitive stages of an agent and the changes between them (EmCoop, section on MAEIL)."""
+"""The four cognitive stages of an agent and the changes between them (EmCoop, arXiv 2603.00349, section on MAEIL)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
 
 
 def after(stage: Stage, trigger: Trigger) -> Stage:
-    """Give the stage that follows.
+    """Return the stage that follows.
 
     Raises:
         IllegalTransition: the table has no such change.
@@ -52,5 +52,5 @@ def after(stage: Stage, trigger: Trigger) -> Stage:
 
 
 def may_send(stage: Stage) -> bool:
-    """Tell whether an agent in this stage may send messages: only while it reasons or is interrupted."""
+    """Return whether an agent in this stage may send messages: only while it reasons or is interrupted."""
     return stage in (Stage.REASON, Stage.INTERRUPTED)

@@ -20,7 +20,7 @@ class Constraint(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """The cooperation constraints of one task (EmCoop, section on cooperative constraints).
+    """The cooperation constraints of one task (EmCoop, arXiv 2603.00349, section on cooperative constraints).
 
     Attributes:
         task: the task.

@@ -59,7 +59,7 @@ class Participant:
     sent: int = 0
 
     def plan_view(self) -> PlanView | None:
-        """Give the live plan as its agent sees it."""
+        """Return the live plan as its agent sees it."""
         return _view(self.plan) if self.plan is not None else None
 
 
@@ -96,7 +96,7 @@ class Team:
         self._recorder = recorder
 
     def members(self) -> tuple[MemberView, ...]:
-        """Give the plans of all agents, as a coordinator is told of them."""
+        """Return the plans of all agents, as a coordinator is told of them."""
         return tuple(MemberView(agent.plan_view(), tuple(agent.outcomes)) for agent in self.agents)
 
     def record(self, event: Event) -> None:

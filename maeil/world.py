@@ -29,7 +29,7 @@ class Controller(Protocol):
     """Turns one symbolic action of one agent into primitives, tick by tick against the live state."""
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is; None while it runs.
+        """Return the end of the action in the state as it is; None while it runs.
 
         Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
         so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
@@ -37,7 +37,7 @@ class Controller(Protocol):
         ...
 
     def act(self) -> int:
-        """Give the primitive for the coming environment step. Called once a step, only while `status()` is None."""
+        """Return the primitive for the coming environment step. Called once a step, only while `status()` is None."""
         ...
 
     def close(self) -> None:
@@ -82,28 +82,33 @@ class Progress:
 
 
 class World(Protocol):
-    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names."""
+    """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names.
+
+    Only `reset` and `step` change the world, and all that happens follows from the seed and the joint actions: whatever
+    else is asked may be asked at any time, and changes nothing but what `constraints` and the controllers keep for
+    themselves. `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
+    """
 
     name: str
     agents: tuple[str, ...]
     vocabulary: Vocabulary
     idle: SymbolicAction
-    """One tick of doing nothing: what is committed for an agent whose mind gives no valid plan."""
+    """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw a new board from `seed` and give it as a JSON-ready record, from which alone it can be drawn again."""
         ...
 
     def observe(self, agent: int) -> Observation:
-        """Give the symbolic observation of an agent."""
+        """Return the symbolic observation of an agent."""
         ...
 
     def global_observation(self) -> Observation:
-        """Give the whole world, for a participant without a body."""
+        """Return the whole world, for a participant without a body."""
         ...
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell why a plan cannot be carried out in the present state: one reason each, empty when it can."""
+        """Return why a plan cannot be carried out in the present state: one reason each, empty when it can."""
         ...
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
@@ -115,7 +120,7 @@ class World(Protocol):
         ...
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the states of the active tasks that are not what they were when this was last called.
+        """Return the states of the active tasks that are not what they were when this was last called.
 
         Called before every step with the joint action that is about to be taken, so that agents count where they act
         from. The first call after a reset gives every active task. A task that is over is given a last time, with a
@@ -124,25 +129,13 @@ class World(Protocol):
         ...
 
     def distance(self, agent: int, other: int) -> float | None:
-        """Give the distance between two agents in the world's own measure; None where it has none."""
+        """Return the distance between two agents in the world's own measure; None where it has none."""
         ...
 
     def progress(self) -> Progress:
-        """Tell how far the team has come."""
+        """Return how far the team has come."""
         ...
 
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
         ...
-
-
-__all__ = [
-    "ActionEnd",
-    "Attempt",
-    "CapabilityChange",
-    "Controller",
-    "Progress",
-    "TaskState",
-    "Transition",
-    "World",
-]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
+from maeil.calls import Call
 from maeil.errors import EpisodeStop
-from maeil.mind import Call, View
+from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.answers import JointAnswers, Misread
 from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable

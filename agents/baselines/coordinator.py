@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from maeil.calls import Call
 from maeil.messages import Message, MessageKind
-from maeil.mind import Call, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from maeil.mind import Call, View
+from maeil.calls import Call
+from maeil.mind import View
 from maeil.plans import Plan
 from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
 from quorum.agents.coordination.joint import Proposal, named

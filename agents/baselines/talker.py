@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from maeil.calls import Call
 from maeil.messages import Draft, Message, MessageKind
-from maeil.mind import Act, Call, Resume, Thought, View
+from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.baselines.answers import TalkAnswers

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from maeil.mind import Call, View
+from maeil.calls import Call
+from maeil.mind import View
 from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.llm.errors import AnswerInvalid

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from maeil.calls import Call
 from maeil.errors import EpisodeStop
-from maeil.mind import Call, Thought, View
+from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread

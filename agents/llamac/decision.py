@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from maeil.mind import Call
+from maeil.calls import Call
 from maeil.plans import Plan
 from quorum.agents.coordination.joint import Joint, Proposal, Sight
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from maeil.calls import Call
 from maeil.errors import InvalidThought
-from maeil.mind import Call, Thought, View
+from maeil.mind import Thought, View
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
 from quorum.agents.naive.answers import AnswerTypes

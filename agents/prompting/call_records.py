@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maeil.mind import Call
+from maeil.calls import Call
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Reply
 from quorum.agents.llm.records import read_reply

@@ -1,4 +1,4 @@
-"""Spawning and despawning, chunk by chunk, as kernels. Source: Crafter's balancing, spec 5.7."""
+"""Spawning and despawning, chunk by chunk, as kernels. Source: Crafter 1.8.3, `Env._balance_chunk`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cooperative collection, as kernels. Source: the MA-Crafter specification, section 1.
+"""Cooperative collection, as kernels.
+
+Source: EmCoop (arXiv 2603.00349), MA-Crafter; Crafter 1.8.3, `objects.py`, `Player`; docs/crafter.md, profiles.
 
 All `do` of a step are resolved together, before anybody moves. With one agent and the rule `facing` that is Crafter's
 own rule, draw for draw. A `do` at a faced animal, monster or plant is left to the agent's own update.

@@ -1,4 +1,6 @@
-"""Making tools, alone and together, as kernels. Source: the MA-Crafter specification, section 1.
+"""Making tools, alone and together, as kernels.
+
+Source: EmCoop (arXiv 2603.00349), MA-Crafter; Crafter 1.8.3, `objects.py`, `Player._make`; docs/crafter.md, profiles.
 
 With a quorum of 1 each agent makes from its own bag, as in Crafter. With more, agents that issue the same `make` in a
 step around one table make together: with the quorum there, the inputs come from the bag of the leader, the participant

@@ -1,4 +1,6 @@
-"""An agent's own update, as kernels: waking, walking, placing, fighting, and its needs. Source: spec 5.5.
+"""An agent's own update, as kernels: waking, walking, placing, fighting, and its needs.
+
+Source: Crafter 1.8.3, `objects.py`, `Player`.
 
 What agents do together (`share`, `do` at cells, `make`) is resolved before all updates.
 """

@@ -1,4 +1,4 @@
-"""Cows, zombies, skeletons, arrows and plants, as kernels. Source: Crafter's objects, spec 5.6.
+"""Cows, zombies, skeletons, arrows and plants, as kernels. Source: Crafter 1.8.3, `objects.py`.
 
 A dying creature leaves the map at the beginning of its update, and goes on with the rest of it: it still draws from the
 generator, and a zombie may still hit.

@@ -1,4 +1,4 @@
-"""Terrain and first inhabitants of a world, as kernels. Source: Crafter's world generation, spec 5.8."""
+"""Terrain and first inhabitants of a world, as kernels. Source: Crafter 1.8.3, `worldgen.py`."""
 
 from __future__ import annotations
 

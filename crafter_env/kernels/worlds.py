@@ -87,7 +87,7 @@ def begin_world(
     counters: IntArray,
     generator: WordArray,
 ) -> int:
-    """Generate one world, and put the agents in it. Source: spec 5.8, and section 1 for several agents.
+    """Generate one world, and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
 
     Args:
         seed: Of the world; see `crafter_env.state.world_seed`.

@@ -1,4 +1,7 @@
-"""The symbolic actions of the open world as typed models. Source: EmCoop's set, specification section 2."""
+"""The symbolic actions of the open world as typed models.
+
+Source: EmCoop (arXiv 2603.00349), MA-Crafter. How each ends: docs/crafter.md, symbolic actions.
+"""
 
 from __future__ import annotations
 

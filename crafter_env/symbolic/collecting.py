@@ -9,9 +9,10 @@ from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, En
 from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.kernels.sight import NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
-from crafter_env.symbolic.controller import DO, SUCCESS, CrafterController
-from crafter_env.symbolic.ground import Ground, around
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.controller import DO, CrafterController
+from crafter_env.symbolic.episode_state import EpisodeState, around
+from crafter_env.symbolic.reasons import Reason
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
@@ -20,31 +21,31 @@ APPROACH: Final = 16
 """Steps that turning and stepping up may take in all."""
 
 
-def controller(ground: Ground, agent: int, action: Collect) -> CrafterController:
+def controller(episode: EpisodeState, agent: int, action: Collect) -> CrafterController:
     """Start collecting."""
     if action.resource in MATERIAL_OF_RESOURCE:
-        return CellController(ground, agent, action)
+        return CellController(episode, agent, action)
     if action.resource is Resource.sapling:
-        return SaplingController(ground, agent, action)
-    return CreatureController(ground, agent, action)
+        return SaplingController(episode, agent, action)
+    return CreatureController(episode, agent, action)
 
 
 class _Collecting(CrafterController):
     """What the three have in common: tries, and the end that the last `do` gives."""
 
-    def __init__(self, ground: Ground, agent: int, action: Collect) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: Collect) -> None:
+        super().__init__(episode, agent, action)
         self._resource, self._target, self._left = action.resource, action.target, action.steps
         self._tries = 0
 
     def act(self) -> int:
-        """Give the primitive for the coming step, and count the tries."""
+        """Return the primitive for the coming step, and count the tries."""
         self._tries += self.step == DO
         return super().act()
 
     def check(self) -> ActionEnd | None:
         """End by what the last `do` came to; otherwise decide the next step."""
-        if self.ground.sleeps(self.agent):
+        if self.episode.sleeps(self.agent):
             return failed(Reason.asleep)
         end = self._after_do() if self.ticks and self.step == DO else None
         if end is None and self.ticks - self._tries > APPROACH:
@@ -60,7 +61,7 @@ class _Collecting(CrafterController):
         """Whether a `do` has brought what is wanted."""
 
     def _after_do(self) -> ActionEnd | None:
-        outcome = self.ground.state.outcome(self.agent)
+        outcome = self.episode.state.outcome(self.agent)
         if self.has_got(outcome.gained, outcome.result):
             return SUCCESS
         if outcome.result is Result.missing_tool and outcome.item is not None:
@@ -77,13 +78,13 @@ class _Collecting(CrafterController):
 
     def turn_or_do(self, cell: Cell) -> None:
         """Act on a neighbouring cell, turning to it first."""
-        x, y = self.ground.cell_of(self.agent)
-        faces = self.ground.faced(self.agent) == cell
+        x, y = self.episode.cell_of(self.agent)
+        faces = self.episode.faced(self.agent) == cell
         self.step = DO if faces else TOWARDS[cell[0] - x, cell[1] - y]
 
     def walk(self, goals: list[Cell]) -> bool:
         """Decide a step towards one of some cells; false when there is no way."""
-        step = self.ground.step_towards(self.agent, goals)
+        step = self.episode.step_towards(self.agent, goals)
         if step != NO_WAY:
             self.step = step
         return step != NO_WAY
@@ -92,8 +93,8 @@ class _Collecting(CrafterController):
 class CellController(_Collecting):
     """Collect from a cell: wood, stone, coal, iron, diamond, or a drink."""
 
-    def __init__(self, ground: Ground, agent: int, action: Collect) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: Collect) -> None:
+        super().__init__(episode, agent, action)
         self._material = MATERIAL_OF_RESOURCE[action.resource]
         self._recipe: CollectRecipe = COLLECT[self._material]
 
@@ -103,45 +104,45 @@ class CellController(_Collecting):
 
     def approach(self) -> ActionEnd | None:
         """Act on the cell when a `do` would; else turn to it, or step up to it."""
-        ground, agent = self.ground, self.agent
+        episode, agent = self.episode, self.agent
         tool = self._recipe.tool
-        if tool is not None and not ground.holds(agent, tool):
+        if tool is not None and not episode.holds(agent, tool):
             return failed(Reason.missing_tool, tool.name)
-        required = ground.level.threshold(self._material, ground.agents)
-        if ground.living < required:
-            return failed(Reason.team_too_small, ground.living, "of", required)
+        required = episode.level.threshold(self._material, episode.agents)
+        if episode.living < required:
+            return failed(Reason.team_too_small, episode.living, "of", required)
         cell = self._choose()
         if isinstance(cell, ActionEnd):
             return cell
-        ground.named[agent] = ground.id_of(cell) - 1
-        distance = ground.distance(agent, cell)
-        if distance > ground.level.radius:
-            return failed(Reason.out_of_reach, distance, "of", ground.level.radius)
-        if ground.acts_on(agent, cell):
+        episode.named[agent] = episode.id_of(cell) - 1
+        distance = episode.distance(agent, cell)
+        if distance > episode.level.radius:
+            return failed(Reason.out_of_reach, distance, "of", episode.level.radius)
+        if episode.acts_on(agent, cell):
             self.step = DO
         elif distance == 1:
             self.turn_or_do(cell)
         elif not self.walk(around(cell, 1)):
-            return failed(Reason.another_is_nearer, ground.aim(agent) + 1)
+            return failed(Reason.another_is_nearer, episode.aim(agent) + 1)
         return None
 
     def _choose(self) -> Cell | ActionEnd:
         """The cell that was named; else what a `do` would act on, or the nearest of the material in reach."""
-        ground, agent = self.ground, self.agent
+        episode, agent = self.episode, self.agent
         if self._target is not None:
-            named = ground.cell_with(self._target)
-            if named is None or ground.known(agent, named) is Material.none:
+            named = episode.cell_with(self._target)
+            if named is None or episode.known(agent, named) is Material.none:
                 return failed(Reason.unknown_id, self._resource, self._target)
-            material = ground.known(agent, named)
+            material = episode.known(agent, named)
             return named if material is self._material else failed(Reason.gone, self._material.name, material.name)
         near = [
             cell
-            for cell in around(ground.cell_of(agent), ground.level.radius)
-            if ground.inside(cell) and ground.state.material_at(cell) is self._material
+            for cell in around(episode.cell_of(agent), episode.level.radius)
+            if episode.inside(cell) and episode.state.material_at(cell) is self._material
         ]
         if not near:
             return failed(Reason.nothing_in_reach, self._resource)
-        return min(near, key=lambda cell: (not ground.acts_on(agent, cell), ground.distance(agent, cell), cell))
+        return min(near, key=lambda cell: (not episode.acts_on(agent, cell), episode.distance(agent, cell), cell))
 
 
 class SaplingController(_Collecting):
@@ -153,21 +154,21 @@ class SaplingController(_Collecting):
 
     def approach(self) -> ActionEnd | None:
         """Act on faced grass where nothing else is in reach; otherwise take a step after which grass is faced."""
-        ground, agent = self.ground, self.agent
-        if not ground.profile.mobs:
+        episode, agent = self.episode, self.agent
+        if not episode.profile.mobs:
             return failed(Reason.not_in_profile, self._resource)
-        if ground.aim(agent) == ground.id_of(ground.faced(agent)) - 1 and self._is_grass(ground.faced(agent)):
+        if episode.aim(agent) == episode.id_of(episode.faced(agent)) - 1 and self._is_grass(episode.faced(agent)):
             self.step = DO
             return None
-        x, y = ground.cell_of(agent)
+        x, y = episode.cell_of(agent)
         for (dx, dy), primitive in TOWARDS.items():
-            if ground.is_free((x + dx, y + dy)) and self._is_grass((x + 2 * dx, y + 2 * dy)):
+            if episode.is_free((x + dx, y + dy)) and self._is_grass((x + 2 * dx, y + 2 * dy)):
                 self.step = primitive
                 return None
         return failed(Reason.nothing_in_reach, self._resource)
 
     def _is_grass(self, cell: Cell) -> bool:
-        return self.ground.is_free(cell) and self.ground.state.material_at(cell) is Material.grass
+        return self.episode.is_free(cell) and self.episode.state.material_at(cell) is Material.grass
 
 
 class CreatureController(_Collecting):
@@ -179,22 +180,22 @@ class CreatureController(_Collecting):
 
     def approach(self) -> ActionEnd | None:
         """Go beside it, turn to it, act."""
-        ground, agent = self.ground, self.agent
+        episode, agent = self.episode, self.agent
         found = [
             (kind, creature)
-            for kind, creature in ground.creatures(agent, CREATURES_OF[self._resource.value])
-            if self._target is None or ground.creature_id(creature) == self._target
+            for kind, creature in episode.creatures(agent, CREATURES_OF[self._resource.value])
+            if self._target is None or episode.creature_id(creature) == self._target
         ]
         if not found:
             if self._target is None:
                 return failed(Reason.nothing_in_reach, self._resource)
             return failed(Reason.out_of_sight, self._resource, self._target)
         kind, creature = found[0]
-        distance = ground.distance(agent, creature.cell)
-        if kind is Entity.cow and ground.aim(agent) == AREA_AIM and distance <= ground.level.radius:
+        distance = episode.distance(agent, creature.cell)
+        if kind is Entity.cow and episode.aim(agent) == AREA_AIM and distance <= episode.level.radius:
             self.step = DO
         elif distance == 1:
             self.turn_or_do(creature.cell)
         elif not self.walk(around(creature.cell, 1)):
-            return failed(Reason.no_path, kind.name, ground.creature_id(creature))
+            return failed(Reason.no_path, kind.name, episode.creature_id(creature))
         return None

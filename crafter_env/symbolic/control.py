@@ -5,57 +5,58 @@ from __future__ import annotations
 from crafter_env.constants import Material
 from crafter_env.symbolic import collecting
 from crafter_env.symbolic.actions import CREATURES_OF, Collect, Craft, Move, Navigate, Noop, Place, Share, Sleep, Target
-from crafter_env.symbolic.controller import CrafterController, RefusedAction
-from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.controller import CrafterController, RefusedAction, RepeatController
+from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.making import CraftController, PlaceController, ShareController
-from crafter_env.symbolic.reasons import Reason, failed
-from crafter_env.symbolic.resting import MoveController, NoopController, SleepController
+from crafter_env.symbolic.reasons import Reason
+from crafter_env.symbolic.resting import NoopController, SleepController
 from crafter_env.symbolic.walking import NavigateController
 from maeil.actions import SymbolicAction
+from maeil.controllers import failed
 
 
-def control(ground: Ground, agent: int, action: SymbolicAction) -> CrafterController:
+def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CrafterController:
     """Start the controller of an action; one that names an agent that is not there fails before its first tick."""
     match action:
         case Noop():
-            return NoopController(ground, agent, action)
+            return NoopController(episode, agent, action)
         case Move():
-            return MoveController(ground, agent, action)
+            return RepeatController(episode, agent, action, action.direction.action, action.steps)
         case Collect():
-            return collecting.controller(ground, agent, action)
+            return collecting.controller(episode, agent, action)
         case Craft():
-            return CraftController(ground, agent, action)
+            return CraftController(episode, agent, action)
         case Sleep():
-            return SleepController(ground, agent, action)
+            return SleepController(episode, agent, action)
         case Place():
-            return PlaceController(ground, agent, action)
-        case Share(agent=other) if not 0 <= other < ground.agents:
-            return RefusedAction(ground, agent, action, failed(Reason.no_such_agent, other))
+            return PlaceController(episode, agent, action)
+        case Share(agent=other) if not 0 <= other < episode.agents:
+            return RefusedAction(episode, agent, action, failed(Reason.no_such_agent, other))
         case Share():
-            return ShareController(ground, agent, action)
+            return ShareController(episode, agent, action)
         case Navigate():
-            return NavigateController(ground, agent, action)
+            return NavigateController(episode, agent, action)
         case _:
             raise TypeError(f"the open world has no controller for {type(action).__name__}")
 
 
-def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
-    """Tell why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
-    if not ground.lives(agent) and not isinstance(action, Noop):
+def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> list[str]:
+    """Return why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
+    if not episode.lives(agent) and not isinstance(action, Noop):
         return [f"{action}: you are dead; noop is all that is left"]
     match action:
         case Navigate(target=Target.agent, id=other) | Share(agent=other):
-            if not 0 <= other < ground.agents:
-                return [f"{action}: there is no agent {other}; indices go from 0 to {ground.agents - 1}"]
+            if not 0 <= other < episode.agents:
+                return [f"{action}: there is no agent {other}; indices go from 0 to {episode.agents - 1}"]
             if other == agent:
                 return [f"{action}: this is yourself"]
-            if isinstance(action, Share) and not ground.profile.sharing:
-                return [f"{action}: there is no sharing in the profile {ground.profile.name!r}"]
+            if isinstance(action, Share) and not episode.profile.sharing:
+                return [f"{action}: there is no sharing in the profile {episode.profile.name!r}"]
         case Navigate(target=target, id=identity) if target.value in CREATURES_OF:
             pass  # creatures come into view and leave it while a plan runs
         case Navigate(id=int(identity)) | Collect(target=int(identity)) if not _is_creature(action):
-            cell = ground.cell_with(identity)
-            if cell is None or ground.known(agent, cell) is Material.none:
+            cell = episode.cell_with(identity)
+            if cell is None or episode.known(agent, cell) is Material.none:
                 return [f"{action}: you have seen no cell with the id {identity}"]
     return []
 

@@ -8,14 +8,14 @@ from typing import Final
 from crafter_env.constants import Action
 from crafter_env.kernels.aiming import NO_CELL
 from crafter_env.observation import PastAction
-from crafter_env.symbolic.ground import Ground
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.episode_state import EpisodeState
+from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus, SymbolicAction
+from maeil.controllers import Repeat, failed
 from maeil.world import ActionEnd
 
 NOOP: Final = int(Action.noop)
 DO: Final = int(Action.do)
-SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
 
 
 class CrafterController(ABC):
@@ -24,13 +24,13 @@ class CrafterController(ABC):
     What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
 
     Args:
-        ground: what the controllers of the episode share.
+        episode: what the controllers of the episode share.
         agent: index of the agent.
         action: what it carries out.
     """
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction) -> None:
-        self.ground = ground
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction) -> None:
+        self.episode = episode
         self.agent = agent
         self.ticks = 0
         self.step = NOOP
@@ -40,40 +40,59 @@ class CrafterController(ABC):
         self._checked_at = -1
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
-        if self._checked_at != self.ground.version:
-            self._checked_at = self.ground.version
-            self._end = self.check() if self.ground.lives(self.agent) else self.when_dead()
+        """Return the end of the action in the state as it is; None while it runs."""
+        if self._checked_at != self.episode.version:
+            self._checked_at = self.episode.version
+            self._end = self.check() if self.episode.lives(self.agent) else self.when_dead()
         return self._end
 
     def act(self) -> int:
-        """Give the primitive for the coming step."""
+        """Return the primitive for the coming step."""
         self.ticks += 1
         return self.step
 
     def close(self) -> None:
         """Let go of what is shared, and write the entry."""
-        self.ground.named[self.agent] = NO_CELL
+        self.episode.named[self.agent] = NO_CELL
         end = self._end if self._end is not None else ActionEnd(ActionStatus.CANCELLED)
         action = self._action
-        self.ground.record(
+        self.episode.record(
             self.agent, PastAction(action.action, action.arguments(), str(end.status), end.reason, self.ticks)
         )
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+        """Return success or failure; while there is neither, decide the coming step and return None."""
 
     def when_dead(self) -> ActionEnd | None:
-        """Give the end of a dead agent's action."""
+        """Return the end of a dead agent's action."""
         return failed(Reason.dead)
+
+
+class RepeatController(CrafterController):
+    """Do one primitive for some steps, whether the map allows it or not."""
+
+    def __init__(
+        self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
+    ) -> None:
+        super().__init__(episode, agent, action)
+        self._repeat = Repeat(int(primitive), steps)
+
+    def check(self) -> ActionEnd | None:
+        """Nothing ends it but its steps."""
+        return self._repeat.status()
+
+    def act(self) -> int:
+        """Return the primitive for the coming step."""
+        self.step = self._repeat.act()
+        return super().act()
 
 
 class RefusedAction(CrafterController):
     """An action that cannot begin: it fails before its first tick."""
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, refusal: ActionEnd) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, refusal: ActionEnd) -> None:
+        super().__init__(episode, agent, action)
         self._refusal = refusal
 
     def check(self) -> ActionEnd | None:

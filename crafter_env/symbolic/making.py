@@ -5,32 +5,33 @@ from __future__ import annotations
 from crafter_env.constants import DISPLACEMENT, PLACE, Entity, Material, PlaceRecipe, Result
 from crafter_env.outcome import Outcome
 from crafter_env.symbolic.actions import Craft, Place, Placeable, Share
-from crafter_env.symbolic.controller import SUCCESS, CrafterController
-from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.controller import CrafterController
+from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.primitives import encode_share
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.reasons import Reason
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 
 class CraftController(CrafterController):
     """Make a tool; tries again while too few agents make it with this one."""
 
-    def __init__(self, ground: Ground, agent: int, action: Craft) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: Craft) -> None:
+        super().__init__(episode, agent, action)
         self._steps = action.steps
         self.step = int(action.item.primitive)
 
     def check(self) -> ActionEnd | None:
         """End by what the last step came to."""
-        ground = self.ground
-        if ground.sleeps(self.agent):
+        episode = self.episode
+        if episode.sleeps(self.agent):
             return failed(Reason.asleep)
-        quorum = ground.level.quorum(ground.agents)
-        if ground.living < quorum:
-            return failed(Reason.team_too_small, ground.living, "of", quorum)
+        quorum = episode.level.quorum(episode.agents)
+        if episode.living < quorum:
+            return failed(Reason.team_too_small, episode.living, "of", quorum)
         if self.ticks == 0:
             return None
-        outcome = ground.state.outcome(self.agent)
+        outcome = episode.state.outcome(self.agent)
         if outcome.result is Result.too_few_agents and self.ticks < self._steps:
             return None
         return _crafted(outcome)
@@ -53,63 +54,65 @@ def _crafted(outcome: Outcome) -> ActionEnd:
 class PlaceController(CrafterController):
     """Place something on the faced cell, or take a step after which it can be placed."""
 
-    def __init__(self, ground: Ground, agent: int, action: Place) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: Place) -> None:
+        super().__init__(episode, agent, action)
         self._object = action.object
         self._primitive = int(action.object.primitive)
         self._recipe: PlaceRecipe = PLACE[action.object.primitive]
 
     def check(self) -> ActionEnd | None:
         """Succeed when it is placed; fail without the input, or without a cell for it after one step."""
-        ground, agent, recipe = self.ground, self.agent, self._recipe
-        if ground.sleeps(agent):
+        episode, agent, recipe = self.episode, self.agent, self._recipe
+        if episode.sleeps(agent):
             return failed(Reason.asleep)
         if self.ticks and self.step == self._primitive:
-            placed = ground.state.outcome(agent).result is Result.placed
+            placed = episode.state.outcome(agent).result is Result.placed
             return SUCCESS if placed else failed(Reason.no_place, self._object)
-        if self._object is Placeable.plant and not ground.profile.mobs:
+        if self._object is Placeable.plant and not episode.profile.mobs:
             return failed(Reason.not_in_profile, self._object)
-        held = ground.holds(agent, recipe.item)
+        held = episode.holds(agent, recipe.item)
         if held < recipe.amount:
             return failed(Reason.missing_input, recipe.item.name, held, "of", recipe.amount)
-        if self._bears(ground.faced(agent)):
+        if self._bears(episode.faced(agent)):
             self.step = self._primitive
             return None
-        x, y = ground.cell_of(agent)
+        x, y = episode.cell_of(agent)
         for action, (dx, dy) in DISPLACEMENT.items():
             turns = (
-                self._bears((x + dx, y + dy)) and not ground.is_free((x + dx, y + dy)) and self._is_safe(x + dx, y + dy)
+                self._bears((x + dx, y + dy))
+                and not episode.is_free((x + dx, y + dy))
+                and self._is_safe(x + dx, y + dy)
             )
-            walks = ground.is_free((x + dx, y + dy)) and self._bears((x + 2 * dx, y + 2 * dy))
+            walks = episode.is_free((x + dx, y + dy)) and self._bears((x + 2 * dx, y + 2 * dy))
             if self.ticks < 2 and (turns or walks):
                 self.step = int(action)
                 return None
         return failed(Reason.no_place, self._object)
 
     def _bears(self, cell: tuple[int, int]) -> bool:
-        state = self.ground.state
+        state = self.episode.state
         return state.material_at(cell) in self._recipe.where and state.entity_at(cell) is Entity.none
 
     def _is_safe(self, x: int, y: int) -> bool:
-        return self.ground.state.material_at((x, y)) is not Material.lava
+        return self.episode.state.material_at((x, y)) is not Material.lava
 
 
 class ShareController(CrafterController):
     """Give a teammate some of an item."""
 
-    def __init__(self, ground: Ground, agent: int, action: Share) -> None:
-        super().__init__(ground, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, action: Share) -> None:
+        super().__init__(episode, agent, action)
         self._share = action
-        self.step = encode_share(action.agent, action.item.item, action.quantity, ground.agents)
+        self.step = encode_share(action.agent, action.item.item, action.quantity, episode.agents)
 
     def check(self) -> ActionEnd | None:
         """Fail before the step when it cannot come off; end by what it came to after it."""
-        ground, share = self.ground, self._share
-        if ground.sleeps(self.agent):
+        episode, share = self.episode, self._share
+        if episode.sleeps(self.agent):
             return failed(Reason.asleep)
         if self.ticks == 0:
             return self._hindrance()
-        outcome = ground.state.outcome(self.agent)
+        outcome = episode.state.outcome(self.agent)
         match outcome.result:
             case Result.shared:
                 return SUCCESS
@@ -125,11 +128,11 @@ class ShareController(CrafterController):
                 return failed(Reason.not_shareable, share.item)
 
     def _hindrance(self) -> ActionEnd | None:
-        ground, share = self.ground, self._share
-        if not ground.profile.sharing:
+        episode, share = self.episode, self._share
+        if not episode.profile.sharing:
             return failed(Reason.not_in_profile, "share")
-        if not 0 <= share.agent < ground.agents or share.agent == self.agent:
+        if not 0 <= share.agent < episode.agents or share.agent == self.agent:
             return failed(Reason.no_such_agent, share.agent)
-        if not ground.holds(self.agent, share.item.item):
+        if not episode.holds(self.agent, share.item.item):
             return failed(Reason.not_held, share.item)
         return None

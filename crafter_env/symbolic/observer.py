@@ -19,7 +19,7 @@ from crafter_env.observation import (
     Teammate,
 )
 from crafter_env.profiles import CollectRule
-from crafter_env.symbolic.ground import Ground
+from crafter_env.symbolic.episode_state import EpisodeState
 
 TASKS = (Material.diamond, Material.iron, Material.coal, Material.stone, Material.tree)
 SUPPLIES = (Material.water, Material.table, Material.furnace)
@@ -33,18 +33,18 @@ class Observer:
     """Observes for the agents of one episode.
 
     Args:
-        ground: what the controllers of the episode share.
+        episode: what the controllers of the episode share.
         names: of the agents.
         max_steps: steps after which the episode is truncated.
         goal: the achievement that ends it, or empty.
     """
 
-    def __init__(self, ground: Ground, names: tuple[str, ...], max_steps: int, goal: str) -> None:
-        self._ground = ground
+    def __init__(self, episode: EpisodeState, names: tuple[str, ...], max_steps: int, goal: str) -> None:
+        self._episode = episode
         self._names = names
         self._max_steps = max_steps
         self._goal = goal
-        profile, level, agents = ground.profile, ground.level, ground.agents
+        profile, level, agents = episode.profile, episode.level, episode.agents
         self._cooperation = Cooperation(
             agents={COLLECT[material].item.name: level.threshold(material, agents) for material in reversed(TASKS)},
             craft_agents=level.quorum(agents),
@@ -64,13 +64,13 @@ class Observer:
 
     def observe(self, agent: int, score: float) -> CrafterObservation:
         """Observe for an agent."""
-        ground, state = self._ground, self._ground.state
-        cell = ground.cell_of(agent)
-        alive = ground.lives(agent)
+        episode, state = self._episode, self._episode.state
+        cell = episode.cell_of(agent)
+        alive = episode.lives(agent)
         inventory = dict(zip(Item, state.inventory[agent].tolist(), strict=True))
         dx, dy = state.facing[agent].tolist()
         tasks, supplies, frontiers = self._hints(agent) if alive else ((), (), ())
-        others = [a for a in range(ground.agents) if a != agent and alive and self._sees(agent, a)]
+        others = [a for a in range(episode.agents) if a != agent and alive and self._sees(agent, a)]
         return CrafterObservation(
             step=state.step,
             max_steps=self._max_steps,
@@ -80,26 +80,26 @@ class Observer:
             daylight=round(state.daylight, 3),
             agent=self._names[agent],
             alive=alive,
-            sleeping=ground.sleeps(agent),
+            sleeping=episode.sleeps(agent),
             cell=cell,
             facing=(dx, dy),
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
             cooperation=self._cooperation,
-            map=self._draw(ground.memory[agent], [agent, *others]),
+            map=self._draw(episode.memory[agent], [agent, *others]),
             visible=self._visible(cell) if alive else {},
             entities=self._entities(agent) if alive else (),
-            teammates=tuple(Teammate(other, ground.cell_of(other), ground.sleeps(other)) for other in others),
+            teammates=tuple(Teammate(other, episode.cell_of(other), episode.sleeps(other)) for other in others),
             tasks=tasks,
             supplies=supplies,
             frontiers=frontiers,
-            history=ground.history(agent),
+            history=episode.history(agent),
         )
 
     def global_observation(self, score: float) -> CrafterObservation:
         """Observe the whole world, for a participant without a body."""
-        ground, state = self._ground, self._ground.state
-        living = [agent for agent in range(ground.agents) if ground.lives(agent)]
+        episode, state = self._episode, self._episode.state
+        living = [agent for agent in range(episode.agents) if episode.lives(agent)]
         return CrafterObservation(
             step=state.step,
             max_steps=self._max_steps,
@@ -121,48 +121,50 @@ class Observer:
                 self._entity(state.entity_at(creature.cell), creature.id, creature.cell, creature.health)
                 for creature in state.creatures()
             ),
-            teammates=tuple(Teammate(agent, ground.cell_of(agent), ground.sleeps(agent)) for agent in living),
+            teammates=tuple(Teammate(agent, episode.cell_of(agent), episode.sleeps(agent)) for agent in living),
             tasks=(),
             supplies=(),
             frontiers=(),
         )
 
     def _sees(self, agent: int, other: int) -> bool:
-        return self._ground.lives(other) and self._ground.in_view(agent, self._ground.cell_of(other))
+        return self._episode.lives(other) and self._episode.in_view(agent, self._episode.cell_of(other))
 
     def _draw(self, known: ByteArray, agents: list[int]) -> SeenMap:
         columns, rows = np.nonzero(known.any(axis=1))[0], np.nonzero(known.any(axis=0))[0]
         left, right, top, bottom = columns[0], columns[-1], rows[0], rows[-1]
         canvas = _CHARACTERS[known[left : right + 1, top : bottom + 1]]
         for agent in agents:
-            x, y = self._ground.cell_of(agent)
+            x, y = self._episode.cell_of(agent)
             canvas[x - left, y - top] = str(agent % 10)
         return SeenMap(int(left), int(top), tuple("".join(row) for row in canvas.T.tolist()))
 
     def _visible(self, cell: Cell) -> dict[str, tuple[int, ...]]:
-        ground, (x, y) = self._ground, cell
+        episode, (x, y) = self._episode, cell
         found: dict[str, list[int]] = {}
         for v in range(y - sight.HALF_HEIGHT, y + sight.HALF_HEIGHT + 1):
             for u in range(x - sight.HALF_WIDTH, x + sight.HALF_WIDTH + 1):
-                if ground.inside((u, v)):
-                    found.setdefault(Material(int(ground.state.materials[u, v])).name, []).append(ground.id_of((u, v)))
+                if episode.inside((u, v)):
+                    found.setdefault(Material(int(episode.state.materials[u, v])).name, []).append(
+                        episode.id_of((u, v))
+                    )
         return {material: tuple(ids) for material, ids in sorted(found.items())}
 
     def _entities(self, agent: int) -> tuple[SeenEntity, ...]:
         return tuple(
             self._entity(kind, creature.id, creature.cell, creature.health)
-            for kind, creature in self._ground.creatures(agent)
+            for kind, creature in self._episode.creatures(agent)
         )
 
     def _entity(self, kind: Entity, number: int, cell: Cell, health: int) -> SeenEntity:
-        width, height = self._ground.state.size
+        width, height = self._episode.state.size
         return SeenEntity(width * height + number, kind.name, cell, health)
 
     def _hints(self, agent: int) -> tuple[tuple[TargetHint, ...], tuple[TargetHint, ...], tuple[Frontier, ...]]:
-        ground = self._ground
-        known, field = ground.memory[agent], ground.measure(agent)
+        episode = self._episode
+        known, field = episode.memory[agent], episode.measure(agent)
         sight.nearest_cells(known, field, self._reach, self._found)
-        sight.frontiers(known, field, *ground.cell_of(agent), self._edges)
+        sight.frontiers(known, field, *episode.cell_of(agent), self._edges)
         tasks = tuple(hint for material in TASKS for hint in self._targets(agent, material))
         supplies = tuple(hint for material in SUPPLIES for hint in self._targets(agent, material))
         edges = zip(_DIRECTIONS, self._edges.tolist(), strict=True)
@@ -170,25 +172,25 @@ class Observer:
             tasks,
             supplies,
             tuple(
-                Frontier(ground.id_of((x, y)), direction, (x, y), length)
+                Frontier(episode.id_of((x, y)), direction, (x, y), length)
                 for direction, (x, y, length) in edges
                 if length >= 0
             ),
         )
 
     def _targets(self, agent: int, material: Material) -> list[TargetHint]:
-        ground = self._ground
+        episode = self._episode
         tool = COLLECT[material].tool if material in COLLECT else None
         return [
             TargetHint(
-                ground.id_of((x, y)),
+                episode.id_of((x, y)),
                 material.name,
                 (x, y),
                 length,
-                ground.level.threshold(material, ground.agents),
+                episode.level.threshold(material, episode.agents),
                 tool.name if tool is not None else "",
-                tool is None or ground.holds(agent, tool) > 0,
-                ground.level.score(material, ground.agents),
+                tool is None or episode.holds(agent, tool) > 0,
+                episode.level.score(material, episode.agents),
             )
             for x, y, length in self._found[material].tolist()
             if length >= 0

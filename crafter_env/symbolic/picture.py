@@ -51,7 +51,7 @@ _ACTIONS = tuple(Action.__members__)
 
 
 def canvas(state: CrafterState) -> Canvas:
-    """Give the frame of a map."""
+    """Return the frame of a map."""
     return Canvas(*state.size, KINDS, ruled=False)
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from maeil.actions import ActionStatus
-from maeil.world import ActionEnd
-
 
 class Reason(StrEnum):
     """What stood in the way; the comment gives what follows it."""
@@ -37,13 +34,3 @@ class Reason(StrEnum):
     team_too_small = "team_too_small"  # agents alive `of` agents needed
     too_few_agents = "too_few_agents"  # agents that could `of` agents needed
     unknown_id = "unknown_id"  # target, id
-
-
-def failed(reason: Reason, *details: object) -> ActionEnd:
-    """The end of an action that failed."""
-    return ActionEnd(ActionStatus.FAILED, tell(reason, *details))
-
-
-def tell(reason: Reason, *details: object) -> str:
-    """Write a reason with its numbers."""
-    return " ".join([reason.value, *map(str, details)])

@@ -1,43 +1,26 @@
-"""Controllers of the actions that stay where they are or walk blindly: `noop`, `sleep`, `move`."""
+"""Controllers of the actions that stay where they are: `noop`, `sleep`."""
 
 from __future__ import annotations
 
 from crafter_env.constants import Action, Result
-from crafter_env.symbolic.actions import Move, Noop
-from crafter_env.symbolic.controller import SUCCESS, CrafterController
-from crafter_env.symbolic.ground import Ground
-from crafter_env.symbolic.reasons import Reason, failed
+from crafter_env.symbolic.actions import Noop
+from crafter_env.symbolic.controller import CrafterController, RepeatController
+from crafter_env.symbolic.episode_state import EpisodeState
+from crafter_env.symbolic.reasons import Reason
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 
-class NoopController(CrafterController):
+class NoopController(RepeatController):
     """Do nothing for some steps; a dead agent does nothing to the end of the episode."""
 
-    def __init__(self, ground: Ground, agent: int, action: Noop) -> None:
-        super().__init__(ground, agent, action)
-        self._steps = action.steps
-        self._begun_dead = not ground.lives(agent)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return SUCCESS if self.ticks >= self._steps else None
+    def __init__(self, episode: EpisodeState, agent: int, action: Noop) -> None:
+        super().__init__(episode, agent, action, Action.noop, action.steps)
+        self._begun_dead = not episode.lives(agent)
 
     def when_dead(self) -> ActionEnd | None:
         """Fail when death comes; begun after it, go on for ever: nobody is asked what a dead agent should do."""
         return None if self._begun_dead else failed(Reason.dead)
-
-
-class MoveController(CrafterController):
-    """Walk in one direction for some steps, whether the map allows them or not."""
-
-    def __init__(self, ground: Ground, agent: int, action: Move) -> None:
-        super().__init__(ground, agent, action)
-        self._steps = action.steps
-        self.step = int(action.direction.action)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return SUCCESS if self.ticks >= self._steps else None
 
 
 class SleepController(CrafterController):
@@ -48,7 +31,7 @@ class SleepController(CrafterController):
         self.step = int(Action.sleep)
         if self.ticks == 0:
             return None
-        if self.ground.sleeps(self.agent):
+        if self.episode.sleeps(self.agent):
             return None
-        outcome = self.ground.state.outcome(self.agent)
+        outcome = self.episode.state.outcome(self.agent)
         return failed(Reason.not_tired) if self.ticks == 1 and outcome.result == Result.not_tired else SUCCESS

@@ -21,7 +21,7 @@ import numpy as np
 from crafter_env.constants import MAKE, Action, Cell, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
 from crafter_env.kernels.aiming import AREA_AIM
-from crafter_env.symbolic.ground import Ground, around
+from crafter_env.symbolic.episode_state import EpisodeState, around
 from maeil.plans import Task
 from maeil.tasks import Attempt, TaskState
 
@@ -56,19 +56,19 @@ class TaskBoard:
     """The tasks of one episode.
 
     Args:
-        ground: what the controllers of the episode share.
+        episode: what the controllers of the episode share.
     """
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._watch = ConstraintWatch(ground.state, ground.rules)
+    def __init__(self, episode: EpisodeState) -> None:
+        self._episode = episode
+        self._watch = ConstraintWatch(episode.state, episode.rules)
         self._cells: dict[int, tuple[int, Task]] = {}
         self._crafts: dict[Action, TaskState] = {}
 
     def changes(self, joint: Sequence[int]) -> list[TaskState]:
-        """Give the tasks whose constraints have changed under the primitives about to be taken."""
+        """Return the tasks whose constraints have changed under the primitives about to be taken."""
         changes: list[TaskState] = []
-        for found in self._watch.changes(np.array(joint, dtype=np.int64), self._ground.named):
+        for found in self._watch.changes(np.array(joint, dtype=np.int64), self._episode.named):
             self._note_cell(found, changes)
         makes = sorted({action for action in joint if action in _MAKES})
         if self._crafts or makes:
@@ -77,10 +77,10 @@ class TaskBoard:
 
     def tries(self, joint: Sequence[int]) -> list[Try]:
         """Find the attempts of a step before it is taken."""
-        ground, state = self._ground, self._ground.state
+        episode, state = self._episode, self._episode.state
         found: dict[int, list[int]] = {}
         if _DO in joint:
-            aims = aimed_cells(state, np.array(joint, dtype=np.int64), ground.rules).tolist()
+            aims = aimed_cells(state, np.array(joint, dtype=np.int64), episode.rules).tolist()
             for agent, aim in enumerate(aims):
                 for cell in self._cells_of(agent, aim):
                     found.setdefault(cell, []).append(agent)
@@ -97,8 +97,8 @@ class TaskBoard:
         return tries
 
     def judged(self, tries: Sequence[Try]) -> tuple[Attempt, ...]:
-        """Tell after the step which attempts came off: a cell is gone, or somebody has the item."""
-        state = self._ground.state
+        """Return the attempts as they came off, after the step: a cell is gone, or somebody has the item."""
+        state = self._episode.state
         return tuple(
             Attempt(
                 found.task,
@@ -111,13 +111,13 @@ class TaskBoard:
         )
 
     def _acts(self, agent: int) -> bool:
-        return self._ground.lives(agent) and not self._ground.sleeps(agent)
+        return self._episode.lives(agent) and not self._episode.sleeps(agent)
 
     def _cells_of(self, agent: int, aim: int) -> list[int]:
         if aim == AREA_AIM:
-            ground = self._ground
-            near = around(ground.cell_of(agent), ground.level.radius)
-            return [ground.id_of(cell) - 1 for cell in near if ground.inside(cell)]
+            episode = self._episode
+            near = around(episode.cell_of(agent), episode.level.radius)
+            return [episode.id_of(cell) - 1 for cell in near if episode.inside(cell)]
         return [aim] if aim >= 0 else []
 
     def _note_cell(self, found: CellConstraints, changes: list[TaskState]) -> None:
@@ -142,14 +142,14 @@ class TaskBoard:
         return changes
 
     def _craft_state(self, action: Action, joint: Sequence[int]) -> TaskState:
-        ground, recipe = self._ground, MAKE[action]
-        living = [agent for agent in range(ground.agents) if ground.lives(agent)]
+        episode, recipe = self._episode, MAKE[action]
+        living = [agent for agent in range(episode.agents) if episode.lives(agent)]
         near = {agent for agent in living if self._is_near(agent, recipe.stations)}
         makers = [agent for agent in living if joint[agent] == action and self._acts(agent)]
-        supplied = any(all(ground.holds(agent, item) >= units for item, units in recipe.uses) for agent in makers)
+        supplied = any(all(episode.holds(agent, item) >= units for item, units in recipe.uses) for agent in makers)
         return TaskState(
             craft_task(action),
-            ground.level.quorum(ground.agents),
+            episode.level.quorum(episode.agents),
             len(near),
             len(makers),
             len(living),
@@ -159,13 +159,13 @@ class TaskBoard:
 
     def _is_near(self, agent: int, stations: tuple[Material, ...]) -> bool:
         """Whether an agent is near enough to all stations: within the crafting radius of the 3 x 3 around each."""
-        ground = self._ground
-        if not ground.profile.iron_needs_table and len(stations) > 1:
+        episode = self._episode
+        if not episode.profile.iron_needs_table and len(stations) > 1:
             stations = (Material.furnace,)
-        beyond = ground.profile.craft_radius if ground.level.quorum(ground.agents) > 1 else 0
-        x, y = ground.cell_of(agent)
+        beyond = episode.profile.craft_radius if episode.level.quorum(episode.agents) > 1 else 0
+        x, y = episode.cell_of(agent)
         cells = {(u + dx, v + dy) for u, v in around((x, y), beyond) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-        return all(any(ground.state.material_at(cell) is station for cell in cells) for station in stations)
+        return all(any(episode.state.material_at(cell) is station for cell in cells) for station in stations)
 
 
 def _over(task: Task) -> TaskState:

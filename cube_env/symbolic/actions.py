@@ -1,6 +1,7 @@
 """The symbolic actions of CUBE as typed models, and the two vocabularies that choose among them.
 
-Sources: the CUBE page, table of symbolic actions (vocabulary `cube`); the EmCoop page and its public code (`emcoop`).
+Sources: the CUBE page, table of symbolic actions (vocabulary `cube`); EmCoop (arXiv 2603.00349) and its public code
+(`emcoop`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cube_env.constants import Face
+from cube_env.constants import Action, Face
 from cube_env.symbolic.actions import (
     Entity,
     Idle,
@@ -16,12 +16,11 @@ from cube_env.symbolic.actions import (
     WaitAgents,
     YieldBlock,
 )
-from cube_env.symbolic.controller import CubeController, RefusedAction
-from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.controller import CubeController, RefusedAction, RepeatController
+from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.pushing import PushBlockController, PushController
-from cube_env.symbolic.waiting import IdleController, RendezvousController, WaitAgentsController
+from cube_env.symbolic.waiting import RendezvousController, WaitAgentsController
 from cube_env.symbolic.walking import (
-    MoveController,
     MoveToBlockController,
     NavigateController,
     YieldBlockController,
@@ -29,58 +28,58 @@ from cube_env.symbolic.walking import (
 from maeil.actions import SymbolicAction
 
 
-def control(ground: Ground, agent: int, action: SymbolicAction) -> CubeController:
+def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CubeController:
     """Start the controller of an action; one that names nothing on this board fails before its first tick."""
-    missing = missing_entity(ground, agent, action)
+    missing = missing_entity(episode, agent, action)
     if missing is not None:
-        return RefusedAction(ground, agent, action, missing[0])
+        return RefusedAction(episode, agent, action, missing[0])
     match action:
         case Move():
-            return MoveController(ground, agent, action)
+            return RepeatController(episode, agent, action, action.direction.action, action.steps)
         case MoveToBlock():
-            return MoveToBlockController(ground, agent, action, (action.block, action.face), action.timeout)
+            return MoveToBlockController(episode, agent, action, (action.block, action.face), action.timeout)
         case Rendezvous():
-            return RendezvousController(ground, agent, action)
+            return RendezvousController(episode, agent, action)
         case PushBlock():
-            return PushBlockController(ground, agent, action)
+            return PushBlockController(episode, agent, action)
         case YieldBlock():
-            return YieldBlockController(ground, agent, action)
+            return YieldBlockController(episode, agent, action)
         case Idle() | Wait():
-            return IdleController(ground, agent, action)
+            return RepeatController(episode, agent, action, Action.STAY, action.steps)
         case WaitAgents():
-            return WaitAgentsController(ground, agent, action)
+            return WaitAgentsController(episode, agent, action)
         case PushTowards():
-            return PushController(ground, agent, action)
+            return PushController(episode, agent, action)
         case Navigate(entity=Entity.block, id=int(block)):
             # Blocks are delivered by pushing them right, so the way to a block is the way to its left face.
-            return MoveToBlockController(ground, agent, action, (block, Face.left), action.timeout)
+            return MoveToBlockController(episode, agent, action, (block, Face.left), action.timeout)
         case Navigate():
-            return NavigateController(ground, agent, action)
+            return NavigateController(episode, agent, action)
         case _:
             raise TypeError(f"CUBE has no controller for {type(action).__name__}")
 
 
-def problems(ground: Ground, agent: int, action: SymbolicAction) -> list[str]:
-    """Tell why an agent cannot carry out an action in the present state, in words."""
-    team = len(ground.state.agents)
-    missing = missing_entity(ground, agent, action)
+def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> list[str]:
+    """Return why an agent cannot carry out an action in the present state, in words."""
+    team = len(episode.state.agents)
+    missing = missing_entity(episode, agent, action)
     if missing is not None:
         return [f"{action}: {missing[1]}"]
     block = _block(action)
-    if block is not None and not ground.is_live(block):
+    if block is not None and not episode.is_live(block):
         return [f"{action}: block {block} is delivered"]
     if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
         return [f"{action}: count {action.count} is more than the {team} agents of the team"]
     return []
 
 
-def missing_entity(ground: Ground, agent: int, action: SymbolicAction) -> tuple[str, str] | None:
-    """Tell what an action names that this board does not have: the reason as an identifier with numbers, and in words.
+def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) -> tuple[str, str] | None:
+    """Return what an action names that this board does not have: as an identifier with numbers, and in words.
 
     Returns:
         None when there is nothing.
     """
-    blocks, agents, side = len(ground.blocks), len(ground.state.agents), ground.state.side
+    blocks, agents, side = len(episode.blocks), len(episode.state.agents), episode.state.side
     block = _block(action)
     if block is not None and not 0 <= block < blocks:
         return f"no_such_block {block}", f"there is no block {block}; ids go from 0 to {blocks - 1}"

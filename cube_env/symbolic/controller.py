@@ -7,8 +7,9 @@ from typing import Final
 
 from cube_env.constants import Action
 from cube_env.observation import HistoryEntry
-from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
+from maeil.controllers import Repeat, failed
 from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
@@ -18,14 +19,6 @@ RUNNING: Final = "running"
 """Status in the history of an action that has not ended."""
 
 STAY: Final = int(Action.STAY)
-
-SUCCESS: Final = ActionEnd(ActionStatus.SUCCESS)
-
-
-def failed(reason: str) -> ActionEnd:
-    """The end of an action that failed; `reason` is an identifier, with numbers behind it."""
-    return ActionEnd(ActionStatus.FAILED, reason)
-
 
 BLOCK_GONE: Final = failed("block_gone")
 NOT_ALIGNED: Final = failed("not_aligned")
@@ -37,16 +30,16 @@ class CubeController(ABC):
     What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
 
     Args:
-        ground: what the controllers of the episode share.
+        episode: what the controllers of the episode share.
         agent: index of the agent.
         action: what it carries out.
         timeout: ticks after which the action gives up; None: 6 sides of the grid.
     """
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, timeout: int | None) -> None:
-        self.ground = ground
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, timeout: int | None) -> None:
+        self.episode = episode
         self.agent = agent
-        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * ground.state.side
+        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * episode.state.side
         self.ticks = 0
         self.step = STAY
         """The primitive for the coming step; `check` decides it while the action goes on."""
@@ -55,11 +48,11 @@ class CubeController(ABC):
         self._end: ActionEnd | None = None
         self._closed = False
         self._checked_at = -1
-        ground.roster.begin(self)
+        episode.roster.begin(agent, self.entry)
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
-        version = self.ground.version
+        """Return the end of the action in the state as it is; None while it runs."""
+        version = self.episode.version
         if self._checked_at != version:
             self._checked_at = version
             self._end = self.check()
@@ -68,7 +61,7 @@ class CubeController(ABC):
         return self._end
 
     def act(self) -> int:
-        """Give the primitive for the coming step."""
+        """Return the primitive for the coming step."""
         self.ticks += 1
         self._primitives.append(self.step)
         return self.step
@@ -77,24 +70,24 @@ class CubeController(ABC):
         """Let go of what is shared, and write the entry."""
         self.let_go()
         self._closed = True
-        self.ground.roster.end(self)
+        self.episode.roster.end(self.agent, self.entry())
 
     def entry(self) -> HistoryEntry:
-        """Give the entry in the agent's history."""
+        """Return the entry in the agent's history."""
         status = self._end.status if self._end is not None else ActionStatus.CANCELLED if self._closed else RUNNING
         reason = self._end.reason if self._end is not None else ""
         return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
 
     @abstractmethod
     def check(self) -> ActionEnd | None:
-        """Tell whether the action has succeeded or failed, and decide the coming step when it has not."""
+        """Return success or failure; while there is neither, decide the coming step and return None."""
 
     def out_of_time(self) -> ActionEnd:
-        """Give the end of an action whose ticks are over; the default is a time-out."""
+        """Return the end of an action whose ticks are over; the default is a time-out."""
         return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
     def progress(self) -> str:
-        """Tell how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
+        """Return how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
         return f"not_reached after {self.ticks} steps"
 
     def let_go(self) -> None:
@@ -106,16 +99,35 @@ class SharedController(CubeController):
     """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the action has ended in the state as it is."""
+        """Return the end of the action in the state as it is; None while it runs."""
         self._checked_at = -1
         return super().status()
+
+
+class RepeatController(CubeController):
+    """Do one primitive for some steps, whether the board allows it or not."""
+
+    def __init__(
+        self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
+    ) -> None:
+        super().__init__(episode, agent, action, steps)
+        self._repeat = Repeat(int(primitive), steps)
+
+    def check(self) -> ActionEnd | None:
+        """Nothing ends it but its steps."""
+        return self._repeat.status()
+
+    def act(self) -> int:
+        """Return the primitive for the coming step."""
+        self.step = self._repeat.act()
+        return super().act()
 
 
 class RefusedAction(CubeController):
     """An action that cannot begin: it fails before its first tick."""
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, reason: str) -> None:
-        super().__init__(ground, agent, action, None)
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, reason: str) -> None:
+        super().__init__(episode, agent, action, None)
         self._refusal = failed(reason)
 
     def check(self) -> ActionEnd | None:

@@ -25,7 +25,7 @@ _MOVED = (PushOutcome.moved, PushOutcome.delivered)
 
 
 def canvas(side: int) -> Canvas:
-    """Give the frame of a board."""
+    """Return the frame of a board."""
     return Canvas(side, side, KINDS)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cube_env.constants import PUSH_DIRECTION, Action, PushOutcome
 from cube_env.symbolic.actions import PushBlock, PushTowards
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS, CubeController, failed
-from cube_env.symbolic.ground import NO_BLOCK, Ground
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController
+from cube_env.symbolic.episode_state import NO_BLOCK, EpisodeState
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 _MOVED = PushOutcome.moved, PushOutcome.delivered
@@ -14,21 +15,21 @@ _MOVED = PushOutcome.moved, PushOutcome.delivered
 class PushBlockController(CubeController):
     """Push a block away from the face that the agent is aligned with; counts cells that the block has moved."""
 
-    def __init__(self, ground: Ground, agent: int, action: PushBlock) -> None:
-        super().__init__(ground, agent, action, action.timeout)
+    def __init__(self, episode: EpisodeState, agent: int, action: PushBlock) -> None:
+        super().__init__(episode, agent, action, action.timeout)
         self._block = action.block
         self._steps = action.steps
         self._moved = 0
-        self._row, self._col = ground.blocks[action.block][:2]
-        face = ground.face_of(agent, action.block)
+        self._row, self._col = episode.blocks[action.block][:2]
+        face = episode.face_of(agent, action.block)
         if face is not None:
             self.step = int(PUSH_DIRECTION[face])
-            ground.aim(agent, (action.block, face))
-            ground.pushing[agent] = action.block
+            episode.aim(agent, (action.block, face))
+            episode.pushing[agent] = action.block
 
     def check(self) -> ActionEnd | None:
         """End when the block has moved far enough or is delivered; fail when the agent is not aligned."""
-        row, col, _, alive = self.ground.blocks[self._block]
+        row, col, _, alive = self.episode.blocks[self._block]
         if not alive:
             return SUCCESS if self.ticks else BLOCK_GONE
         if self.step == STAY:
@@ -38,32 +39,32 @@ class PushBlockController(CubeController):
             self._moved += 1
         if self._moved >= self._steps:
             return SUCCESS
-        return None if self.ground.places[self.agent] >= 0 else NOT_ALIGNED
+        return None if self.episode.places[self.agent] >= 0 else NOT_ALIGNED
 
     def progress(self) -> str:
-        """Tell how far the block moved."""
+        """Return how far the block moved."""
         return f"moved_too_little {self._moved} of {self._steps}"
 
     def let_go(self) -> None:
         """Push no more."""
-        self.ground.pushing[self.agent] = NO_BLOCK
+        self.episode.pushing[self.agent] = NO_BLOCK
 
 
 class PushController(CubeController):
     """Push towards a block's centre for some ticks (EmCoop); succeeds when one of them moved the block."""
 
-    def __init__(self, ground: Ground, agent: int, action: PushTowards) -> None:
-        super().__init__(ground, agent, action, action.steps)
+    def __init__(self, episode: EpisodeState, agent: int, action: PushTowards) -> None:
+        super().__init__(episode, agent, action, action.steps)
         self._block = action.block
         self._moved = False
         self._failure = ""
-        ground.pushing[agent] = action.block
+        episode.pushing[agent] = action.block
 
     def check(self) -> ActionEnd | None:
         """Take in what the last tick did; end early when the block is delivered."""
         if self.ticks:
             self._judge()
-        if not self.ground.is_live(self._block):
+        if not self.episode.is_live(self._block):
             return SUCCESS if self._moved else BLOCK_GONE
         self.step = self._towards()
         return None
@@ -73,10 +74,10 @@ class PushController(CubeController):
         return SUCCESS if self._moved else failed(self._failure)
 
     def _judge(self) -> None:
-        attempt = self.ground.attempt_of(self.agent)
+        attempt = self.episode.attempt_of(self.agent)
         if attempt is None:
             self._failure = "no_contact"
-        elif attempt.outcome in _MOVED and self.ground.was_displaced(self._block):
+        elif attempt.outcome in _MOVED and self.episode.was_displaced(self._block):
             self._moved = True
         elif attempt.block != self._block:
             self._failure = f"pushed_another_block {attempt.block}"
@@ -87,8 +88,8 @@ class PushController(CubeController):
 
     def _towards(self) -> int:
         """Act along the longer way to the block's centre, horizontally when both are as long."""
-        top, left, weight, _ = self.ground.blocks[self._block]
-        row, col = self.ground.cell_of(self.agent)
+        top, left, weight, _ = self.episode.blocks[self._block]
+        row, col = self.episode.cell_of(self.agent)
         # Twice the distances, so that the centre of a block of even weight is a whole number.
         down, right = 2 * top + weight - 1 - 2 * row, 2 * left + weight - 1 - 2 * col
         if abs(right) >= abs(down):
@@ -97,4 +98,4 @@ class PushController(CubeController):
 
     def let_go(self) -> None:
         """Push no more."""
-        self.ground.pushing[self.agent] = NO_BLOCK
+        self.episode.pushing[self.agent] = NO_BLOCK

@@ -10,9 +10,9 @@ from cube_env.constants import Action
 from cube_env.env import CubeEnv
 from cube_env.layout import Layout
 from cube_env.observation import SymbolicObservation
-from cube_env.symbolic.control import control
+from cube_env.symbolic.control import make_controller
 from cube_env.symbolic.controller import BLOCK_GONE, CubeController
-from cube_env.symbolic.ground import Ground
+from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
 
 
@@ -36,27 +36,27 @@ def roll_out(
     blocks = [(block.weight, (block.row, block.col)) for block in observation.blocks]
     env = CubeEnv(layout=Layout(observation.side, observation.agents, blocks), max_steps=steps + 1)
     env.reset(seed=0)
-    ground = Ground(env.cube_state)
+    episode = EpisodeState(env.cube_state)
     number = {block.id: place for place, block in enumerate(observation.blocks)}
     waiting = {agent: [_renamed(action, number) for action in actions] for agent, actions in plans.items()}
     running: dict[int, CubeController] = {}
     failures: dict[int, str] = {}
     for step in range(steps + 1):
-        _settle(ground, waiting, running, failures)
+        _settle(episode, waiting, running, failures)
         if not running or step == steps:
             break
         joint = np.full(len(observation.agents), int(Action.STAY), dtype=np.int64)
         for agent, controller in running.items():
             joint[agent] = controller.act()
         report = env.step_array(joint)
-        ground.changed()
+        episode.changed()
         if report.terminated:
             break
     return failures
 
 
 def _settle(
-    ground: Ground,
+    episode: EpisodeState,
     waiting: dict[int, list[SymbolicAction]],
     running: dict[int, CubeController],
     failures: dict[int, str],
@@ -67,7 +67,7 @@ def _settle(
         changed = False
         for agent in sorted(waiting):
             if agent not in running and waiting[agent]:
-                running[agent] = control(ground, agent, waiting[agent][0])
+                running[agent] = make_controller(episode, agent, waiting[agent][0])
         for agent, controller in list(running.items()):
             end = controller.status()
             if end is None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from cube_env.observation import HistoryEntry
-
-if TYPE_CHECKING:
-    from cube_env.symbolic.controller import CubeController
 
 HISTORY_LENGTH = 5
 """Ended symbolic actions that an observation shows."""
@@ -22,28 +19,33 @@ class Roster:
     """
 
     def __init__(self, agents: int) -> None:
-        self._running: list[CubeController | None] = [None] * agents
+        self._running: list[Callable[[], HistoryEntry] | None] = [None] * agents
         self._ended: list[deque[HistoryEntry]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(agents)]
         self._free_since = dict.fromkeys(range(agents), 0)
         self.moment = 0
         """Number of actions that have ended; tells one moment between two ends from another."""
 
-    def begin(self, controller: CubeController) -> None:
-        """Note that an agent's action begins."""
-        self._running[controller.agent] = controller
-        self._free_since.pop(controller.agent, None)
+    def begin(self, agent: int, entry: Callable[[], HistoryEntry]) -> None:
+        """Note that an action begins.
 
-    def end(self, controller: CubeController) -> None:
-        """Note that an agent's action has ended."""
+        Args:
+            agent: whose action it is.
+            entry: returns how far the action is by now.
+        """
+        self._running[agent] = entry
+        self._free_since.pop(agent, None)
+
+    def end(self, agent: int, entry: HistoryEntry) -> None:
+        """Note that an agent's action has ended, and how."""
         self.moment += 1
-        self._running[controller.agent] = None
+        self._running[agent] = None
         # Taken out and put in again, so that the latest stand last.
-        self._free_since.pop(controller.agent, None)
-        self._free_since[controller.agent] = self.moment
-        self._ended[controller.agent].append(controller.entry())
+        self._free_since.pop(agent, None)
+        self._free_since[agent] = self.moment
+        self._ended[agent].append(entry)
 
     def free(self, asking: int, last_asked: int) -> int:
-        """Give the number of agents that have nothing to do, as far as one who asks can know.
+        """Return the number of agents that have nothing to do, as far as one who asks can know.
 
         An agent between two actions of its plan has none running for an instant. Agents are asked in index order, and
         before each round all who have a plan begin its next action. So the agents behind the one who asks have ended
@@ -61,6 +63,6 @@ class Roster:
         return len(self._free_since) - doubtful
 
     def history(self, agent: int) -> tuple[HistoryEntry, ...]:
-        """Give the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
+        """Return the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
         running = self._running[agent]
-        return (*self._ended[agent], *(() if running is None else (running.entry(),)))
+        return (*self._ended[agent], *(() if running is None else (running(),)))

@@ -25,7 +25,7 @@ class TaskBoard:
         ]
 
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
-        """Give the tasks whose constraints have changed: see `cube_env.constraints`."""
+        """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return [
             TaskState(
                 self._tasks[found.block][found.face],
@@ -40,7 +40,7 @@ class TaskBoard:
         ]
 
     def attempts(self, report: StepReport) -> tuple[Attempt, ...]:
-        """Give the push attempts of a step."""
+        """Return the push attempts of a step."""
         return tuple(
             Attempt(
                 self._tasks[push.block][FACE_OF_DIRECTION[push.direction]],

@@ -1,85 +1,71 @@
-"""Controllers of the actions that stay where they are."""
+"""Controllers of the actions that wait for other agents."""
 
 from __future__ import annotations
 
-from cube_env.symbolic.actions import Idle, Rendezvous, Wait, WaitAgents
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SUCCESS, CubeController, SharedController
-from cube_env.symbolic.ground import FaceKey, Ground
+from cube_env.symbolic.actions import Rendezvous, WaitAgents
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SharedController
+from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from cube_env.symbolic.meeting import Meeting
+from maeil.controllers import SUCCESS
 from maeil.world import ActionEnd
-
-
-class IdleController(CubeController):
-    """Stay for some steps."""
-
-    def __init__(self, ground: Ground, agent: int, action: Idle | Wait) -> None:
-        super().__init__(ground, agent, action, action.steps)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return None
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
 
 
 class RendezvousController(SharedController):
     """Wait at a face until enough agents wait there; all of them are released in the same tick."""
 
-    def __init__(self, ground: Ground, agent: int, action: Rendezvous) -> None:
-        super().__init__(ground, agent, action, action.timeout)
+    def __init__(self, episode: EpisodeState, agent: int, action: Rendezvous) -> None:
+        super().__init__(episode, agent, action, action.timeout)
         self._key: FaceKey = action.block, action.face
         self._count = action.count
-        self._meeting = ground.meetings.setdefault(self._key, Meeting())
-        if ground.aim(agent, self._key) >= 0:
+        self._meeting = episode.meetings.setdefault(self._key, Meeting())
+        if episode.aim(agent, self._key) >= 0:
             self._meeting.join(agent, action.count)
 
     def check(self) -> ActionEnd | None:
         """End when released; fail when the agent is not, or no longer, aligned."""
-        if not self.ground.is_live(self._key[0]):
+        if not self.episode.is_live(self._key[0]):
             return BLOCK_GONE
         if self.agent in self._meeting.released:
             return SUCCESS
-        if self.ground.places[self.agent] < 0:
+        if self.episode.places[self.agent] < 0:
             self._meeting.leave(self.agent)
             return NOT_ALIGNED
         self._meeting.release()
         return SUCCESS if self.agent in self._meeting.released else None
 
     def progress(self) -> str:
-        """Tell how many came."""
+        """Return how many came."""
         return f"too_few_agents {len(self._meeting.waiting)} of {self._count}"
 
     def let_go(self) -> None:
         """Leave the meeting; the last one clears the place."""
         self._meeting.leave(self.agent)
-        if not self._meeting.waiting and self.ground.meetings.get(self._key) is self._meeting:
-            del self.ground.meetings[self._key]
+        if not self._meeting.waiting and self.episode.meetings.get(self._key) is self._meeting:
+            del self.episode.meetings[self._key]
 
 
 class WaitAgentsController(SharedController):
     """Wait until enough agents wait for the team or have nothing to do; those who wait are released together."""
 
-    def __init__(self, ground: Ground, agent: int, action: WaitAgents) -> None:
-        super().__init__(ground, agent, action, action.timeout)
+    def __init__(self, episode: EpisodeState, agent: int, action: WaitAgents) -> None:
+        super().__init__(episode, agent, action, action.timeout)
         self._count = action.count
         self._free = 0
-        self._asked_at = ground.roster.moment
-        ground.waiting.join(agent, action.count)
+        self._asked_at = episode.roster.moment
+        episode.waiting.join(agent, action.count)
 
     def check(self) -> ActionEnd | None:
         """End when released."""
-        waiting, roster = self.ground.waiting, self.ground.roster
+        waiting, roster = self.episode.waiting, self.episode.roster
         self._free = roster.free(self.agent, self._asked_at)
         self._asked_at = roster.moment
         waiting.release(self._free)
         return SUCCESS if self.agent in waiting.released else None
 
     def progress(self) -> str:
-        """Tell how many were free."""
-        return f"too_few_agents {len(self.ground.waiting.waiting) + self._free} of {self._count}"
+        """Return how many were free."""
+        return f"too_few_agents {len(self.episode.waiting.waiting) + self._free} of {self._count}"
 
     def let_go(self) -> None:
         """Wait no more."""
-        self.ground.waiting.leave(self.agent)
+        self.episode.waiting.leave(self.agent)

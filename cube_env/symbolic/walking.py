@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 from cube_env.constants import OPPOSITE_FACE, PUSH_DIRECTION
-from cube_env.symbolic.actions import Move, Navigate, YieldBlock
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, SUCCESS, CubeController, failed
-from cube_env.symbolic.ground import FaceKey, Ground
+from cube_env.symbolic.actions import Navigate, YieldBlock
+from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController, RepeatController
+from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from cube_env.symbolic.places import find_place, is_there
 from maeil.actions import SymbolicAction
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 NO_STAGING_CELL = failed("no_staging_cell")
 NO_PATH = failed("no_path")
 
 
-class MoveController(CubeController):
-    """Walk in one direction for some steps, whether the board allows them or not."""
-
-    def __init__(self, ground: Ground, agent: int, action: Move) -> None:
-        super().__init__(ground, agent, action, action.steps)
-        self.step = int(action.direction.action)
-
-    def check(self) -> ActionEnd | None:
-        """Nothing ends it but its steps."""
-        return None
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
-
-
-class YieldBlockController(CubeController):
+class YieldBlockController(RepeatController):
     """Walk straight away from a face for some steps, whether the board allows them or not."""
 
-    def __init__(self, ground: Ground, agent: int, action: YieldBlock) -> None:
-        super().__init__(ground, agent, action, action.steps)
+    def __init__(self, episode: EpisodeState, agent: int, action: YieldBlock) -> None:
+        super().__init__(episode, agent, action, PUSH_DIRECTION[OPPOSITE_FACE[action.face]], action.steps)
         self._key: FaceKey = action.block, action.face
-        self.step = int(PUSH_DIRECTION[OPPOSITE_FACE[action.face]])
 
     def check(self) -> ActionEnd | None:
         """Fail when the agent is not aligned at its first tick, or the block is delivered."""
-        if not self.ground.is_live(self._key[0]):
+        if not self.episode.is_live(self._key[0]):
             return BLOCK_GONE
-        return None if self.ticks or self.ground.is_aligned(self.agent, self._key) else NOT_ALIGNED
-
-    def out_of_time(self) -> ActionEnd:
-        """Succeed."""
-        return SUCCESS
+        aligned = self.ticks or self.episode.is_aligned(self.agent, self._key)
+        return super().check() if aligned else NOT_ALIGNED
 
 
 class MoveToBlockController(CubeController):
@@ -56,22 +37,24 @@ class MoveToBlockController(CubeController):
     face. And one on a face cell goes on along the face where that is the only way to the cells beyond.
     """
 
-    def __init__(self, ground: Ground, agent: int, action: SymbolicAction, key: FaceKey, timeout: int | None) -> None:
-        super().__init__(ground, agent, action, timeout)
+    def __init__(
+        self, episode: EpisodeState, agent: int, action: SymbolicAction, key: FaceKey, timeout: int | None
+    ) -> None:
+        super().__init__(episode, agent, action, timeout)
         self._key = key
-        ground.aim(agent, key)
-        self._route = ground.seek(agent, key, lambda targets: ground.staging_targets(key, targets))
+        episode.aim(agent, key)
+        self._route = episode.seek(agent, key, lambda targets: episode.staging_targets(key, targets))
 
     def check(self) -> ActionEnd | None:
         """End when aligned, or when there is nothing to go to or no way to it."""
-        ground, agent = self.ground, self.agent
-        if not ground.is_live(self._key[0]):
+        episode, agent = self.episode, self.agent
+        if not episode.is_live(self._key[0]):
             return BLOCK_GONE
-        place = ground.places[agent]
+        place = episode.places[agent]
         if place == 0:
-            self.step = ground.way_on(agent, self._key, self.step) if self.ticks else STAY
+            self.step = episode.way_on(agent, self._key, self.step) if self.ticks else STAY
             return SUCCESS if self.step == STAY else None
-        route = self._route.measure(ground.version)
+        route = self._route.measure(episode.version)
         if not route.targets:
             return NO_STAGING_CELL
         if place > 0 and (route.full or route.cut_off[agent]):
@@ -84,24 +67,24 @@ class MoveToBlockController(CubeController):
 
     def let_go(self) -> None:
         """Leave the seekers of the face."""
-        self.ground.stop_seeking(self.agent, self._key)
+        self.episode.stop_seeking(self.agent, self._key)
 
 
 class NavigateController(CubeController):
     """Go to a place that is no face of a block: beside an agent, into the goal column, to a cell."""
 
-    def __init__(self, ground: Ground, agent: int, action: Navigate) -> None:
-        super().__init__(ground, agent, action, action.timeout)
+    def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
+        super().__init__(episode, agent, action, action.timeout)
         self._place = action
         self._key = action.entity, action.id, action.cell
-        state = ground.state
-        self._route = ground.seek(agent, self._key, lambda targets: find_place(state, action, targets))
+        state = episode.state
+        self._route = episode.seek(agent, self._key, lambda targets: find_place(state, action, targets))
 
     def check(self) -> ActionEnd | None:
         """End on arrival, or when blocks and walls leave no way."""
-        if is_there(self.ground.state, self._place, self.agent):
+        if is_there(self.episode.state, self._place, self.agent):
             return SUCCESS
-        route = self._route.measure(self.ground.version)
+        route = self._route.measure(self.episode.version)
         if not route.targets or route.steps[self.agent] < 0:
             return NO_PATH
         self.step = route.steps[self.agent]
@@ -109,4 +92,4 @@ class NavigateController(CubeController):
 
     def let_go(self) -> None:
         """Leave the seekers of the place."""
-        self.ground.stop_seeking(self.agent, self._key)
+        self.episode.stop_seeking(self.agent, self._key)

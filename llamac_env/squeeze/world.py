@@ -11,10 +11,11 @@ from llamac_env.squeeze.env import SqueezeEnv
 from llamac_env.squeeze.game import CLOSE
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
-from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick, PickController
+from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
 from llamac_env.squeeze.symbolic.picture import canvas, draw
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
+from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
@@ -71,22 +72,22 @@ class SqueezeWorld:
         }
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Give the symbolic observation of an agent: its own picks and the rewards."""
+        """Return the symbolic observation of an agent: its own picks and the rewards."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:
-        """Give the picks of all and the rewards, for a participant without a body."""
+        """Return the picks of all and the rewards, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
         """Nothing in the state makes a pick impossible."""
         return ()
 
-    def start_action(self, agent: int, action: SymbolicAction) -> PickController:  # noqa: ARG002
+    def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002
         """Start a symbolic action."""
         if not isinstance(action, Pick):
             raise TypeError(f"the squeeze has no controller for {type(action).__name__}")
-        return PickController(action)
+        return Repeat(action.units, 1)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Play a round."""
@@ -99,7 +100,7 @@ class SqueezeWorld:
         return Transition((outcome,), reward, over and close, over and not close, (Attempt(_TASK, everybody, close),))
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
+        """Return the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
         n = len(joint)
         game = self.env.game
         state = TaskState(_TASK, n, n, n, n, n, game.reward(sum(joint)) >= CLOSE * game.best_reward)
@@ -109,11 +110,11 @@ class SqueezeWorld:
         return (state,)
 
     def distance(self, agent: int, other: int) -> None:  # noqa: ARG002
-        """Give None: the agents are nowhere."""
+        """Return None: the agents are nowhere."""
         return
 
     def progress(self) -> Progress:
-        """Tell how the last round did."""
+        """Return how the last round did."""
         sums = self.env.sums
         share = self.env.game.reward(sums[-1]) / self.env.game.best_reward if sums else 0.0
         return Progress(int(share >= CLOSE), 1, share)
@@ -123,7 +124,7 @@ class SqueezeWorld:
         return render_ansi(self.env.game, self.env.sums)
 
     def canvas(self) -> Canvas:
-        """Give the frame of the chart."""
+        """Return the frame of the chart."""
         return canvas(self.env.rounds)
 
     def draw(self) -> Drawing:
@@ -131,7 +132,7 @@ class SqueezeWorld:
         return draw(self.env.game, self.env.picks, self.env.rounds)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return f"pick {primitive}"
 
 

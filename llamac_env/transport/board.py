@@ -52,7 +52,7 @@ class Board:
         object.__setattr__(self, "targets", tuple(sorted(self.targets)))
 
     def check(self) -> Board:
-        """Give the board itself when it can be the start of an episode.
+        """Return the board itself when it can be the start of an episode.
 
         Raises:
             BoardError: it cannot; the message says why.
@@ -76,17 +76,13 @@ class Board:
             raise BoardError(f"corner {row / 2}, {col / 2}: two boxes are on it")
         return self
 
-    def is_done(self) -> bool:
-        """Whether every box is placed."""
-        return not self.boxes
-
     def box_at(self, agent: int, colour: Colour) -> Place | None:
         """Where in an agent's reach a box of a colour is; None when there is none."""
         reach = self.grid.reach[agent]
         return next((box.place for box in self.boxes if box.colour == colour and box.place in reach), None)
 
     def refusal(self, agent: int, move: BoxMove) -> FailureCode | None:
-        """Tell why an agent cannot make a move in this state; None when it can."""
+        """Return why an agent cannot make a move in this state; None when it can."""
         source = self.box_at(agent, move.colour)
         if source is None:
             has_any = any(box.colour == move.colour for box in self.boxes)

@@ -13,7 +13,7 @@ from typing import Any
 
 from llamac_env.errors import MissingSolver
 from llamac_env.transport.board import Board, BoxMove, Item
-from llamac_env.transport.bounds import Bracket, bracket, lower_bound
+from llamac_env.transport.bounds import Bracket, bracket
 from llamac_env.transport.constants import EntryRule
 from llamac_env.transport.plan import JointPlan
 
@@ -36,17 +36,8 @@ def solve(board: Board) -> Bracket:
     return Bracket(known.upper, known.plan)
 
 
-def optimum_by_solver(board: Board, most: int) -> int | None:
-    """The optimum by CP-SAT alone, from the lower bound up; None when it is more than `most`.
-
-    Raises:
-        MissingSolver: OR-tools is not installed.
-    """
-    return next((steps for steps in range(lower_bound(board), most + 1) if plan_of(board, steps) is not None), None)
-
-
 def plan_of(board: Board, steps: int) -> JointPlan | None:
-    """Give a plan of a number of steps; None when there is none.
+    """Return a plan of a number of steps; None when there is none.
 
     Raises:
         MissingSolver: OR-tools is not installed.

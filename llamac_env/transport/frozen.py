@@ -53,7 +53,7 @@ def settings() -> tuple[Grid, ...]:
 
 @cache
 def load_instances(grid: Grid) -> tuple[Instance, ...]:
-    """Give the boards of a setting.
+    """Return the boards of a setting.
 
     Raises:
         LlamacError: the benchmark has none for this grid.
@@ -69,7 +69,7 @@ def load_instances(grid: Grid) -> tuple[Instance, ...]:
 
 
 def find_instance(grid: Grid, seed: int) -> Instance:
-    """Give the board of a seed.
+    """Return the board of a seed.
 
     Raises:
         LlamacError: the benchmark has none.

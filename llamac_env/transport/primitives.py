@@ -23,7 +23,7 @@ NOTHING = 0
 
 
 def encode(grid: Grid, agent: int, move: BoxMove) -> int:
-    """Give the number of a move.
+    """Return the number of a move.
 
     Raises:
         ActionError: the agent cannot bring anything to that place.
@@ -36,7 +36,7 @@ def encode(grid: Grid, agent: int, move: BoxMove) -> int:
 
 
 def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
-    """Give the move of a number; None for one that does nothing, also because it leads off the grid.
+    """Return the move of a number; None for one that does nothing, also because it leads off the grid.
 
     Raises:
         ActionError: it is no primitive.

@@ -213,7 +213,7 @@ class _Search:
         return counts[state]
 
     def _ways_of(self, number: int, state: _State, counts: dict[_State, int]) -> Iterator[tuple[_Leg, ...]]:
-        """Give the ways of a box from a state on, best first."""
+        """Return the ways of a box from a state on, best first."""
         for leg, after in self._legs(number, state):
             if after is None:
                 yield (leg,)

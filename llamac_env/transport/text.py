@@ -209,7 +209,7 @@ def read_joint(board: Board, text: str) -> Reading:
 
 
 def describe(code: FailureCode, grid: Grid, agent: int, move: BoxMove) -> str:
-    """Say why an agent cannot make a move in the present state."""
+    """Return why an agent cannot make a move in the present state."""
     box, where = f"box_{move.colour}", write_destination(grid, agent, move)
     match code:
         case FailureCode.no_such_box:

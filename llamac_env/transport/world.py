@@ -20,7 +20,7 @@ from llamac_env.transport.primitives import decode
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
-from llamac_env.transport.symbolic.control import control, problems
+from llamac_env.transport.symbolic.control import check_plan, make_controller
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
@@ -106,20 +106,20 @@ class TransportWorld:
         }
 
     def observe(self, agent: int) -> TransportObservation:
-        """Give the symbolic observation of an agent."""
+        """Return the symbolic observation of an agent."""
         return self._observe(agent)
 
     def global_observation(self) -> TransportObservation:
-        """Give the whole board, for a participant without a body."""
+        """Return the whole board, for a participant without a body."""
         return self._observe(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Tell what in a plan the state or the grid does not allow."""
-        return problems(self.env.board, agent, plan)
+        """Return what in a plan the state or the grid does not allow."""
+        return check_plan(self.env.board, agent, plan)
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
-        return control(self.env, agent, action)
+        return make_controller(self.env, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
@@ -142,15 +142,15 @@ class TransportWorld:
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        """Give the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
+        """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
         return self._tasks.changes(self.env.board, self._moves(joint))
 
     def distance(self, agent: int, other: int) -> float:
-        """Give the Manhattan distance between two agents, in cells."""
+        """Return the Manhattan distance between two agents, in cells."""
         return manhattan(self.env.grid.cells[agent], self.env.grid.cells[other])
 
     def progress(self) -> Progress:
-        """Tell how many boxes are placed; the score is that number."""
+        """Return how many boxes are placed; the score is that number."""
         placed = self.env.boxes - len(self.env.board.boxes)
         return Progress(placed, self.env.boxes, float(placed))
 
@@ -159,7 +159,7 @@ class TransportWorld:
         return render_ansi(self.env.board)
 
     def canvas(self) -> Canvas:
-        """Give the frame of the board."""
+        """Return the frame of the board."""
         return canvas(self.env.grid)
 
     def draw(self) -> Drawing:
@@ -167,7 +167,7 @@ class TransportWorld:
         return draw(self.env.board)
 
     def primitive_name(self, primitive: int) -> str:
-        """Give the name of a primitive."""
+        """Return the name of a primitive."""
         return primitive_name(primitive, self.env.grid)
 
     def _observe(self, agent: int | None) -> TransportObservation:

@@ -44,7 +44,7 @@ class Trace:
         return event if isinstance(event, EpisodeEnd) else None
 
     def stamped(self, kind: type[Event]) -> tuple[Stamped, ...]:
-        """Give the events of one type with their stamps, in order."""
+        """Return the events of one type with their stamps, in order."""
         if not self._by_type:
             by_type: dict[type[Any], list[Stamped]] = {event: [] for event in EVENTS.values()}
             for stamped in self.events:
@@ -53,7 +53,7 @@ class Trace:
         return self._by_type[kind]
 
     def of(self, kind: type[E]) -> Iterator[E]:
-        """Give the events of one type, in order."""
+        """Return the events of one type, in order."""
         return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc, arg-type]
 
 
@@ -84,7 +84,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def comparable(path: Path) -> list[bytes]:
-    """Give the lines of a trace without their wall-time fields: equal for equal configuration, seed and replies."""
+    """Return the lines of a trace without their wall-time fields: equal for equal configuration, seed and replies."""
     lines = []
     for line in _read_bytes(_locate(path)).splitlines():
         data = orjson.loads(line)

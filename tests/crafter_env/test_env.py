@@ -108,8 +108,10 @@ def test_what_is_observed_is_the_local_view_of_the_state():
                     assert view.materials[i, j] == state.material_at(cell)
                     if view.materials[i, j]:
                         assert view.entities[i, j] == state.entity_at(cell)
-                        other = state.agent_at(cell)
-                        assert (other in view.teammates) == (other is not None and other != number)
+                        here = [
+                            k for k, at in enumerate(state.positions.tolist()) if tuple(at) == cell and state.alive[k]
+                        ]
+                        assert set(here) - {number} == {k for k in view.teammates if k in here}
             assert observation["pose"].tolist()[:2] == state.positions[number].tolist()
             assert observation["inventory"].tolist() == state.inventory[number].tolist()
 

@@ -17,7 +17,6 @@ from cube_env import (
     layout_from,
     load_board,
 )
-from cube_env.library import board_description
 from tests.cube_env.boards import LETTERS, drawing
 
 
@@ -31,10 +30,9 @@ def step(env, letters):
     return env.step_array([LETTERS[letter] for letter in letters])
 
 
-def test_the_library_lists_its_boards_and_says_what_they_show():
+def test_the_library_lists_its_boards():
     assert board_names() == ("congestion", "misaligned_line", "occluded_face", "staging_race", "wall_trapped")
     for name in board_names():
-        assert set(name.split("_")) & set(re.split(r"\W", board_description(name).lower()))
         assert Layout.parse(str(load_board(name))) == load_board(name)
 
 

@@ -20,7 +20,7 @@ from tests.conftest import ROOT, environment
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FILE = re.compile(r"# ([\w./]+\.(?:py|yaml|txt))\n")
+_FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
 _PORT = "8008"
 QUICK = {"quorum bench cube": "quorum bench cube --quick"}
 """Commands that take minutes, and the trial of them that is run instead."""

@@ -28,7 +28,7 @@ from llamac_env import (
     settings,
     solve,
 )
-from llamac_env.transport.exact import INSTALL, optimum_by_solver
+from llamac_env.transport.exact import INSTALL, plan_of
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 BOARDS = 200
@@ -48,7 +48,7 @@ def by_breadth_first_search(start, most):
     seen, queue = {start}, deque([(start, 0)])
     while queue:
         state, steps = queue.popleft()
-        if state.is_done():
+        if not state.boxes:
             return steps
         if steps == most:
             continue
@@ -96,7 +96,8 @@ def test_the_hard_solver_agrees_with_cp_sat_on_100_boards(shape, rule, count):
     for seed in range(1000, 1000 + count):
         state = drawn(*shape, "hard", seed, rule)
         known = bracket(state)
-        assert known.optimum == optimum_by_solver(state, known.upper), seed
+        assert plan_of(state, known.optimum) is not None, seed
+        assert all(plan_of(state, steps) is None for steps in range(lower_bound(state), known.optimum)), seed
 
 
 @pytest.mark.parametrize("rule", ["final_state", "start_empty"])
@@ -209,4 +210,4 @@ def test_bounds_are_the_same_each_time_and_touch_no_global_random_state():
 def test_without_the_solver_the_message_says_what_brings_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
     with pytest.raises(MissingSolver, match=r"pip install 'quorum-harness\[optimum\]'"):
-        optimum_by_solver(draw_board(Grid(2, 2, Difficulty.hard), board_generator(0)), 5)
+        plan_of(draw_board(Grid(2, 2, Difficulty.hard), board_generator(0)), 5)

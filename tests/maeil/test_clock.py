@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maeil.calls import Call
 from maeil.clock import ClockUnit, EventQueue
-from maeil.mind import Call
 
 entries = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)))
 

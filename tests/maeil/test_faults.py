@@ -6,8 +6,8 @@ import time
 import pytest
 
 from maeil import LoopSettings, Plan, Thought
+from maeil.calls import Call
 from maeil.errors import EpisodeStop
-from maeil.mind import Call
 from maeil.trace import read_trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk

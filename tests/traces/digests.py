@@ -1,7 +1,7 @@
 """The digest of a cell's trace without its wall times: equal for equal behaviour.
 
-`python -m tests.traces.digests` plays all cells of `cells.txt` and writes `digests.txt` anew: only after a change that is
-meant to change what agents do or what a trace says.
+`python -m tests.traces.digests` plays all cells of `cells.txt` and writes `digests.txt` anew: only after a change that
+is meant to change what agents do or what a trace says.
 """
 
 from __future__ import annotations

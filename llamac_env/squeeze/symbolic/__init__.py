@@ -1,1 +1,1 @@
-"""The symbolic action of the squeeze, and its controller."""
+"""The symbolic action of the squeeze, and its picture."""

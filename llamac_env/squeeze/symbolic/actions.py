@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from llamac_env.squeeze.game import HIGHEST
-from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
-from maeil.world import ActionEnd
+from maeil.actions import SymbolicAction, Vocabulary
 
 
 class Pick(SymbolicAction):
@@ -16,26 +15,6 @@ class Pick(SymbolicAction):
 
     action: Literal["pick"] = "pick"
     units: Annotated[int, Field(ge=0, le=HIGHEST, description="the pick")]
-
-
-class PickController:
-    """Picks for one round; it always succeeds."""
-
-    def __init__(self, action: Pick) -> None:
-        self._units = action.units
-        self._done = False
-
-    def status(self) -> ActionEnd | None:
-        """Succeed after the round."""
-        return ActionEnd(ActionStatus.SUCCESS) if self._done else None
-
-    def act(self) -> int:
-        """Give the pick."""
-        self._done = True
-        return self._units
-
-    def close(self) -> None:
-        """Nothing is shared."""
 
 
 VOCABULARY = Vocabulary(Pick)

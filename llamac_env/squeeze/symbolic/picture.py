@@ -23,7 +23,7 @@ _SMALLEST = 10
 
 
 def canvas(rounds: int) -> Canvas:
-    """Give the frame of the chart: a cell of width for each round."""
+    """Return the frame of the chart: a cell of width for each round."""
     width = max(rounds, _SMALLEST)
     return Canvas(width, round(width * _ASPECT), KINDS, ruled=False)
 

@@ -9,11 +9,10 @@ from llamac_env.transport.grid import Grid
 from llamac_env.transport.primitives import NOTHING, encode
 from llamac_env.transport.symbolic.actions import Move, Wait
 from llamac_env.transport.text import Unreadable, describe, read_destination
-from maeil.actions import ActionStatus, SymbolicAction
+from maeil.actions import SymbolicAction
+from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.plans import Plan
 from maeil.world import ActionEnd, Controller
-
-_SUCCESS = ActionEnd(ActionStatus.SUCCESS)
 
 
 class MoveController:
@@ -37,14 +36,14 @@ class MoveController:
             self._refusal = error.code
 
     def status(self) -> ActionEnd | None:
-        """Tell whether the move is made, or cannot be."""
+        """Return the end when the move is made, or cannot be."""
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
         code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
-        return _failed(code) if code is not None else None
+        return failed(code) if code is not None else None
 
     def act(self) -> int:
-        """Give the primitive of the move."""
+        """Return the primitive of the move."""
         assert self._move is not None
         self._begun_at = self._env.steps
         return encode(self._env.grid, self._agent, self._move)
@@ -56,41 +55,22 @@ class MoveController:
         report = self._env.report
         assert report is not None
         code = report.failed.get(self._agent)
-        return _failed(code) if code is not None else _SUCCESS
+        return failed(code) if code is not None else SUCCESS
 
 
-class WaitController:
-    """Does nothing for some steps."""
-
-    def __init__(self, action: Wait) -> None:
-        self._left = action.steps
-
-    def status(self) -> ActionEnd | None:
-        """Succeed when the steps are over."""
-        return _SUCCESS if self._left == 0 else None
-
-    def act(self) -> int:
-        """Give the primitive that does nothing."""
-        self._left -= 1
-        return NOTHING
-
-    def close(self) -> None:
-        """Nothing is shared."""
-
-
-def control(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
+def make_controller(env: TransportEnv, agent: int, action: SymbolicAction) -> Controller:
     """Start the controller of an action."""
     match action:
         case Move():
             return MoveController(env, agent, action)
         case Wait():
-            return WaitController(action)
+            return Repeat(NOTHING, action.steps)
         case _:
             raise TypeError(f"grid transportation has no controller for {type(action).__name__}")
 
 
-def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
-    """Tell why an agent cannot carry out a plan, each with its code in front.
+def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
+    """Return why an agent cannot carry out a plan, each with its code in front.
 
     Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
     the destinations must be in reach.
@@ -113,13 +93,9 @@ def problems(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
 
 
 def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:
-    """Give the move that an action stands for.
+    """Return the move that an action stands for.
 
     Raises:
         Unreadable: its destination is nowhere on this grid, or a target of another colour.
     """
     return read_destination(grid, agent, Colour(action.box.removeprefix("box_")), action.to)
-
-
-def _failed(code: FailureCode) -> ActionEnd:
-    return ActionEnd(ActionStatus.FAILED, str(code))

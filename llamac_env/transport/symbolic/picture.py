@@ -40,7 +40,7 @@ _WAYS = {
 
 
 def canvas(grid: Grid) -> Canvas:
-    """Give the frame of a board."""
+    """Return the frame of a board."""
     return Canvas(grid.cols, grid.rows, KINDS, margin=_MARGIN if grid.is_hard else 0)
 
 

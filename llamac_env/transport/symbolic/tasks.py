@@ -24,13 +24,13 @@ from maeil.tasks import Attempt, TaskState
 
 
 class TaskBoard:
-    """Tells which tasks have changed."""
+    """Finds the tasks that have changed."""
 
     def __init__(self) -> None:
         self._known: dict[Task, TaskState] = {}
 
     def changes(self, board: Board, joint: Mapping[int, BoxMove]) -> tuple[TaskState, ...]:
-        """Give the tasks that are not what they were at the last call; one that is over has the threshold 0."""
+        """Return the tasks that are not what they were at the last call; one that is over has the threshold 0."""
         now = {state.task: state for state in _states(board, joint)}
         for task, state in self._known.items():
             if task not in now and state.threshold:
@@ -41,7 +41,7 @@ class TaskBoard:
 
 
 def attempts(before: Board, joint: Mapping[int, BoxMove], step: Step) -> tuple[Attempt, ...]:
-    """Give the attempts of a step: one for each box that is acted on, succeeded when it was moved or placed."""
+    """Return the attempts of a step: one for each box that is acted on, succeeded when it was moved or placed."""
     crowded = {box.colour for box in step.board.boxes if box.place in step.collisions}
     acting: dict[tuple[Colour, object], list[int]] = {}
     for agent, move in sorted(joint.items()):

@@ -20,7 +20,7 @@ HISTORY_LENGTH = 5
 """Ended symbolic actions that an observation shows."""
 
 
-class Ground:
+class EpisodeState:
     """The live state as the controllers and observers of one episode see it.
 
     Ids: a cell has `x * height + y + 1`, for ever; a creature its number in the episode plus the number of cells.

@@ -31,7 +31,7 @@ class Attempt(NamedTuple):
     outcome: int
 
 
-class Ground:
+class EpisodeState:
     """The live state as the controllers of one episode see it.
 
     Args:

@@ -1,0 +1,307 @@
+"""The check of a world: episodes of drawn plans, held against every rule of `maeil.world.World`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.drawing import Drawable
+from maeil.errors import InvalidThought
+from maeil.plans import Plan, Task
+from maeil.tasks import TaskState
+from maeil.testing import answers
+from maeil.testing.contract import Contract
+from maeil.testing.sampling import ActionSampler
+from maeil.world import Controller, Transition, World
+
+PATIENCE = 3
+"""Actions of an agent that may end in one state of the world before it is given its idle action."""
+
+SAMPLES = 3
+"""Actions drawn of each kind to be written as JSON and read back."""
+
+ATTEMPTS = 5
+"""Plans drawn for an agent until `check_plan` has nothing against one; then it idles."""
+
+IDLE_LASTS = "idle can always begin, and lasts a step"
+
+Record = list[tuple[str, str]]
+"""What was asked and what came back, in order."""
+
+
+def check_world(
+    world: World, *, actions: Sequence[SymbolicAction] = (), seeds: Sequence[int] = (0, 1), steps: int = 50
+) -> None:
+    """Check that a world keeps its contract, in the spirit of PettingZoo's `parallel_api_test`.
+
+    Plans are drawn from the schemas of the vocabulary and carried out as the loop does it. Each episode is run twice,
+    with others in between, and once more by its joint actions alone, as a replay does.
+
+    Args:
+        world: any world; it is reset many times.
+        actions: examples of the actions whose values a schema does not tell (the name of a place, say); the plans
+            choose from them. Others are drawn.
+        seeds: of the boards.
+        steps: of an episode, at most.
+
+    Raises:
+        BrokenContract: a rule does not hold; the message names the rule, the seed, the step, and what was found.
+        ValueError: an action can neither be drawn nor chosen from examples.
+    """
+    contract = Contract(f"world {getattr(world, 'name', world)!r}")
+    _check_names(contract, world)
+    sampler = ActionSampler(world.vocabulary, actions)
+    _check_vocabulary(contract, world, sampler)
+    episodes = []
+    for seed in seeds:
+        _check_first_states(contract, world, seed)
+        episodes.append(_Episode(contract, world, sampler, seed).play(steps))
+    for first in episodes:
+        again = _Episode(contract, world, sampler, first.seed).play(steps)
+        contract.place = f"world {world.name!r}, seed {first.seed}"
+        contract.compare(first.record, again.record, "the same seed and plans give the same episode")
+        frames = _replay(contract, world, first)
+        contract.compare(first.frames, frames, "seed and joint actions alone give the episode back")
+
+
+def _check_names(contract: Contract, world: World) -> None:
+    contract.require(isinstance(world.name, str) and world.name != "", "name is the name of the world", world.name)
+    agents = world.agents
+    named = isinstance(agents, tuple) and all(isinstance(name, str) and name for name in agents)
+    contract.require(named and len(set(agents)) == len(agents) > 0, "agents is a tuple of different names", agents)
+
+
+def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) -> None:
+    contract.require(world.idle in world.vocabulary, "idle is an action of the vocabulary", world.idle)
+    rng = Random(0)
+    drawn = [sampler.action(model, rng) for model in world.vocabulary for _ in range(SAMPLES)]
+    for action in (world.idle, *drawn):
+        try:
+            read: object = world.vocabulary.parse(action.model_dump(mode="json"))
+        except InvalidThought as error:
+            read = error
+        contract.require(read == action, "the vocabulary reads an action back from its JSON", f"{action!r} as {read!r}")
+
+
+def _check_first_states(contract: Contract, world: World, seed: int) -> None:
+    """Check that the first call of `constraints` after a reset does not depend on those before it."""
+    found = []
+    for _ in range(2):
+        contract.place = f"world {world.name!r}, seed {seed}"
+        world.reset(seed)
+        controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
+        for controller in controllers:
+            end = controller.status()
+            contract.require(end is None, IDLE_LASTS, f"{end} before its step")
+        joint = [controller.act() for controller in controllers]
+        found.append(list(world.constraints(joint)))
+        for controller in controllers:
+            controller.close()
+    rule = "constraints() returns every active task at its first call after a reset"
+    contract.require(found[0] == found[1], rule, f"{found[0]} after the first reset, {found[1]} after the second")
+
+
+class _Episode:
+    """An episode of drawn plans.
+
+    Attributes:
+        seed: of the board and of the plans.
+        joints: the joint actions.
+        record: everything that the world has said.
+        frames: what a replay has to give back.
+    """
+
+    def __init__(self, contract: Contract, world: World, sampler: ActionSampler, seed: int) -> None:
+        self.seed = seed
+        self.joints: list[list[int]] = []
+        self.record: Record = []
+        self.frames: Record = []
+        self._contract = contract
+        self._world = world
+        self._sampler = sampler
+        self._rng = Random(seed)
+        self._agents = range(len(world.agents))
+        self._plans: list[deque[SymbolicAction]] = [deque() for _ in self._agents]
+        self._running: list[Controller | None] = [None] * len(world.agents)
+        self._idling: set[int] = set()
+        self._active: dict[Task, TaskState] = {}
+        self._goals: int | None = None
+
+    def play(self, steps: int) -> _Episode:
+        """Play the episode, to its end or for so many steps, and check all on the way."""
+        contract, world = self._contract, self._world
+        self._at(0)
+        board = world.reset(self.seed)
+        contract.require(isinstance(board, Mapping), "reset() returns the board as a record", board)
+        self.frames.append(("reset()", contract.json(board, "the board")))
+        self.frames += _frame(contract, world, 0)
+        for t in range(steps):
+            self._at(t)
+            self._ask()
+            self._settle()
+            joint = self._act()
+            self._take_constraints(joint)
+            self.joints.append(joint)
+            transition = world.step(joint)
+            self._at(t + 1)
+            written = answers.check_transition(contract, transition, len(self._agents), self._active)
+            self.record.append((f"step {t}: step()", written))
+            self.frames += _step(contract, t, joint, world, transition)
+            if transition.terminated:
+                progress = world.progress()
+                finished = progress.reached == progress.goals
+                contract.require(finished, "a terminated world has reached all its goals", progress)
+            if transition.terminated or transition.truncated:
+                break
+        self._close()
+        self._look()
+        frames = {value for what, value in self.frames if what.endswith("canvas()")}
+        contract.require(len(frames) <= 1, "canvas() stays as it is until the next reset", sorted(frames)[:2])
+        self.record += self.frames
+        return self
+
+    def _at(self, t: int) -> None:
+        self._contract.place = f"world {self._world.name!r}, seed {self.seed}, step {t}"
+
+    def _settle(self) -> None:
+        """Start and end actions until nothing changes any more, as the loop does."""
+        ended = [0 for _ in self._agents]
+        changed = True
+        while changed:
+            changed = False
+            for agent in self._agents:
+                self._start(agent, tired=ended[agent] >= PATIENCE)
+            for agent, controller in enumerate(self._running):
+                assert controller is not None
+                end = controller.status()
+                answers.check_end(self._contract, end)
+                if end is not None:
+                    self._contract.require(agent not in self._idling, IDLE_LASTS, f"{end} before its step")
+                    self._end(agent, controller)
+                    if end.status is not ActionStatus.SUCCESS:
+                        self._plans[agent].clear()
+                    ended[agent] += 1
+                    changed = True
+
+    def _start(self, agent: int, *, tired: bool) -> None:
+        """Start the next action of an agent that has none."""
+        if self._running[agent] is not None:
+            return
+        if tired:
+            self._plans[agent].clear()
+        elif not self._plans[agent]:
+            self._plans[agent].extend(self._draw_plan(agent).actions)
+        action = self._plans[agent].popleft() if self._plans[agent] else self._world.idle
+        if action == self._world.idle:
+            self._idling.add(agent)
+        self._running[agent] = self._world.start_action(agent, action)
+        self.record.append((f"{self._contract.place}: agent {agent}", str(action)))
+
+    def _draw_plan(self, agent: int) -> Plan:
+        for _ in range(ATTEMPTS):
+            plan = self._sampler.plan(self._rng)
+            reasons = self._world.check_plan(agent, plan)
+            answers.check_reasons(self._contract, reasons)
+            again = self._world.check_plan(agent, plan)
+            self._contract.require(reasons == again, "check_plan() answers the same twice", f"{reasons} and {again}")
+            if not reasons:
+                return plan
+        return Plan((self._world.idle,))
+
+    def _act(self) -> list[int]:
+        joint = []
+        self._idling.clear()
+        for controller in self._running:
+            assert controller is not None
+            primitive = controller.act()
+            self._contract.require_type(primitive, int, "act() of a controller returns a primitive, a whole number")
+            joint.append(primitive)
+        return joint
+
+    def _ask(self) -> None:
+        """Ask all that can be asked before a decision, and see that nothing changes by it."""
+        contract, world = self._contract, self._world
+        seen = self._look()
+        contract.compare(seen, self._look(), "to observe, to measure and to draw changes nothing")
+        for agent in self._agents:
+            reasons = world.check_plan(agent, Plan((world.idle,)))
+            answers.check_reasons(contract, reasons)
+            contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
+            world.check_plan(agent, self._sampler.plan(Random(len(self.joints))))
+        contract.compare(seen, self._look(), "check_plan() changes nothing")
+        self.record += seen
+
+    def _take_constraints(self, joint: list[int]) -> None:
+        """Take in what has changed of the tasks, and see that nothing else does by it."""
+        contract, world = self._contract, self._world
+        seen = self._look()
+        states = list(world.constraints(joint))
+        for state in states:
+            answers.check_state(contract, state, len(self._agents), self._active)
+            if state.threshold:
+                self._active[state.task] = state
+            else:
+                del self._active[state.task]
+        again = list(world.constraints(joint))
+        contract.require(not again, "constraints() returns only tasks that have changed", again)
+        contract.compare(seen, self._look(), "constraints() changes nothing in the world")
+        self.record.append((f"{contract.place}: constraints()", contract.json(states, "constraints()")))
+
+    def _look(self) -> Record:
+        """Return all that can be seen of the world as it is."""
+        contract, world, t = self._contract, self._world, len(self.joints)
+        whole = answers.check_observation(contract, "global_observation()", world.global_observation())
+        seen = [("global_observation()", whole)]
+        for agent in self._agents:
+            what = f"observe({agent})"
+            seen.append((what, answers.check_observation(contract, what, world.observe(agent))))
+            for other in self._agents[:agent]:
+                there, back = world.distance(agent, other), world.distance(other, agent)
+                seen.append((f"distance({agent}, {other})", answers.check_distance(contract, there, back)))
+        progress = answers.check_progress(contract, world.progress(), self._goals)
+        self._goals = progress.goals
+        return [(f"step {t}: {what}", value) for what, value in seen] + _frame(contract, world, t)
+
+    def _end(self, agent: int, controller: Controller) -> None:
+        controller.close()
+        self._running[agent] = None
+
+    def _close(self) -> None:
+        """Let all that still runs end with the episode: asked once more, and closed."""
+        for agent, controller in enumerate(self._running):
+            if controller is not None:
+                answers.check_end(self._contract, controller.status())
+                self._end(agent, controller)
+
+
+def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
+    """Return the frames of an episode that is run by its joint actions alone."""
+    frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *_frame(contract, world, 0)]
+    for t, joint in enumerate(episode.joints):
+        frames += _step(contract, t, joint, world, world.step(joint))
+    return frames
+
+
+def _step(contract: Contract, t: int, joint: Sequence[int], world: World, transition: Transition) -> Record:
+    """Return what a step did, and how the world looks after it."""
+    ends = transition.terminated, transition.truncated
+    told = contract.json([transition.reward, transition.outcomes, ends], "step()")
+    if isinstance(world, Drawable):
+        names = [world.primitive_name(primitive) for primitive in joint]
+        named = all(isinstance(name, str) and name for name in names)
+        contract.require(named, "primitive_name() names every primitive", names)
+    return [(f"step {t}: step()", told), *_frame(contract, world, t + 1)]
+
+
+def _frame(contract: Contract, world: World, t: int) -> Record:
+    """Return how the world looks to people."""
+    text = world.ansi()
+    contract.require(isinstance(text, str) and text != "", "ansi() draws the world as text", text)
+    seen = [("progress()", contract.json(world.progress(), "progress()")), ("ansi()", text)]
+    if isinstance(world, Drawable):
+        canvas = world.canvas()
+        seen.append(("canvas()", contract.json(canvas, "canvas()")))
+        seen.append(("draw()", answers.check_drawing(contract, canvas, world.draw(), len(world.agents))))
+    return [(f"step {t}: {what}", value) for what, value in seen]

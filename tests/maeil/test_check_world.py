@@ -1,0 +1,236 @@
+"""`check_world` accepts a world that keeps the contract, and names the rule that a broken one breaks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from pydantic import Field, field_serializer
+
+from maeil import ActionEnd, ActionStatus, Attempt, Plan, Progress, SymbolicAction, Task, TaskState, Vocabulary
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind
+from maeil.testing import BrokenContract, check_world
+from tests.maeil.corridor import Corridor, CorridorView, Rest, Walk, Walker
+
+
+class Team(Corridor):
+    """The corridor, with the one task that all go on at once, and with a picture."""
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        self.told: TaskState | None = None
+        return super().reset(seed)
+
+    def state(self, joint: Sequence[int]) -> TaskState | None:
+        n = len(self.agents)
+        here, moving = (cell < self.length for cell in self.cells), map(bool, joint)
+        both = [pair for pair in zip(here, moving, strict=True) if any(pair)]
+        if all(cell == self.length for cell in self.cells):
+            return None
+        return TaskState(
+            Task("go", "on"), n, sum(h for h, _ in both), sum(m for _, m in both), n, sum(map(all, both)), True
+        )
+
+    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+        state, before = self.state(joint), self.told
+        self.told = state
+        if state == before:
+            return ()
+        return (state,) if state is not None else (replace(before, threshold=0),)
+
+    def step(self, joint: Sequence[int]) -> Any:
+        attempts = (Attempt(Task("go", "on"), (0,), succeeded=False),) if any(joint) else ()
+        return replace(super().step(joint), attempts=attempts)
+
+    def canvas(self) -> Canvas:
+        return Canvas(self.length + 1, len(self.agents), (MarkKind("walker", "#000000", "#ffffff"),))
+
+    def draw(self) -> Drawing:
+        return Drawing(b"", {name: Mark(0, self.cells[i], i, agent=i) for i, name in enumerate(self.agents)})
+
+    def primitive_name(self, primitive: int) -> str:
+        return ("rest", "walk")[primitive]
+
+
+def mutant(rule: str, **changes: Any) -> Any:
+    """A world with some members changed, and a part of the rule that it breaks then."""
+    (name,) = set(changes) - {"state", "reset"} or set(changes)
+    number = next(_NUMBERS)
+    return pytest.param(type("Mutant", (Team,), changes), rule, id=f"{number}-{name}")
+
+
+_NUMBERS = itertools.count(1)
+_CLOCK = itertools.count()
+
+
+class Lossy(SymbolicAction):
+    action: Literal["lossy"] = "lossy"
+    steps: int = Field(default=1, ge=0)
+
+    @field_serializer("steps")
+    def _more(self, steps: int) -> int:
+        return steps + 1
+
+
+class Hasty(Walker):
+    def status(self) -> ActionEnd | None:
+        return ActionEnd(ActionStatus.SUCCESS)
+
+
+class Speechless(Walker):
+    def status(self) -> Any:
+        return "done" if self.ticks else None
+
+
+class Unreasonable(Walker):
+    def status(self) -> ActionEnd | None:
+        return ActionEnd(ActionStatus.FAILED) if self.ticks else None
+
+
+class Numeric(Walker):
+    def act(self) -> Any:
+        return np.int64(super().act())
+
+
+def controlled(kind: type[Walker]) -> Any:
+    return lambda self, agent, action: kind(int(isinstance(action, Walk)), action.steps)
+
+
+def undecided(self: Team, agent: int, plan: Plan) -> tuple[str, ...]:
+    return () if plan.actions == (self.idle,) else (f"call {next(_CLOCK)}",)
+
+
+def leaping(self: Team, agent: int, action: SymbolicAction) -> Walker:
+    """A controller that moves its agent without a primitive."""
+    self.cells[agent] = self.length
+    return Walker(0, 1)
+
+
+def stepped(**changes: Any) -> Any:
+    return lambda self, joint: replace(Corridor.step(self, joint), **changes)
+
+
+def late_noise(self: Team, joint: Sequence[int]) -> Any:
+    taken = Corridor.step(self, joint)
+    return replace(taken, reward=taken.reward + next(_CLOCK)) if self.t > 8 else taken
+
+
+def moving(method: str) -> Any:
+    """A method that moves an agent when it is asked."""
+
+    def asked(self: Team, *arguments: Any) -> Any:
+        self.cells[0] = min(self.cells[0] + 1, self.length)
+        return getattr(Team, method)(self, *arguments)
+
+    return asked
+
+
+def kept(self: Team, seed: int) -> Mapping[str, Any]:
+    """A reset that forgets to forget what has been told."""
+    told = getattr(self, "told", None)
+    board = Team.reset(self, seed)
+    self.told = told
+    return board
+
+
+def counted(**changes: Any) -> Any:
+    """Constraints with one number changed."""
+
+    def state(self: Team, joint: Sequence[int]) -> TaskState | None:
+        found = Team.state(self, joint)
+        return replace(found, **changes) if found is not None else None
+
+    return state
+
+
+MUTANTS = [
+    mutant("agents is a tuple of different names", __init__=lambda self: setattr(self, "agents", ("a", "a"))),
+    mutant("idle is an action of the vocabulary", vocabulary=Vocabulary(Walk)),
+    mutant("the vocabulary reads an action back", vocabulary=Vocabulary(Walk, Rest, Lossy)),
+    mutant("the board is JSON-ready", reset=lambda self, seed: {**Team.reset(self, seed), "cells": np.zeros(2)}),
+    mutant("the same seed and plans", reset=lambda self, seed: {**Team.reset(self, seed), "age": next(_CLOCK)}),
+    mutant("the same seed and plans", step=late_noise),
+    mutant("the observation is JSON-ready", observe=lambda self, agent: CorridorView(np.int64(0))),
+    mutant("reads as text()", global_observation=lambda self: {"cells": self.cells}),
+    mutant("changes nothing", observe=moving("observe")),
+    mutant("changes nothing", global_observation=moving("global_observation")),
+    mutant("check_plan() changes nothing", check_plan=moving("check_plan")),
+    mutant("check_plan() returns a tuple of reasons", check_plan=lambda self, agent, plan: "too far"),
+    mutant("check_plan() answers the same twice", check_plan=undecided),
+    mutant("against idle", check_plan=lambda self, agent, plan: ("too lazy",)),
+    mutant("idle can always begin", start_action=controlled(Hasty)),
+    mutant("returns None or an ActionEnd", start_action=controlled(Speechless)),
+    mutant("has a reason", start_action=controlled(Unreasonable)),
+    mutant("returns a primitive", start_action=controlled(Numeric)),
+    mutant("seed and joint actions alone", start_action=leaping),
+    mutant("step() returns a Transition", step=lambda self, joint: (Corridor.step(self, joint), 0.0)),
+    mutant("'what' as its first key", step=stepped(outcomes=({"agent": 0, "what": "arrival"},))),
+    mutant("the reward is finite", step=stepped(reward=float("nan"))),
+    mutant("the reward is a number", step=stepped(reward=np.float32(1))),
+    mutant("terminated is True or False", step=stepped(terminated=np.bool_(False))),
+    mutant("the agents of an attempt", step=stepped(attempts=(Attempt(Task("go", "on"), (1, 0), True),))),
+    mutant("a failed attempt", step=stepped(attempts=(Attempt(Task("go", "up"), (0,), False),))),
+    mutant("has reached all its goals", step=stepped(terminated=True)),
+    mutant("at its first call after a reset", reset=kept),
+    mutant("only tasks that have changed", constraints=lambda self, joint: (Team.state(self, joint),)),
+    mutant("ends a task that was active", state=counted(threshold=0)),
+    mutant("counts agents of the team", state=counted(participation=3)),
+    mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
+    mutant("constraints() changes nothing", constraints=moving("constraints")),
+    mutant("distance() is the same there and back", distance=lambda self, agent, other: max(agent - other, 0)),
+    mutant("distance() is finite", distance=lambda self, agent, other: -1.0),
+    mutant("reached is from 0 to goals", progress=lambda self: Progress(3, 2, 0.0)),
+    mutant("goals stay the same", progress=lambda self: Progress(0, 2 + self.t, 0.0)),
+    mutant("the score is finite", progress=lambda self: Progress(0, 2, float("inf"))),
+    mutant("ansi() draws", ansi=lambda self: ""),
+    mutant("canvas() stays as it is", canvas=lambda self: replace(Team.canvas(self), margin=self.t)),
+    mutant("by their index in canvas()", draw=lambda self: Drawing(b"", {"wall": Mark(1, 0, 0)})),
+    mutant("a kind for each cell", draw=lambda self: Drawing(b"\0", {})),
+    mutant("marks an agent by its index, once", draw=lambda self: Drawing(b"", {"?": Mark(0, 0, 0, agent=2)})),
+    mutant("changes nothing", draw=moving("draw")),
+    mutant("primitive_name() names every primitive", primitive_name=lambda self, primitive: ""),
+]
+
+
+@pytest.mark.parametrize("world", [Corridor(), Corridor(agents=1), Team(), Team(agents=3, length=2, max_steps=4)])
+def test_a_world_that_keeps_the_contract_passes(world: Corridor) -> None:
+    check_world(world)
+    assert world.controllers
+    assert all(controller.closed == 1 for controller in world.controllers), "each is closed once"
+
+
+@pytest.mark.parametrize(("broken", "rule"), MUTANTS)
+def test_the_rule_that_is_broken_is_named(broken: type[Team], rule: str) -> None:
+    with pytest.raises(BrokenContract) as caught:
+        check_world(broken())
+    assert rule in caught.value.rule
+    assert "world 'corridor'" in str(caught.value)
+
+
+def test_the_message_shows_the_place_and_the_first_difference() -> None:
+    class Drifting(Team):
+        def ansi(self) -> str:
+            return f"{super().ansi()} {next(_CLOCK)}"
+
+    with pytest.raises(BrokenContract, match=r"seed 0, step 0: .* changes nothing; found: step 0: ansi\(\) was '0 0"):
+        check_world(Drifting())
+
+
+class Jump(SymbolicAction):
+    action: Literal["jump"] = "jump"
+    to: str = Field(pattern="^cell [0-9]$")
+
+
+def test_an_action_that_cannot_be_drawn_is_asked_for() -> None:
+    class Jumping(Corridor):
+        vocabulary = Vocabulary(Walk, Rest, Jump)
+
+        def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
+            return tuple("no jumps" for action in plan.actions if isinstance(action, Jump))
+
+    with pytest.raises(ValueError, match="no 'jump' can be drawn from its schema: give check_world some as `actions`"):
+        check_world(Jumping())
+    check_world(Jumping(), actions=[Jump(to="cell 3")])

@@ -1,0 +1,39 @@
+"""Every world that can be chosen keeps the contract of the loop, with every kind of rule that its options offer."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from llamac_env import Colour
+from llamac_env import Move as MoveBox
+from maeil.testing import check_world
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import worlds
+
+ENVS = Path(__file__).resolve().parents[1] / "configs" / "env"
+PLACES = ("square[0.5, 1.5]", "square[1.5, 0.5]", "position[0.0, 1.0]", "position[1.0, 1.0]")
+MOVES = [
+    *(MoveBox(box=f"box_{colour}", to=place) for colour, place in product(Colour, PLACES)),
+    *(MoveBox(box=f"box_{colour}", to=f"target_{colour}") for colour in Colour),
+]
+"""Moves of grid transportation: the schema of `move` does not tell the names of the places."""
+OPTIONS = [
+    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml"))),
+    "env=cube env.vocabulary=emcoop env.reward=progress",
+    "env=cube n=1 env.reward=alignment",
+    "env=crafter_coop n=3 env.level=hard env.goal=collect:wood env.oracle_map=true",
+    "env=crafter_coop n=2 max_steps=5 env.switches={mobs:false}",
+    "env=transport env.boards=frozen",
+    "env=transport_hard n=8 env.entry_rule=start_empty",
+    "env=squeeze n=1 env.rho=null max_steps=3",
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_world_keeps_the_contract(options: str) -> None:
+    values = Cell.compose(["max_steps=20", *options.split()]).configuration.env
+    world = worlds.get(values.name).build(values)
+    check_world(world, actions=MOVES if "transport" in options else (), steps=8 if "crafter" in options else 25)
