@@ -733,40 +733,6 @@ def serve_simulated(
     serve(overrides or [], port, faults or [], latency, typer.echo)
 
 
-@app.command()
-def bench(
-    world: Annotated[str, typer.Argument(help="The world to measure.")],
-    *,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A trial that shows that all of it runs.", show_default=False)
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="The folder for results; runs/bench-WORLD-TIME.", show_default=False),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Measure the speed of a world: a table, JSON and figures.
-
-    It takes some minutes. Nothing else should run on the machine.
-
-    \b
-    Examples:
-      quorum bench cube
-      quorum bench cube --quick
-      quorum bench cube --json --out my_bench > bench.json
-    """
-    from importlib import import_module
-
-    from quorum.experiments.bench import BENCHES
-    from quorum.experiments.common.errors import UserError, choices_hint
-
-    if world not in BENCHES:
-        raise UserError(f"bench: there is no benchmark of {world!r}", choices_hint(world, "Benchmarks", BENCHES))
-    import_module(f"quorum.experiments.bench.{world}").main(out, quick=quick, as_json=as_json, quiet=quiet)
-
-
 def _print_json(data: object) -> None:
     import json
 

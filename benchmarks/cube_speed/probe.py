@@ -1,6 +1,6 @@
 """One environment in a process of its own: prints `ready` after the first step, then its memory and CPU as JSON.
 
-python -m quorum.experiments.bench.probe N SECONDS
+python -m benchmarks.cube_speed.probe N SECONDS
 """
 
 from __future__ import annotations

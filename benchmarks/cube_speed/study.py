@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from quorum.experiments.bench.cube_parts import action_names, stepping, tick_seconds
-from quorum.experiments.bench.cube_published import ACTION_SIZES, STEP_SECONDS
-from quorum.experiments.bench.cube_rows import probe
-from quorum.experiments.bench.measure import Progress, medians, seconds_per_call
+from benchmarks.cube_speed.measure import Progress, medians, seconds_per_call
+from benchmarks.cube_speed.parts import action_names, stepping, tick_seconds
+from benchmarks.cube_speed.published import ACTION_SIZES, STEP_SECONDS
+from benchmarks.cube_speed.rows import probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Study:
     actions: tuple[ActionCost, ...]
 
     def plain(self) -> dict[str, Any]:
-        """Give the study as JSON-ready data."""
+        """Return the study as JSON-ready data."""
         return asdict(self)
 
 

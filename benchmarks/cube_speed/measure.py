@@ -70,7 +70,7 @@ class Row:
     ok: bool | None
 
     def plain(self) -> dict[str, Any]:
-        """Give the row as JSON-ready data."""
+        """Return the row as JSON-ready data."""
         return asdict(self)
 
 
@@ -104,7 +104,7 @@ def _row(subject: Subject, values: Sequence[float]) -> Row:
 
 
 def seconds_per_call(function: Callable[[], object], calls: int) -> float:
-    """Give the seconds of a call: the median over short series of calls.
+    """Return the seconds of a call: the median over short series of calls.
 
     A series is over before the system gives the core to another process, so few of them are interrupted.
 
@@ -124,7 +124,7 @@ def _mean(function: Callable[[], object], calls: int) -> float:
 
 
 def medians(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
-    """Give the median of each run, taken turn about after one to warm up."""
+    """Return the median of each run, taken turn about after one to warm up."""
     values: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):
         for name, run in runs.items():

@@ -12,8 +12,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from quorum.experiments.bench.cube_published import ACTION_SECONDS, CPU_PERCENT, MEMORY_MB, SOURCE, STEP_SECONDS
-from quorum.experiments.bench.cube_study import ActionCost, Growth, Study
+from benchmarks.cube_speed.published import ACTION_SECONDS, CPU_PERCENT, MEMORY_MB, SOURCE, STEP_SECONDS
+from benchmarks.cube_speed.study import ActionCost, Growth, Study
 
 OURS, OURS_TOO, THEIRS = "#0072B2", "#56B4E9", "#D55E00"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8c6d31", "#7f7f7f", "#b2182b")

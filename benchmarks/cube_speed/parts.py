@@ -26,7 +26,7 @@ TICKS = 12
 
 
 def stepping(n: int, *, right: bool) -> Callable[[], object]:
-    """Give a function that takes one step through the PettingZoo API.
+    """Return a function that takes one step through the PettingZoo API.
 
     Args:
         n: number of agents.
@@ -63,7 +63,7 @@ class ActionBench:
     actors: Sequence[int]
 
     def ticks(self, episodes: int) -> list[float]:
-        """Give the seconds that the actors' controllers take together (status and act), of each tick."""
+        """Return the seconds that the actors' controllers take together (status and act), of each tick."""
         return [seconds for _ in range(episodes) for seconds in self._episode()]
 
     def _episode(self) -> list[float]:
@@ -95,7 +95,7 @@ class ActionBench:
 
 
 def action_names() -> tuple[str, ...]:
-    """Give the names of the symbolic actions of both vocabularies."""
+    """Return the names of the symbolic actions of both vocabularies."""
     names = [name for vocabulary in ("cube", "emcoop") for name in _world(1, vocabulary).vocabulary.names]
     return tuple(dict.fromkeys(names))
 
@@ -139,5 +139,5 @@ def _configuration(n: int, vocabulary: str) -> ComponentConfig:
 
 
 def tick_seconds(name: str, n: int, *, team: bool, episodes: int) -> float:
-    """Give the median seconds of a tick of an action."""
+    """Return the median seconds of a tick of an action."""
     return median(action_bench(name, n, team=team).ticks(episodes))

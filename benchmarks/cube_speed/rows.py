@@ -14,12 +14,12 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.cube_speed.measure import Run, Subject, seconds_per_call
+from benchmarks.cube_speed.parts import ENDLESS, action_bench, stepping
+from benchmarks.cube_speed.published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
 from cube_env import CubeEnv, CubeVecEnv
 from maeil.trace import Stamped
 from maeil.trace.events import StepTaken
-from quorum.experiments.bench.cube_parts import ENDLESS, action_bench, stepping
-from quorum.experiments.bench.cube_published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
-from quorum.experiments.bench.measure import Run, Subject, seconds_per_call
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
@@ -30,7 +30,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def subjects(*, quick: bool) -> list[Subject]:
-    """Give what the table measures; `quick` with few calls and small teams, to see that all of it runs."""
+    """Return what the table measures; `quick` with few calls and small teams, to see that all of it runs."""
     scale = 1 if quick else 20
     large = 8 if quick else 256
     found = [_step(n, scale, right=right) for n in STEP_TARGETS if n <= large for right in (False, True)]
@@ -61,7 +61,7 @@ def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
         Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent`.
     """
     path = os.pathsep.join([str(_ROOT), *(entry for entry in sys.path if entry)])
-    command = [sys.executable, "-m", "quorum.experiments.bench.probe", str(n), str(seconds)]
+    command = [sys.executable, "-m", "benchmarks.cube_speed.probe", str(n), str(seconds)]
     begin = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) as child:
         assert child.stdout is not None
