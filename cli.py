@@ -508,16 +508,16 @@ def replay(
     from rich.console import Console
 
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.replay.command import ReplayRequest, replay_out
+    from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     load_plugins(plugin or [])
     runs = [run] if other is None else [run, other]
-    asked = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
     try:
-        told = replay_out(asked, Console(), quiet=quiet)
+        messages = run_replay(request, Console(), quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    for line in told:
+    for line in messages:
         typer.echo(line, err=True)
 
 

@@ -25,6 +25,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from quorum.experiments.common.errors import UserError, choices_hint
+from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 from quorum.experiments.results.published import Published
@@ -87,7 +88,7 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     try:
         raw = yaml.load(files[name].read_text(encoding="utf-8"), Loader=_Loader)
     except (yaml.YAMLError, OSError, UnicodeError) as error:
-        raise UserError(f"{files[name]}: {_reason(error)}") from error
+        raise UserError(f"{files[name]}: {yaml_problem(error)}") from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
         file = _File.model_validate(values)
@@ -117,10 +118,3 @@ def _map(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark
-        return f"{error.problem}" + (f" (line {mark.line + 1})" if mark is not None else "")
-    return str(error)

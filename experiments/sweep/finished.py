@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.episode.models import CALLS
+from quorum.experiments.results.run_folder import DamagedFile, RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +66,26 @@ class Done:
 
 def read_done(folder: Path) -> Done | None:
     """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
+    files = RunFolder(folder)
     try:
-        meta = orjson.loads((folder / "meta.json").read_bytes())
-        if not isinstance(meta["outcome"], str):
+        meta = files.meta()
+        if meta.outcome is None or meta.end is None:
             return None
-        reason = str((meta["error"] or {}).get("message") or meta["reason"])
-        simulated = meta.get("simulated") is True
-        return Done(
-            folder.name, meta["outcome"], reason, _seconds(meta), _spent(folder), simulated, CodeVersion.of(meta)
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
+        reason = meta.error.message if meta.error is not None else meta.reason
+        return Done(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
+    except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _seconds(meta: Mapping[str, Any]) -> float:
-    begin, end = (datetime.fromisoformat(meta[key]) for key in ("start", "end"))
-    return (end - begin).total_seconds()
-
-
-def _spent(folder: Path) -> Spent:
+def _spent(files: RunFolder) -> Spent:
     """Add the calls of an episode up; they stand in its metrics, or, where it failed, only in the calls themselves."""
-    if not (folder / CALLS).exists():
+    if not (files.path / CALLS).exists():
         return Spent()
     try:
-        metrics = orjson.loads((folder / "metrics.json").read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return sum(_calls(folder / CALLS), Spent())
+        metrics = files.metrics()
+    except DamagedFile:
+        return sum(_calls(files.path / CALLS), Spent())
     calls, usd = int(metrics["model.calls"] or 0), metrics["model.usd"]
     tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     return Spent(calls, tokens, usd or 0.0, calls if usd is None else 0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from quorum.experiments.common.errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results import Row, read_results
-from quorum.experiments.results.run_folder import is_run
-from quorum.experiments.results.table import factor_columns, metric_columns
+from quorum.experiments.results.results_csv import factor_columns, metric_columns
+from quorum.experiments.results.run_folder import runs_inside
+from quorum.experiments.viewer import contract
 
 FIRST = (
     "outcome.completion",
@@ -25,22 +25,24 @@ FIRST = (
 """The metrics that are shown at first; the others can be chosen."""
 
 
-def table(folder: Path) -> dict[str, Any]:
-    """Give the runs of a folder as JSON-ready lines; those that cannot be read are named among the problems."""
+def sweep_table(folder: Path) -> contract.SweepTable:
+    """Return the runs of a folder, a line each; those that cannot be read are named among the problems."""
+    name, missing = folder.name, 0
+    rows: Sequence[Row] = ()
     try:
-        found = read_results(folder)
+        found = read_results(folder, follow_links=False)
     except UserError as error:
-        rows: Sequence[Row] = ()
-        head: dict[str, Any] = {"name": folder.name, "problems": [error.message], "missing": 0}
+        problems = [error.message]
     else:
-        rows = found.rows
+        rows, missing = found.rows, len(found.missing)
         problems = [f"{item.name}: {item.reason}" for item in found.damaged]
-        name = found.sweep.name if found.sweep is not None else folder.name
-        head = {"name": name, "problems": problems, "missing": len(found.missing)}
+        name = found.sweep.name if found.sweep is not None else name
     varying = _varying(rows)
     arms = ["arm"] if any(row.arm for row in rows) else []
     return {
-        **head,
+        "name": name,
+        "problems": problems,
+        "missing": missing,
         "simulated": any(row.simulated for row in rows),
         "factors": [*arms, *varying],
         "metrics": metric_columns(rows),
@@ -50,7 +52,7 @@ def table(folder: Path) -> dict[str, Any]:
 
 
 def _varying(rows: Sequence[Row]) -> list[str]:
-    """Give the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
+    """Return the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
     found: dict[tuple[str, ...], str] = {}
     for key in factor_columns(rows):
         values = tuple(repr(row.factors.get(key)) for row in rows)
@@ -59,7 +61,7 @@ def _varying(rows: Sequence[Row]) -> list[str]:
     return list(found.values())
 
 
-def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[contract.RunLine]:
     for row in rows:
         yield {
             "run": row.name,
@@ -67,13 +69,13 @@ def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> 
             "simulated": row.simulated,
             "remark": row.error or row.reason,
             "factors": [*([row.arm or ""] if arms else []), *(row.factors.get(key) for key in varying)],
-            "metrics": dict(row.metrics),
+            "metrics": row.metrics,
         }
 
 
-def _others(folder: Path, known: set[str]) -> Iterator[dict[str, Any]]:
-    """Give the runs that have no results: under way, killed, damaged, or repeated."""
-    for path in sorted(folder.iterdir()):
-        if path.name not in known and not path.is_symlink() and path.is_dir() and is_run(path):
+def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
+    """Return the runs that have no results: under way, killed, damaged, or repeated."""
+    for path in runs_inside(folder, follow_links=False):
+        if path.name not in known:
             outcome = "unfinished" if PARTIAL in path.name else "not counted"
             yield {"run": path.name, "outcome": outcome, "simulated": False, "remark": "", "factors": [], "metrics": {}}

@@ -14,8 +14,8 @@ from quorum.experiments.replay.board import BoardPainter, board_size
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
 from quorum.experiments.replay.frames import Frame
-from quorum.experiments.replay.lettering import clipped, font, strip, two_lines
-from quorum.experiments.replay.reel import Reel
+from quorum.experiments.replay.replay import Replay
+from quorum.experiments.replay.text import clipped, font, strip, two_lines
 
 _BOARD = 480
 """Pixels along the longer edge of a board whose size is not given."""
@@ -37,11 +37,11 @@ class _Shown:
     simulated: bool
 
 
-class Page:
-    """Paints the frames of a reel.
+class FramePainter:
+    """Paints the frames of a replay.
 
     Args:
-        reel: what is shown.
+        replay: what is shown.
         canvas: of the world, the same for all its runs.
         width: of the film in pixels; None: what suits the board.
 
@@ -49,12 +49,12 @@ class Page:
         UserError: the film would be too narrow for the boards.
     """
 
-    def __init__(self, reel: Reel, canvas: Canvas, width: int | None) -> None:
+    def __init__(self, replay: Replay, canvas: Canvas, width: int | None) -> None:
         self._shown = [
             _Shown(label, run.steps, run.answering_models.simulated)
-            for run, label in zip(reel.runs, reel.labels, strict=True)
+            for run, label in zip(replay.runs, replay.labels, strict=True)
         ]
-        panels = len(reel.runs)
+        panels = len(replay.runs)
         cell = _cell(canvas) if width is None else _cell_within(canvas, (width - _GAP) // panels - _GAP)
         if cell < 1:
             columns = board_size(canvas, 1)[0]
@@ -64,7 +64,7 @@ class Page:
             )
         self._boards = BoardPainter(canvas, cell)
         self._panel = max(self._boards.size[0], _BOARD) if width is None else (width - _GAP) // panels - _GAP
-        self._talk = any(run.trace.stamped(MessageSent) for run in reel.runs)
+        self._talk = any(run.trace.stamped(MessageSent) for run in replay.runs)
         height = _GAP + _LINE + self._boards.size[1] + _GAP // 2 + _LINE * (4 if self._talk else 2) + _GAP
         wanted = panels * (self._panel + _GAP) + _GAP if width is None else width
         self.size = (wanted + wanted % 2, height + height % 2)
@@ -72,34 +72,34 @@ class Page:
 
     def paint(self, frames: Sequence[Frame[Drawing]]) -> Image.Image:
         """Paint an instant of all runs, RGB."""
-        page = Image.new("RGB", self.size, PAPER_WHITE)
+        image = Image.new("RGB", self.size, PAPER_WHITE)
         for number, (frame, shown) in enumerate(zip(frames, self._shown, strict=True)):
-            self._paint_run(page, _GAP + number * (self._panel + _GAP), frame, shown)
-        return page
+            self._paint_run(image, _GAP + number * (self._panel + _GAP), frame, shown)
+        return image
 
-    def _paint_run(self, page: Image.Image, left: int, frame: Frame[Drawing], shown: _Shown) -> None:
+    def _paint_run(self, image: Image.Image, left: int, frame: Frame[Drawing], shown: _Shown) -> None:
         top = _GAP
         badge = round(font(_TEXT, bold=True).getlength(SIMULATED)) + _GAP if shown.simulated else 0
-        self._write(page, left, top, shown.label, INK, bold=True, room=self._panel - badge)
+        self._write(image, left, top, shown.label, INK, bold=True, room=self._panel - badge)
         if shown.simulated:
-            self._write(page, left + self._panel - badge + _GAP, top, SIMULATED, WARNING, bold=True)
+            self._write(image, left + self._panel - badge + _GAP, top, SIMULATED, WARNING, bold=True)
         top += _LINE
-        page.paste(self._boards.paint(frame.picture), (left + (self._panel - self._boards.size[0]) // 2, top))
+        image.paste(self._boards.paint(frame.picture), (left + (self._panel - self._boards.size[0]) // 2, top))
         top += self._boards.size[1] + _GAP // 2
         words = caption(frame, shown.steps, frame.picture.caption)
-        self._write(page, left, top, words.count, INK, bold=True)
-        self._write(page, left, top + _LINE, words.detail, INK if frame.end else MUTED, bold=bool(frame.end))
+        self._write(image, left, top, words.count, INK, bold=True)
+        self._write(image, left, top + _LINE, words.detail, INK if frame.end else MUTED, bold=bool(frame.end))
         if self._talk:
             for number, line in enumerate(two_lines(words.said, self._panel, font(_TEXT))):
-                self._write(page, left, top + (2 + number) * _LINE, line, INK)
+                self._write(image, left, top + (2 + number) * _LINE, line, INK)
 
     def _write(
-        self, page: Image.Image, left: int, top: int, text: str, colour: Colour, *, bold: bool = False,
+        self, image: Image.Image, left: int, top: int, text: str, colour: Colour, *, bold: bool = False,
         room: int | None = None,
     ) -> None:  # fmt: skip
         face = font(_TEXT, bold=bold)
-        room = max(1, min(self._panel if room is None else room, page.width - left))
-        page.paste(strip(clipped(text, room, face), (room, _LINE), face, colour), (left, top))
+        room = max(1, min(self._panel if room is None else room, image.width - left))
+        image.paste(strip(clipped(text, room, face), (room, _LINE), face, colour), (left, top))
 
 
 def _cell(canvas: Canvas) -> int:
@@ -109,6 +109,6 @@ def _cell(canvas: Canvas) -> int:
 
 
 def _cell_within(canvas: Canvas, width: int) -> int:
-    """Give the largest cell with which a board is at most `width` pixels wide; 0 for none."""
+    """Return the largest cell with which a board is at most `width` pixels wide; 0 for none."""
     cell = max(0, int((width - 1) / (canvas.width + 2 * canvas.margin)))
     return cell if cell and board_size(canvas, cell)[0] <= width else max(0, cell - 1)

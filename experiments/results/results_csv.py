@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from maeil.metrics import GROUPS, METRICS, reproducible
 from quorum.experiments.common.files import write_whole
-from quorum.experiments.results.csv_text import csv_text
-from quorum.experiments.results.reading import read_results
+from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Results, Row, Scalar
 
 OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
@@ -70,3 +71,25 @@ def own_values(row: Row) -> tuple[Scalar, ...]:
     return (
         row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,
     )  # fmt: skip
+
+
+def csv_text(lines: Iterable[Iterable[Scalar]]) -> str:
+    """Write lines of values, so that they read the same everywhere.
+
+    Whole numbers have no point, others are in full; nothing stands for what is not defined.
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in line] for line in lines)
+    return text.getvalue()
+
+
+def _cell(value: Scalar) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float() if value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
+        case _:
+            return str(value)

@@ -19,14 +19,14 @@ _LARGEST = 26
 
 @cache
 def font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
-    """Give the typeface in a size of pixels."""
+    """Return the typeface in a size of pixels."""
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"
     return ImageFont.truetype(_FONTS / name, size, layout_engine=ImageFont.Layout.BASIC)
 
 
 @cache
 def fitting(text: str, width: float, height: float) -> ImageFont.FreeTypeFont | None:
-    """Give the largest size in which a label fits a box; None where it would not be legible."""
+    """Return the largest size in which a label fits a box; None where it would not be legible."""
     size = min(0.62 * height, _LARGEST)
     if size < _SMALLEST:
         return None

@@ -1,4 +1,4 @@
-"""One run, or two side by side: who they are, whether they go together, and their frames in step."""
+"""What is replayed: one run, or two side by side, which must be of the same board; and their frames in step."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from maeil import World
 from quorum.experiments.common.errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.replay.frames import Frame, P, frames
-from quorum.experiments.results.factors import flatten
-from quorum.experiments.results.recorded import Recorded
+from quorum.experiments.results.recorded_episode import RecordedEpisode
+from quorum.experiments.results.rows import flatten
 
-_TOLD = 4
-"""Differences between two configurations that are told."""
+_MOST_NAMED = 4
+"""Differences between two configurations that a message or a label names."""
 _SHARED = ("env.n", "env.max_steps")
-"""What `env` repeats of a common knob that is told itself, or that is no part of a board."""
+"""What `env` repeats of a common knob that is named itself, or that is no part of a board."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reel:
+class Replay:
     """Runs of one board, and the steps of them that are shown.
 
     Attributes:
@@ -32,7 +32,7 @@ class Reel:
         last: the last one, of the run that takes longest.
     """
 
-    runs: Sequence[Recorded]
+    runs: Sequence[RecordedEpisode]
     labels: Sequence[str]
     first: int
     last: int
@@ -41,7 +41,7 @@ class Reel:
         return self.last - self.first + 1
 
     def frames(self, picture: Callable[[World], P]) -> Iterator[tuple[Frame[P], ...]]:
-        """Give the frames of all runs in step; a run that is over holds its last one.
+        """Return the frames of all runs in step; a run that is over holds its last one.
 
         Raises:
             UserError: a run cannot be brought back.
@@ -59,8 +59,8 @@ def _held(track: Iterator[Frame[P]]) -> Iterator[Frame[P]]:
         yield from repeat(frame)
 
 
-def reel(runs: Sequence[Recorded], first: int, last: int | None) -> Reel:
-    """Put runs on one reel.
+def prepare_replay(runs: Sequence[RecordedEpisode], first: int, last: int | None) -> Replay:
+    """Put runs side by side.
 
     Args:
         runs: one or two.
@@ -78,10 +78,10 @@ def reel(runs: Sequence[Recorded], first: int, last: int | None) -> Reel:
         raise UserError(f"--from {first}: {which} with step {steps}")
     if last is not None and last < first:
         raise UserError(f"--to {last}: it is before --from {first}")
-    return Reel(runs, _labels(runs), first, steps if last is None else min(last, steps))
+    return Replay(runs, _labels(runs), first, steps if last is None else min(last, steps))
 
 
-def _check_same_board(one: Recorded, other: Recorded) -> None:
+def _check_same_board(one: RecordedEpisode, other: RecordedEpisode) -> None:
     if _board(one) == _board(other):
         return
     kind = (one.trace.start.world, other.trace.start.world)
@@ -92,30 +92,30 @@ def _check_same_board(one: Recorded, other: Recorded) -> None:
     differences = differences or ["the boards that their traces begin with"]
     raise UserError(
         f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
-        f"{', '.join(differences[:_TOLD])}{' ...' if len(differences) > _TOLD else ''}",
+        f"{', '.join(differences[:_MOST_NAMED])}{' ...' if len(differences) > _MOST_NAMED else ''}",
         "Side by side stand two runs of one board: the same env, n and seed.",
     )
 
 
-def _board(run: Recorded) -> bytes:
-    """Give what two runs of one board share; how long a run may take is no part of it."""
+def _board(run: RecordedEpisode) -> bytes:
+    """Return what two runs of one board share; how long a run may take is no part of it."""
     start = run.trace.start
     board = {key: value for key, value in start.board.items() if key != "max_steps"}
     return orjson.dumps([start.world, start.seed, board])
 
 
-def _labels(runs: Sequence[Recorded]) -> list[str]:
+def _labels(runs: Sequence[RecordedEpisode]) -> list[str]:
     labels = [_label(run) for run in runs]
     if len(set(labels)) == len(labels):
         return labels
-    own = [d for d in _differences(*runs) if not d[0].startswith("prompts.")][:_TOLD]
+    own = [d for d in _differences(*runs) if not d[0].startswith("prompts.")][:_MOST_NAMED]
     return [
         " · ".join([labels[0], *(f"{key}={value}" for key, value, _ in own)]),
         " · ".join([labels[1], *(f"{key}={value}" for key, _, value in own)]),
     ]
 
 
-def _label(run: Recorded) -> str:
+def _label(run: RecordedEpisode) -> str:
     start = run.trace.start
     names = [name for name in run.answering_models.models if name != "simulated"]
     minds = f"{run.name_of('agents')} ({', '.join(names)})" if names else run.name_of("agents")
@@ -125,10 +125,10 @@ def _label(run: Recorded) -> str:
     return " · ".join(sanitize(part, 80) for part in parts)
 
 
-def _differences(one: Recorded, other: Recorded) -> Iterator[tuple[str, str, str]]:
-    """Give each key that two configurations do not share, with both values; those of the top first."""
+def _differences(one: RecordedEpisode, other: RecordedEpisode) -> Iterator[tuple[str, str, str]]:
+    """Return each key that two configurations do not share, with both values; those of the top first."""
     a, b = flatten(one.configuration), flatten(other.configuration)
     for key in sorted(a.keys() | b.keys(), key=lambda key: (key.count("."), key)):
-        if key != "hash" and a.get(key) != b.get(key):
+        if a.get(key) != b.get(key):
             own, others = (sanitize(str(leaves.get(key, "none")), 40) for leaves in (a, b))
             yield sanitize(key, 60), own, others

@@ -24,7 +24,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class AccessControl:
     """Refuses what does not come from the page that was opened, and sets the headers of all answers.
 
     A foreign name in the Host header is the sign of a rebound DNS name: a page of the network that would read

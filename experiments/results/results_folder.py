@@ -6,25 +6,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError, nearest
+from quorum.experiments.common.errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
-from quorum.experiments.results.run_folder import is_run, read_run
+from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
 
 
-def read_results(folder: Path) -> Results:
+def read_results(folder: Path, *, follow_links: bool = True) -> Results:
     """Read the runs of a folder.
 
     Of several runs of one cell the last pooled one counts, else the last one: `quorum run` keeps every run that it
     makes. A cell that a sweep planned in two arms gives a row in each.
 
+    Args:
+        folder: of a sweep, or of any runs.
+        follow_links: whether links to runs, and among the files of runs, are followed.
+
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    folders = _run_folders(folder)
+    folders = _run_folders(folder, follow_links=follow_links)
     sweep = read_sweep(folder)
-    read = [read_run(path) for path in folders if PARTIAL not in path.name]
+    read = [RunFolder(path, follow_links).row() for path in folders if PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
@@ -43,17 +47,15 @@ def read_results(folder: Path) -> Results:
     )
 
 
-def _run_folders(folder: Path) -> list[Path]:
+def _run_folders(folder: Path, *, follow_links: bool) -> list[Path]:
     if not folder.exists():
-        names = sorted(path.name for path in folder.parent.glob("*") if path.is_dir()) if folder.name else []
-        raise UserError(f"{folder}: there is no such folder", nearest(folder.name, names))
+        raise no_such_folder(folder)
     try:
-        found = sorted(path for path in folder.iterdir() if path.is_dir() and is_run(path))
+        return list(runs_inside(folder, follow_links=follow_links))
     except NotADirectoryError as error:
         raise UserError(f"{folder}: it is a file; give the folder of a sweep") from error
     except OSError as error:
         raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
-    return found
 
 
 def _hint(folder: Path) -> str:
