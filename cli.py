@@ -108,7 +108,7 @@ def run(
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
-    from quorum.experiments.common.errors import UserError
+    from maeil.user_errors import UserError
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.episode.runner import Interrupted, run_cell
@@ -273,7 +273,7 @@ def metrics(
       quorum metrics runs/* --write
       quorum metrics old/trace.jsonl.gz --json
     """
-    from quorum.experiments.common.errors import UserError
+    from maeil.user_errors import UserError
     from quorum.experiments.results.recompute import recompute_all, write_metrics
 
     done, wrong = recompute_all(runs)
@@ -319,7 +319,7 @@ def results(
     """
     from rich.console import Console
 
-    from quorum.experiments.common.errors import UserError
+    from maeil.user_errors import UserError
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
 
@@ -688,7 +688,7 @@ def cache(
       quorum cache stats --json
       quorum cache clear --yes
     """
-    from quorum.experiments.common.errors import UserError, choices_hint
+    from maeil.user_errors import UserError, choices_hint
     from quorum.experiments.episode.answer_cache import clear, look
 
     if action not in ("stats", "clear"):
@@ -744,7 +744,7 @@ def main() -> None:
     try:
         app(prog_name="quorum")
     except Exception as error:
-        from quorum.experiments.common.errors import UserError
+        from maeil.user_errors import UserError
 
         if not isinstance(error, UserError):
             raise

@@ -29,7 +29,7 @@ from benchmarks.cube_speed.plots import draw
 from benchmarks.cube_speed.published import SOURCE
 from benchmarks.cube_speed.rows import subjects
 from benchmarks.cube_speed.study import Growth, Study, study
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1

@@ -162,7 +162,7 @@ def test_the_others_are_evaluated_all_the_same(quorum: Quorum, tmp_path: Path) -
 
 
 def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from quorum.experiments.common.errors import UserError
+    from maeil.user_errors import UserError
 
     folder = record(tmp_path / "run")
     (folder / "metrics.json").write_text("old")

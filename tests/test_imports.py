@@ -103,7 +103,7 @@ def test_a_file_imports_only_what_its_room_may(file: Path) -> None:
     ("path", "source"),
     [
         ("maeil/clock.py", "import cube_env"),
-        ("maeil/clock.py", "def f():\n    from quorum.experiments.common.errors import UserError"),
+        ("maeil/clock.py", "def f():\n    from maeil.user_errors import UserError"),
         ("maeil/clock.py", "from agents import heuristic"),
         ("topologies/ring.py", "from maeil.scheduler import run_episode"),
         ("topologies/ring.py", "import maeil"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 DISTRIBUTION = "quorum-harness"
 

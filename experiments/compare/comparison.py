@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, find_design

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from maeil.errors import MaeilError
 from maeil.metrics.scores import scores
 from maeil.trace import read_trace
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.compare.statistics import Estimate, estimate
 from quorum.experiments.compare.statistics.aggregates import Floats, Name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from quorum.experiments.common.errors import UserError, choices_hint, nearest
+from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import Scalar
 

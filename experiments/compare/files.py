@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.compare import formats, records
 from quorum.experiments.compare.comparison import Comparison

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from maeil.metrics import METRICS
-from quorum.experiments.common.errors import UserError, choices_hint, nearest
+from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.results import Row
 from quorum.experiments.results.results_csv import metric_columns
 

@@ -20,7 +20,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from quorum.experiments.common.errors import UserError, choices_hint, nearest
+from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from quorum.experiments.configuration.overrides import parse, single_values
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Knob, Option, knobs, options
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 

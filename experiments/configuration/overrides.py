@@ -9,7 +9,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Sweep
 from hydra.errors import HydraException
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override

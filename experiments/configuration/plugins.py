@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 
 def load_plugins(modules: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 
 if TYPE_CHECKING:
     from maeil.component import Component

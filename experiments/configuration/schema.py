@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationErr
 
 from maeil.clock import ClockUnit
 from maeil.component import ComponentConfig
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.providers.config import Operational, for_agent
 from quorum.experiments.configuration.registry import REGISTRIES, Registry, minds, providers
 from quorum.experiments.configuration.validation_errors import describe_validation_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quorum.experiments.common.errors import Withheld, choices_hint
+from maeil.user_errors import Withheld, choices_hint
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

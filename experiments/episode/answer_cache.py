@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from maeil.user_errors import UserError
 from quorum.agents.llm.cache import Cache
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.episode.models import default_cache
 
 

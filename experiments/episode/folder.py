@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 PARTIAL = ".partial-"
 """Stands between the name of a cell and a random number in the passing name of its folder."""

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 from maeil.component import ComponentConfig
+from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
 from quorum.experiments.episode.hints import hint_for

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from maeil import Seeds
 from maeil.component import ComponentConfig
+from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import LanguageModelError
@@ -24,7 +25,6 @@ from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.records import dump
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
 from quorum.experiments.configuration.registry import providers

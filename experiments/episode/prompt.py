@@ -11,8 +11,8 @@ from typing import Any
 
 from maeil.errors import EpisodeStop
 from maeil.trace import Recorder
+from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.experiments.common.errors import UserError, choices_hint
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
 from quorum.experiments.episode.runner import Parts, build, play

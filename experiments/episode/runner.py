@@ -17,8 +17,8 @@ from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, World, run_e
 from maeil.metrics import Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
+from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.experiments.common.errors import UserError, choices_hint
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import Registry, minds, topologies, worlds

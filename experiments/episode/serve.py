@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 
+from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.server import Addresses, Fault, FaultKind, run
 from quorum.agents.simulated import NAME
-from quorum.experiments.common.errors import UserError, choices_hint
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.providers.simulated import build
 from quorum.experiments.configuration.schema import validate

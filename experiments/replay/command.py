@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.replay import prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from maeil.drawing import Canvas
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.packages import load
 from quorum.experiments.replay.colours import palette

@@ -9,7 +9,7 @@ from PIL import Image
 
 from maeil.drawing import Canvas, Drawing
 from maeil.trace.events import MessageSent
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.board import BoardPainter, board_size
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour

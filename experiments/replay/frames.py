@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 from maeil import World
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace.events import MessageSent, ThoughtEnd
+from maeil.user_errors import UserError
 from maeil.world import Progress
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 

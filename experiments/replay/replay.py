@@ -9,7 +9,7 @@ from itertools import repeat
 import orjson
 
 from maeil import World
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.replay.frames import Frame, P, frames
 from quorum.experiments.results.recorded_episode import RecordedEpisode

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from maeil.metrics import Value, compute_metrics
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import read_whole_trace

@@ -15,7 +15,7 @@ from maeil import World
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
 from maeil.trace.events import EpisodeEnd, EpisodeStart, MessageSent, StepTaken, ThoughtEnd
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.configuration.schema import component_values

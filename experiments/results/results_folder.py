@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside

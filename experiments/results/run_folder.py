@@ -7,6 +7,7 @@ A folder may come from a stranger: its files are data of bounded size, and nothi
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from maeil.errors import TraceError
 from maeil.trace import Trace, read_trace
-from quorum.experiments.common.errors import UserError, nearest
+from maeil.user_errors import UserError, nearest
 from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
@@ -126,14 +127,18 @@ class RunFolder:
             linked = not self.follow_links and file.is_symlink()
             reason = "it is a link, which is not followed" if linked else error.strerror
             raise DamagedFile(self.path, name, f"not read: {reason}") from error
-        with os.fdopen(handle, "rb") as opened:
-            try:
-                data = opened.read(LARGEST + 1)
-            except OSError as error:
-                raise DamagedFile(self.path, name, f"not read: {error.strerror}") from error
-        if len(data) > LARGEST:
-            raise DamagedFile(self.path, name, f"not read: it is larger than {LARGEST >> 20} MiB")
-        return data
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise DamagedFile(self.path, name, "not read: it is no file")
+            if status.st_size > LARGEST:
+                raise DamagedFile(self.path, name, f"not read: it is larger than {LARGEST >> 20} MiB")
+            with open(handle, "rb", closefd=False) as opened:
+                return opened.read(status.st_size)
+        except OSError as error:
+            raise DamagedFile(self.path, name, f"not read: {error.strerror}") from error
+        finally:
+            os.close(handle)
 
     def _needed(self, name: str) -> bytes:
         data = self.read(name)

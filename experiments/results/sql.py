@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.results.results_csv import OWN, factor_columns, metric_columns, own_values
 from quorum.experiments.results.rows import Results, Row, Scalar

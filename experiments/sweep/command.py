@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.sweep.engines.choose import choose, split
 from quorum.experiments.sweep.estimate import Forecast, forecast

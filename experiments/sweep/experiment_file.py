@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
 from quorum.experiments.configuration.validation_errors import describe_validation_errors

@@ -72,7 +72,7 @@ def read_done(folder: Path) -> Done | None:
         if meta.outcome is None or meta.end is None:
             return None
         seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
-        reason = meta.error.message if meta.error is not None else meta.reason
+        reason = (meta.error.message if meta.error is not None else "") or meta.reason
         return Done(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
     except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         return None

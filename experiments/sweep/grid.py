@@ -10,7 +10,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import Glob, Override, ValueType
 
-from quorum.experiments.common.errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.compose import Session
 from quorum.experiments.configuration.overrides import parse
 

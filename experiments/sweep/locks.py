@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 
 _COMMAND = ".lock"
 _WORKERS = ".workers"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import orjson
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.episode.folder import PARTIAL, Unwritable
 from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep

@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.viewer.library import Library
 

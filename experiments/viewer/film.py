@@ -13,8 +13,8 @@ from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.errors import ReplayMismatch
 from maeil.trace import Stamped, Trace, replay
 from maeil.trace.events import StepTaken
+from maeil.user_errors import UserError
 from maeil.world import World
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import DamagedFile, RunFolder
 from quorum.experiments.viewer import contract

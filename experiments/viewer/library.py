@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.results.run_folder import is_run, runs_inside
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_csv import factor_columns, metric_columns

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.common.errors import Withheld
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
 Client = TypeVar("Client")

@@ -10,8 +10,8 @@ import yaml
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
+from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import session
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Stuck, SweepJob
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Started, Stuck, SweepJob, Traffic
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out

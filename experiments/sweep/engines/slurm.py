@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.episode.folder import PARTIAL
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Shard, Started, Stuck, SweepJob

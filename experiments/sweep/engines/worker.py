@@ -9,7 +9,7 @@ import os
 import platform
 from collections.abc import Callable, Iterable
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.folder import EpisodeFolder, Unwritable

@@ -13,11 +13,11 @@ from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
+from maeil.user_errors import UserError
 from quorum.agents.baselines.cmas import build
 from quorum.agents.llm.protocol import Request
 from quorum.agents.naive.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import BASELINES, config, end_of, episode, fitting

@@ -10,11 +10,11 @@ import pytest
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
+from maeil.user_errors import UserError
 from quorum.agents.llamac import build
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills.cube.speaker import check
-from quorum.experiments.common.errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.llamac.stage import calls_of, codes_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.statistics import Estimate

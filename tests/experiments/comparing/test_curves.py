@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import figures
 from quorum.experiments.compare.records import as_csv, curves

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.results import as_csv, read_results, write_csv
 from tests.conftest import Quorum
 from tests.experiments.comparing.folders import configuration, outcome, real_sweep, write_plan, write_run

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.results import read_results
 from quorum.experiments.results.sql import ask
 from tests.conftest import Quorum

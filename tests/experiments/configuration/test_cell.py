@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 
 

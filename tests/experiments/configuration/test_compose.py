@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import compose
 from tests.conftest import PLUGINS
 

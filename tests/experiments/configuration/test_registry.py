@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from maeil.component import Component, ComponentConfig
-from quorum.experiments.common.errors import UserError, nearest
+from maeil.user_errors import UserError, nearest
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.registry import REGISTRIES, Registry
 

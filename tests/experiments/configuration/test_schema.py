@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration import schema
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate

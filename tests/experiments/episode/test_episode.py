@@ -8,7 +8,7 @@ import yaml
 
 from maeil.metrics import compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell

@@ -10,7 +10,7 @@ import pytest
 
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.models import EpisodeModels, ModelPool

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.command import ReplayRequest, run_replay
 from quorum.experiments.replay.film import FilmFile, check_target, make_film
 from quorum.experiments.replay.frame_painter import FramePainter

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.replay import prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.sweep.command import SweepRequest
 from quorum.experiments.sweep.queue import MOST_DEATHS, Stop
 from tests.conftest import command, environment

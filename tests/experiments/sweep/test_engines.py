@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob

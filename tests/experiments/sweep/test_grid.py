@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import session
 from quorum.experiments.sweep.grid import axes, count, joined, points
 from tests.conftest import PLUGINS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.sweep.plan import plan
 

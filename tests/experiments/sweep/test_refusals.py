@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from maeil.user_errors import UserError
 from quorum import cli
 from quorum.experiments.common import packages
-from quorum.experiments.common.errors import UserError
 
 MISTAKES = {
     (): "a sweep needs a grid",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.sweep.locks import SweepLock
 from tests.experiments.sweep.conftest import Sweep, leftovers, stamps
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import compose, session
 from quorum.experiments.sweep.grid import axes, points
 from quorum.experiments.sweep.templates import Templates

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from quorum.experiments.common.errors import UserError
+from maeil.user_errors import UserError
 from quorum.experiments.viewer.command import export, view
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
