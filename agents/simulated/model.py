@@ -14,7 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, Finish, ProvidedModel, Reply, Request, Usage
 from quorum.agents.naive.answers import write
 from quorum.agents.simulated import baselines, inject_errors
 from quorum.agents.simulated.llamac import ROLES, play
@@ -58,7 +58,7 @@ class SimulatedSettings(BaseModel):
     """Seconds that each answer takes."""
 
 
-class SimulatedModel:
+class SimulatedModel(ProvidedModel):
     """Answers the requests of all minds of this project that ask a model, by the rules of a world's rule-based minds.
 
     It reads the blocks of the prompt and nothing else, keeps nothing from request to request, and answers in the format

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import IntervalSweep, Sweep
+from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSweep
 from hydra.errors import HydraException
 
 from maeil.user_errors import UserError
@@ -62,7 +62,7 @@ def _refuse(override: Override, argument: str) -> None:
     value = override.value()
     if isinstance(value, IntervalSweep):
         raise UserError(f"{key}: interval() names no values to run", "Write them out, or use range(start,stop,step).")
-    if isinstance(value, Sweep) and getattr(value, "shuffle", False):
+    if isinstance(value, ChoiceSweep | RangeSweep) and value.shuffle:
         raise UserError(
             f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
             "Leave it out: the order of the values changes no result.",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from maeil.component import ComponentConfig
 from quorum.agents.llm import errors
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 
 
-def hint_for(error: BaseException, config: ComponentConfig) -> str:
+def hint_for(error: BaseException, config: ModelConfig) -> str:
     """Say what to do about a failure; empty where the failure says it itself.
 
     Args:
         error: what went wrong.
         config: values of the model that was asked.
     """
-    variable = getattr(config, "api_key_env", None)
-    where = getattr(config, "base_url", None) or "the provider"
+    variable = config.key_variable
+    where = config.address or "the provider"
     match error:
         case errors.AuthenticationFailed():
             if variable is None:
@@ -24,8 +24,8 @@ def hint_for(error: BaseException, config: ComponentConfig) -> str:
             return f"Give a name that {where} lists: llm.model=NAME."
         case errors.ConnectionLost():
             return f"Is a server running at {where}? Its address is llm.base_url."
-        case errors.TimedOut():
-            return f"It may be busy or loading the model: llm.deadline={_double(config)} waits longer."
+        case errors.TimedOut() if isinstance(config, ProviderConfig):
+            return f"It may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
         case errors.RateLimited():
             return "The key works, and its limit is reached: try again later, or lower llm.max_concurrency."
         case errors.BrokenResponse():
@@ -45,7 +45,3 @@ def hint_for(error: BaseException, config: ComponentConfig) -> str:
         case errors.BadRequest() if "base_url" in str(error):
             return f"It is {where}; for most servers it ends in /v1."
     return ""
-
-
-def _double(config: ComponentConfig) -> str:
-    return f"{2 * getattr(config, 'deadline', 60):g}"

@@ -94,7 +94,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     team = _built(minds, c.agents.name, c.agents, context)
     coordinators = [("coordinator", mind) for mind in team[n:]]
     names = (*world.agents, *(name for name, _ in coordinators))
-    for name in getattr(c.llm, "agents", ()) if c.uses_models else ():
+    for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
     return Parts(world, team[:n], coordinators, topology)

@@ -18,6 +18,7 @@ from quorum.agents.llm.protocol import (
     ChatRole,
     Finish,
     Model,
+    ProvidedModel,
     Reply,
     Request,
     Sampling,
@@ -47,7 +48,7 @@ class ParrotConfig(ProviderConfig):
     """Price of an answer; null: unknown."""
 
 
-class Parrot:
+class Parrot(ProvidedModel):
     """Always says the same."""
 
     def __init__(self, config: ParrotConfig) -> None:
