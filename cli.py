@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result, Watch
-    from quorum.experiments.sweep.command import Report
+    from quorum.experiments.sweep.command import Printable
 
 app = typer.Typer(
     add_completion=False,
@@ -215,10 +215,10 @@ def sweep(
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.sweep.command import SweepRequest, show_plan, sweep_out
+    from quorum.experiments.sweep.command import SweepRequest, run_sweep_command, show_plan
 
     load_plugins(plugin or [])
-    asked = SweepRequest(
+    request = SweepRequest(
         words=tuple(words or ()),
         out=out,
         name=name,
@@ -231,9 +231,9 @@ def sweep(
         config_dir=config_dir,
     )
     if dry_run:
-        _print_report(show_plan(asked), as_json=as_json)
+        _print_report(show_plan(request), as_json=as_json)
         return
-    outcome = sweep_out(asked, quiet=quiet)
+    outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
     if outcome.complaint and (outcome.exit_code or not quiet):
@@ -242,7 +242,7 @@ def sweep(
         raise typer.Exit(outcome.exit_code)
 
 
-def _print_report(report: Report, *, as_json: bool) -> None:
+def _print_report(report: Printable, *, as_json: bool) -> None:
     if as_json:
         _print_json(report.plain())
     else:
@@ -554,7 +554,7 @@ def view(
     if export is not None:
         typer.echo(f"page: {command.export(folder, export)}")
     else:
-        command.view(folder, port, browser=not no_browser, tell=typer.echo)
+        command.view(folder, port, browser=not no_browser, echo=typer.echo)
 
 
 @app.command("list")
@@ -649,10 +649,10 @@ def check(
     from dataclasses import asdict
 
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.episode.checks import check as look
+    from quorum.experiments.episode.checks import check as findings_of
 
     load_plugins(plugin or [])
-    findings = list(look(overrides or [], out, config_dir))
+    findings = list(findings_of(overrides or [], out, config_dir))
     if as_json:
         _print_json([asdict(finding) for finding in findings])
     else:
@@ -689,19 +689,19 @@ def cache(
       quorum cache clear --yes
     """
     from maeil.user_errors import UserError, choices_hint
-    from quorum.experiments.episode.answer_cache import clear, look
+    from quorum.experiments.episode.cache_contents import cache_contents, clear_cache
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
-    kept = look(path)
+    contents = cache_contents(path)
     if action == "clear":
-        if kept.entries and not yes:
-            typer.confirm(f"Throw away {kept.entries} answers in {kept.path}?", abort=True, err=True)
-        kept = clear(path)
+        if contents.entries and not yes:
+            typer.confirm(f"Throw away {contents.entries} answers in {contents.path}?", abort=True, err=True)
+        contents = clear_cache(path)
     if as_json:
-        _print_json(kept.plain())
+        _print_json(contents.plain())
     else:
-        typer.echo(kept.text())
+        typer.echo(contents.text())
 
 
 @app.command("serve-simulated")
@@ -728,7 +728,7 @@ def serve_simulated(
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
     """
-    from quorum.experiments.episode.serve import serve
+    from quorum.experiments.episode.simulated_server import serve
 
     serve(overrides or [], port, faults or [], latency, typer.echo)
 

@@ -70,7 +70,7 @@ def _refuse(override: Override, argument: str) -> None:
 
 
 def _reason(error: HydraException) -> str:
-    """Give the line of Hydra's message that says what is wrong, without its parser's tokens."""
+    """Return the line of Hydra's message that says what is wrong, without its parser's tokens."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
     lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:

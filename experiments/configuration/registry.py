@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @cache
 def _offers(_path: tuple[str, ...]) -> Any:
-    """Give the entry points of the packages on `sys.path`, which are read once: it takes 10 ms.
+    """Return the entry points of the packages on `sys.path`, which are read once: it takes 10 ms.
 
     They are `EntryPoints` from Python 3.12 on and `SelectableGroups` before, both with `select`.
     """
@@ -65,7 +65,7 @@ class Registry:
         self._registered[name] = component
 
     def names(self) -> tuple[str, ...]:
-        """Give the names of all components, the project's own first."""
+        """Return the names of all components, the project's own first."""
         offered = sorted(point.name for point in _offers(tuple(sys.path)).select(group=self.entry_points))
         return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *offered]))
 

@@ -11,7 +11,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Repl
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
-from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import ModelPool, RecordedModels, sampling_of
 
 FORM = AnswerFormat(
@@ -38,7 +38,7 @@ def try_model(config: ModelConfig) -> tuple[bool, str]:
         return False, f"{error.message.removeprefix('llm: ')}. {error.hint}".strip()
     except LanguageModelError as error:
         what = f"no structured output: {error}" if isinstance(error, AnswerInvalid) else str(error)
-        return False, f"{config.label}: {what}. {hint_for(error, config)}".strip()
+        return False, f"{config.label}: {what}. {model_hint(error, config)}".strip()
 
 
 async def _ask(config: ProviderConfig) -> Reply:

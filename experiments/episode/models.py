@@ -31,7 +31,7 @@ from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration, validate
-from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.model_hints import model_hint
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
@@ -48,7 +48,7 @@ _PER_REQUEST = {
 
 
 def default_cache() -> Path:
-    """Give the usual file of the cache: in the user's cache folder."""
+    """Return the usual file of the cache: in the user's cache folder."""
     folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(folder) / "quorum" / "replies.sqlite"
 
@@ -75,7 +75,7 @@ class ModelPool:
         self._caches: dict[Path, Cache] = {}
 
     def client(self, config: ProviderConfig) -> _Client:
-        """Give the client of a configuration, made when it is first asked for.
+        """Return the client of a configuration, made when it is first asked for.
 
         Raises:
             UserError: it cannot be made: there is no key, or a package is missing.
@@ -104,7 +104,7 @@ class ModelPool:
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, path: Path) -> Cache:
-        """Give the cache in a file.
+        """Return the cache in a file.
 
         Raises:
             UserError: it cannot be opened.
@@ -132,7 +132,7 @@ def as_user_errors(config: ModelConfig) -> Iterator[None]:
     try:
         yield
     except (LanguageModelError, ImportError, ValueError) as error:
-        raise UserError(f"llm: {error}", hint_for(error, config)) from None
+        raise UserError(f"llm: {error}", model_hint(error, config)) from None
 
 
 class EpisodeModels:
@@ -156,7 +156,7 @@ class EpisodeModels:
         """The models that were asked for, by participant."""
 
     def __call__(self, participant: str) -> Model:
-        """Give the model of a participant.
+        """Return the model of a participant.
 
         Raises:
             UserError: there is none: no key, a package is missing, nothing was recorded.
@@ -246,7 +246,7 @@ class RecordedModels:
 
 
 def sampling_of(config: ProviderConfig) -> Sampling:
-    """Give how answers are drawn."""
+    """Return how answers are drawn."""
     return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
 
 
@@ -269,5 +269,5 @@ class _NoModel:
 
 
 def no_model(participant: str) -> Model:  # noqa: ARG001 - one for all
-    """Give what stands in the place of a model where minds are built and never think."""
+    """Return what stands in the place of a model where minds are built and never think."""
     return _NoModel()

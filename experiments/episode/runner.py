@@ -23,12 +23,12 @@ from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import Registry, minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
-from quorum.experiments.episode.folder import EpisodeFolder, is_storage
-from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
 
 Watch = Callable[[World], Listener]
-"""Given the world of an episode, gives a listener that is told every event as it happens."""
+"""Given the world of an episode, returns a listener that is called with every event as it happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
 
     Args:
         cell: what is to be run.
-        models: gives each participant, by name, its language model.
+        models: returns the language model of a participant, by name.
 
     Raises:
         UserError: the values of a group do not go together.
     """
     c = cell.configuration
     world = _built(worlds, c.env.name, c.env)
-    _told("env", world.reset, cell.seed)
+    _as_user_error("env", world.reset, cell.seed)
     n = len(world.agents)
     topology = _built(topologies, c.topology.name, c.topology, n)
     given = models if c.uses_models else _no_models
@@ -105,11 +105,11 @@ def _no_models(participant: str) -> None:
 
 
 def _built(registry: Registry, name: str, *arguments: Any) -> Any:
-    return _told(registry.group, registry.get(name).build, *arguments)
+    return _as_user_error(registry.group, registry.get(name).build, *arguments)
 
 
-def _told(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and tell a `ValueError` as the mistake in the group's values that it is."""
+def _as_user_error(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and raise a `ValueError` as the mistake in the group's values that it is."""
     try:
         return function(*arguments)
     except ValueError as error:
@@ -190,7 +190,7 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
     except LanguageModelError as error:
         record.end("error", error)
         where = f"What there is of the episode is in {folder.finish()}."
-        raise UserError(f"llm: {error}", f"{hint_for(error, cell.configuration.llm)} {where}".lstrip()) from None
+        raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
             record.end("error", error)

@@ -42,7 +42,7 @@ class FilmFile:
     bytes: int
 
     def text(self) -> str:
-        """Tell it in a line."""
+        """Write it in a line."""
         width, height = self.size
         return f"film: {self.file} ({self.frames} frames, {width} x {height}, {self.bytes / 1000:,.0f} kB)"
 

@@ -38,7 +38,7 @@ class Recomputed:
         return run.name if run.is_dir() or not run.name.startswith("trace.jsonl") else run.parent.name
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {
             "run": str(self.run),
             "outcome": self.outcome,
@@ -70,7 +70,7 @@ def recompute(run: Path) -> Recomputed:
 
 
 def recompute_all(runs: Iterable[Path]) -> tuple[list[Recomputed], list[UserError]]:
-    """Compute the metrics of many traces; give those that can be had, and what is wrong with the others."""
+    """Compute the metrics of many traces; return those that can be had, and what is wrong with the others."""
     done: list[Recomputed] = []
     wrong: list[UserError] = []
     for run in runs:

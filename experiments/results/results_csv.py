@@ -17,7 +17,7 @@ OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models",
 
 
 def write_csv(folder: Path) -> Path:
-    """Rebuild `results.csv` of a sweep from the folders of its runs; give the file.
+    """Rebuild `results.csv` of a sweep from the folders of its runs; return the file.
 
     Raises:
         UserError: the folder holds no runs, or the file cannot be written there.
@@ -28,7 +28,7 @@ def write_csv(folder: Path) -> Path:
 
 
 def as_csv(results: Results) -> str:
-    """Give the table: the runs in planning order, their own columns, the configuration, the reproducible metrics.
+    """Return the table: the runs in planning order, their own columns, the configuration, the reproducible metrics.
 
     Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
     have them.
@@ -47,14 +47,14 @@ def as_csv(results: Results) -> str:
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
-    """Give every key of the runs' configurations, those of one group side by side, each in the order of its run."""
+    """Return every key of the runs' configurations, those of one group side by side, each in the order of its run."""
     keys = list(dict.fromkeys(key for row in rows for key in row.factors))
     groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
 
 
 def metric_columns(rows: Iterable[Row]) -> list[str]:
-    """Give every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
+    """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
     names = {name for row in rows for name in row.metrics}
     order = {name: place for place, name in enumerate(_ordered())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
@@ -66,7 +66,7 @@ def _ordered() -> Iterator[str]:
 
 
 def own_values(row: Row) -> tuple[Scalar, ...]:
-    """Give the values of the columns before the configuration."""
+    """Return the values of the columns before the configuration."""
     models = "; ".join(row.models)
     return (
         row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.episode.folder import PARTIAL
+from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep

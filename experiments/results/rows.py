@@ -14,7 +14,7 @@ Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""
 
 POOLED = ("completed", "budget")
-"""Outcomes that statistics are made of. A wall-clock limit or an error says nothing of the team (MAEIL, section 2)."""
+"""Outcomes that statistics are made of: a wall-clock limit or an error says nothing of the team (docs/comparing.md)."""
 
 
 @dataclass(frozen=True, slots=True)

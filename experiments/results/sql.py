@@ -25,7 +25,7 @@ _TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The table that a question gives.
+    """The table that answers a question.
 
     Attributes:
         columns: their names.
@@ -84,7 +84,7 @@ def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
 
 
 def _type(values: Iterable[Scalar]) -> str:
-    """Give the SQL type that holds all values of a factor."""
+    """Return the SQL type that holds all values of a factor."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "DOUBLE"

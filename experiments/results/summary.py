@@ -40,7 +40,7 @@ _ONLY_WITH = {"communication": "communication.messages", "constraints": "constra
 """Groups that say nothing about an episode in which this one is 0."""
 
 _WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out")
-"""Metrics that are told when they are not 0."""
+"""Metrics that are shown when they are not 0."""
 
 _COLUMNS = {
     "goals": "outcome.reached",
@@ -71,7 +71,7 @@ def print_summary(result: Result, console: Console) -> None:
 
 
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
-    """Give the main metrics of an episode as label and value; nothing of what did not occur in it."""
+    """Return the main metrics of an episode as label and value; nothing of what did not occur in it."""
     yield "outcome", outcome
     yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics.get('outcome.goals'))}"
     bound = metrics.get("outcome.steps_over_lower_bound")
@@ -151,7 +151,7 @@ def _label(name: str) -> str:
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """Give the result as JSON-ready data."""
+    """Return the result as JSON-ready data."""
     return {
         "name": result.cell.name,
         "hash": result.cell.hash,

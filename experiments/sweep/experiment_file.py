@@ -93,9 +93,9 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     try:
         file = _File.model_validate(values)
     except ValidationError as error:
-        told = describe_validation_errors(error, values, "", list(_File.model_fields))
+        problems = describe_validation_errors(error, values, "", list(_File.model_fields))
         raise UserError(
-            f"{files[name]}: {told}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
+            f"{files[name]}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
         ) from error
     if any(not arm.strip() for arm in file.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")

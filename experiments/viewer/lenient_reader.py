@@ -16,7 +16,7 @@ from quorum.experiments.results.run_folder import LARGEST, TRACES, DamagedFile, 
 
 _CHUNK = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
-"""Tells zlib to expect the head of gzip."""
+"""Makes zlib expect the head of gzip."""
 _MOST_NAMED = 5
 """Lines that are named one by one when they cannot be read."""
 

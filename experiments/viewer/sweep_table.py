@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.episode.folder import PARTIAL
+from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_csv import factor_columns, metric_columns
 from quorum.experiments.results.run_folder import runs_inside

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.episode.folder import EpisodeFolder
+from quorum.experiments.episode.episode_folder import EpisodeFolder
 
 
 def _finished(out: Path, text: str) -> Path:

@@ -58,7 +58,7 @@ class EpisodeFolder:
             ) from error
 
     def finish(self) -> Path:
-        """Give the folder its final name, safely beside other processes that finish the same cell."""
+        """Return the folder its final name, safely beside other processes that finish the same cell."""
         for number in count(1):
             target = self.path.with_name(self._name if number == 1 else f"{self._name}.{number}")
             try:

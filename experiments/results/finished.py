@@ -37,7 +37,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedCell:
     """A finished cell.
 
     Attributes:
@@ -64,7 +64,7 @@ class Done:
         return self.outcome == "error"
 
 
-def read_done(folder: Path) -> Done | None:
+def read_finished(folder: Path) -> FinishedCell | None:
     """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
     files = RunFolder(folder)
     try:
@@ -73,7 +73,7 @@ def read_done(folder: Path) -> Done | None:
             return None
         seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
         reason = (meta.error.message if meta.error is not None else "") or meta.reason
-        return Done(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
+        return FinishedCell(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
     except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -92,7 +92,7 @@ def _spent(files: RunFolder) -> Spent:
 
 
 def _calls(file: Path) -> Iterator[Spent]:
-    """Give what each call took that was answered, be it with something that could not be used."""
+    """Return what each call took that was answered, be it with something that could not be used."""
     for line in file.read_bytes().splitlines():
         try:
             call = orjson.loads(line)

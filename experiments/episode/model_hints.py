@@ -6,7 +6,7 @@ from quorum.agents.llm import errors
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 
 
-def hint_for(error: BaseException, config: ModelConfig) -> str:
+def model_hint(error: BaseException, config: ModelConfig) -> str:
     """Say what to do about a failure; empty where the failure says it itself.
 
     Args:

@@ -13,7 +13,7 @@ from quorum.experiments.episode.models import default_cache
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CacheContents:
     """What a cache holds.
 
     Attributes:
@@ -29,17 +29,17 @@ class Kept:
     forgotten: int = 0
 
     def plain(self) -> dict[str, object]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {"path": str(self.path), "entries": self.entries, "bytes": self.bytes, "forgotten": self.forgotten}
 
     def text(self) -> str:
-        """Give it for a reader."""
+        """Return it for a reader."""
         forgotten = f"{self.forgotten} answers are thrown away; " if self.forgotten else ""
         return f"{forgotten}{self.entries} answers, {self.bytes / 1e6:.1f} MB in {self.path}"
 
 
-def look(path: Path | None) -> Kept:
-    """Look at a cache; one that is not there yet holds nothing, and is not made.
+def cache_contents(path: Path | None) -> CacheContents:
+    """Return what a cache holds; one that is not there yet holds nothing, and is not made.
 
     Args:
         path: its file; None for the usual one.
@@ -47,7 +47,7 @@ def look(path: Path | None) -> Kept:
     return _opened(path or default_cache(), clear=False)
 
 
-def clear(path: Path | None) -> Kept:
+def clear_cache(path: Path | None) -> CacheContents:
     """Throw the answers of a cache away.
 
     Args:
@@ -56,13 +56,13 @@ def clear(path: Path | None) -> Kept:
     return _opened(path or default_cache(), clear=True)
 
 
-def _opened(path: Path, *, clear: bool) -> Kept:
+def _opened(path: Path, *, clear: bool) -> CacheContents:
     if not path.exists():
-        return Kept(path, 0, 0)
+        return CacheContents(path, 0, 0)
     try:
         with closing(Cache(path)) as cache:
             forgotten = cache.clear() if clear else 0
             stats = cache.stats()
     except (OSError, sqlite3.Error) as error:
         raise UserError(f"{path}: it is no cache that can be opened: {error}") from error
-    return Kept(path, stats.entries, stats.bytes, forgotten)
+    return CacheContents(path, stats.entries, stats.bytes, forgotten)

@@ -37,5 +37,5 @@ class PlannedCell:
         return cls(cell.name, cell.hash, kind, arm, cell.configuration.uses_models, orjson.dumps(cell.plain))
 
     def cell(self) -> Cell:
-        """Give the cell itself."""
+        """Return the cell itself."""
         return Cell.of(orjson.loads(self.configuration))

@@ -14,7 +14,7 @@ from quorum.experiments.configuration.schema import validate
 
 
 def serve(
-    arguments: Sequence[str], port: int, faults: Sequence[str], latency: float, tell: Callable[[str], None]
+    arguments: Sequence[str], port: int, faults: Sequence[str], latency: float, echo: Callable[[str], None]
 ) -> None:
     """Serve until the process is interrupted.
 
@@ -23,7 +23,7 @@ def serve(
         port: 0 for any free one.
         faults: `FAULT=RATE` each: the share of the requests that fail so.
         latency: seconds that every answer takes.
-        tell: prints the addresses, and commands to try.
+        echo: prints the addresses, and commands to try.
 
     Raises:
         UserError: there is no such fault or value, or the port is taken.
@@ -33,7 +33,7 @@ def serve(
     brain = build(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     planned = _Planned(_rates(faults))
     try:
-        run(brain, port=port, faults=planned, latency=latency, ready=lambda found: tell(_greeting(found)))
+        run(brain, port=port, faults=planned, latency=latency, ready=lambda found: echo(_greeting(found)))
     except OSError as error:
         raise UserError(f"--port {port}: {error.strerror or error}", "Give another one, or 0 for any.") from error
 

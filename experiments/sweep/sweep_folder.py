@@ -4,7 +4,7 @@
     sweep.json
     results.csv
     <cell>/...
-    .lock, .workers     see `quorum.experiments.sweep.locks`
+    .lock, .workers     see `quorum.experiments.sweep.engines.locks`
     .retried/           attempts that failed or were damaged, and were repeated
 """
 
@@ -21,11 +21,11 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
-from quorum.experiments.episode.folder import PARTIAL, Unwritable
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
+from quorum.experiments.results.finished import FinishedCell, Spent, read_finished
 from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
-from quorum.experiments.sweep.finished import Done, Spent, read_done
 from quorum.experiments.sweep.plan import SweepPlan
-from quorum.experiments.sweep.planned import PlannedCell
 
 MANIFEST = "sweep.json"
 RETRIED = ".retried"
@@ -34,7 +34,7 @@ _HALF_WRITTEN = (PARTIAL, f".{MANIFEST}.", ".results.csv.")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SweepCommand:
     """How a sweep was asked for.
 
     Attributes:
@@ -47,7 +47,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """Give the command as one would type it."""
+        """Return the command as one would type it."""
         return shlex.join(("quorum", "sweep", *self.words, *self.options))
 
 
@@ -80,7 +80,7 @@ class SweepFolder:
                 "Give another folder: --out DIR.",
             ) from error
 
-    def done(self, cells: Iterable[PlannedCell]) -> dict[str, Done]:
+    def done(self, cells: Iterable[PlannedCell]) -> dict[str, FinishedCell]:
         """Read the cells that are done, by name."""
         try:
             present = {entry.name for entry in os.scandir(self.path)}
@@ -88,7 +88,7 @@ class SweepFolder:
             return {}
         found = {}
         for cell in cells:
-            if cell.name in present and (done := read_done(self.path / cell.name)) is not None:
+            if cell.name in present and (done := read_finished(self.path / cell.name)) is not None:
                 found[cell.name] = done
         return found
 
@@ -109,12 +109,12 @@ class SweepFolder:
             here.rename(aside / str(number))
 
     def retired(self) -> Iterator[Spent]:
-        """Give what the failed attempts spent."""
+        """Return what the failed attempts spent."""
         for folder in sorted((self.path / RETRIED).glob("*/*")):
-            if (done := read_done(folder)) is not None:
+            if (done := read_finished(folder)) is not None:
                 yield done.spent
 
-    def write_manifest(self, plan: SweepPlan, command: Command) -> None:
+    def write_manifest(self, plan: SweepPlan, command: SweepCommand) -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
 
         Raises:
@@ -133,7 +133,7 @@ class SweepFolder:
         earlier = [
             cell
             for cell in (before.cells if before is not None else ())
-            if cell.name not in names and read_done(self.path / cell.name) is not None
+            if cell.name not in names and read_finished(self.path / cell.name) is not None
         ]
         used = {cell.arm for cell in earlier}
         data = {
