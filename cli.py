@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result, Watch
-    from quorum.experiments.sweep.command import Report
+    from quorum.experiments.sweep.command import Printable
 
 app = typer.Typer(
     add_completion=False,
@@ -220,10 +220,10 @@ def sweep(
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.sweep.command import SweepRequest, show_plan, sweep_out
+    from quorum.experiments.sweep.command import SweepRequest, run_sweep_command, show_plan
 
     load_plugins(plugin or [])
-    asked = SweepRequest(
+    request = SweepRequest(
         words=tuple(words or ()),
         out=out,
         name=name,
@@ -236,9 +236,9 @@ def sweep(
         config_dir=config_dir,
     )
     if dry_run:
-        _print_report(show_plan(asked), as_json=as_json)
+        _print_report(show_plan(request), as_json=as_json)
         return
-    outcome = sweep_out(asked, quiet=quiet)
+    outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
     if outcome.complaint and (outcome.exit_code or not quiet):
@@ -247,7 +247,7 @@ def sweep(
         raise typer.Exit(outcome.exit_code)
 
 
-def _print_report(report: Report, *, as_json: bool) -> None:
+def _print_report(report: Printable, *, as_json: bool) -> None:
     if as_json:
         _print_json(report.plain())
     else:
@@ -524,16 +524,16 @@ def replay(
     from rich.console import Console
 
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.replay.command import ReplayRequest, replay_out
+    from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     load_plugins(plugin or [])
     runs = [run] if other is None else [run, other]
-    asked = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
     try:
-        told = replay_out(asked, Console(), quiet=quiet)
+        messages = run_replay(request, Console(), quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    for line in told:
+    for line in messages:
         typer.echo(line, err=True)
 
 
@@ -570,7 +570,7 @@ def view(
     if export is not None:
         typer.echo(f"page: {command.export(folder, export)}")
     else:
-        command.view(folder, port, browser=not no_browser, tell=typer.echo)
+        command.view(folder, port, browser=not no_browser, echo=typer.echo)
 
 
 @app.command("list")
@@ -665,10 +665,10 @@ def check(
     from dataclasses import asdict
 
     from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.episode.checks import check as look
+    from quorum.experiments.episode.checks import check as findings_of
 
     load_plugins(plugin or [])
-    findings = list(look(overrides or [], out, config_dir))
+    findings = list(findings_of(overrides or [], out, config_dir))
     if as_json:
         _print_json([asdict(finding) for finding in findings])
     else:
@@ -705,19 +705,19 @@ def cache(
       quorum cache clear --yes
     """
     from maeil.user_errors import UserError, choices_hint
-    from quorum.experiments.episode.answer_cache import clear, look
+    from quorum.experiments.episode.cache_contents import cache_contents, clear_cache
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
-    kept = look(path)
+    contents = cache_contents(path)
     if action == "clear":
-        if kept.entries and not yes:
-            typer.confirm(f"Throw away {kept.entries} answers in {kept.path}?", abort=True, err=True)
-        kept = clear(path)
+        if contents.entries and not yes:
+            typer.confirm(f"Throw away {contents.entries} answers in {contents.path}?", abort=True, err=True)
+        contents = clear_cache(path)
     if as_json:
-        _print_json(kept.plain())
+        _print_json(contents.plain())
     else:
-        typer.echo(kept.text())
+        typer.echo(contents.text())
 
 
 @app.command("serve-simulated")
@@ -744,43 +744,9 @@ def serve_simulated(
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
     """
-    from quorum.experiments.episode.serve import serve
+    from quorum.experiments.episode.simulated_server import serve
 
     serve(overrides or [], port, faults or [], latency, typer.echo)
-
-
-@app.command()
-def bench(
-    world: Annotated[str, typer.Argument(help="The world to measure.")],
-    *,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A trial that shows that all of it runs.", show_default=False)
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="The folder for results; runs/bench-WORLD-TIME.", show_default=False),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Measure the speed of a world: a table, JSON and figures.
-
-    It takes some minutes. Nothing else should run on the machine.
-
-    \b
-    Examples:
-      quorum bench cube
-      quorum bench cube --quick
-      quorum bench cube --json --out my_bench > bench.json
-    """
-    from importlib import import_module
-
-    from maeil.user_errors import UserError, choices_hint
-    from quorum.experiments.bench import BENCHES
-
-    if world not in BENCHES:
-        raise UserError(f"bench: there is no benchmark of {world!r}", choices_hint(world, "Benchmarks", BENCHES))
-    import_module(f"quorum.experiments.bench.{world}").main(out, quick=quick, as_json=as_json, quiet=quiet)
 
 
 def _print_json(data: object) -> None:

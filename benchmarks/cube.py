@@ -1,15 +1,183 @@
-"""The benchmark of CUBE from a checkout; the same as `quorum bench cube`.
+"""The speed of CUBE: a table of figures, and the scalability study of the CUBE page, as tables, JSON and figures.
 
-python benchmarks/cube.py [--quick] [--json] [--out DIR]
+It takes some minutes. Nothing else should run on the machine.
+
+python benchmarks/cube.py [--quick] [--json] [--quiet] [--out DIR]
 """
 
+from __future__ import annotations
+
+import argparse
+import json
+import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from quorum.cli import main
+from benchmarks.cube_speed.measure import Progress, Row, measure
+from benchmarks.cube_speed.plots import draw
+from benchmarks.cube_speed.published import SOURCE
+from benchmarks.cube_speed.rows import subjects
+from benchmarks.cube_speed.study import Growth, Study, study
+from maeil.user_errors import UserError
+from quorum.experiments.common.provenance import provenance
+
+ROUNDS, QUICK_ROUNDS = 7, 1
+BUSY = 0.7
+"""Load average of a minute above which something else has been running."""
+DEFINITIONS: Mapping[str, str] = {
+    "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is itself a "
+    "median, of short series of calls or of ticks; calls that reset, lay out or warm up are not in it",
+    "batch": "agent-steps a second of CubeVecEnv with random actions, with and without observation, resets apart",
+    "step": "CubeEnv.step with a dictionary of actions, shared observation, infos not read",
+    "push_block tick": "status and act of the controllers; one agent alone, or all who stand on the face together",
+    "peak memory": "peak resident memory of a process with one environment that has stepped and built all symbolic "
+    "observations",
+    "second process starts": "from starting the interpreter to the end of the first step, the kernels compiled before",
+    "cpu": "processor time over wall time of a process that takes 20 steps a second",
+    "step of the loop": "from one environment step to the next: heuristic team, constraints on, trace to disk",
+    "published": SOURCE,
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured.
+
+    Attributes:
+        rows: of the speed table.
+        study: against n.
+        load: load averages of the machine when it began (1, 5 and 15 minutes); what else ran shows in them.
+        folder: where `results.json` and the figures are.
+        quick: whether it was a trial with few calls and small teams.
+    """
+
+    rows: Sequence[Row]
+    study: Study
+    load: Sequence[float]
+    folder: Path
+    quick: bool
+
+    def plain(self) -> dict[str, Any]:
+        """Return everything as JSON-ready data."""
+        return {
+            "bench": "cube",
+            "quick": self.quick,
+            "load": list(self.load),
+            "folder": str(self.folder),
+            "definitions": dict(DEFINITIONS),
+            "speed": [row.plain() for row in self.rows],
+            "study": self.study.plain(),
+            **provenance(),
+        }
+
+
+def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
+    """Measure everything and write it into a folder.
+
+    Args:
+        out: the folder; by default `runs/bench-cube-TIME`.
+        quick: few calls and small teams, to see that all of it runs; its figures mean nothing.
+        progress: is told what is being measured.
+
+    Raises:
+        UserError: the folder cannot be written.
+    """
+    folder = out if out is not None else Path("runs") / f"bench-cube-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {folder}: results cannot be written there: {error.strerror or error}") from error
+    rounds = QUICK_ROUNDS if quick else ROUNDS
+    load = os.getloadavg()
+    rows = measure(subjects(quick=quick), rounds, progress)
+    report = Report(rows, study(rounds, progress, quick=quick), load, folder, quick)
+    progress("drawing")
+    draw(report.study, folder)
+    (folder / "results.json").write_text(json.dumps(report.plain(), indent=2) + "\n", encoding="utf-8")
+    return report
+
+
+def main() -> None:
+    """Measure, and print the tables, or the JSON alone."""
+    asked = _arguments()
+    with Console(stderr=True).status("") as status:
+        report = run(asked.out, quick=asked.quick, progress=_silent if asked.quiet else status.update)
+    console = Console()
+    if asked.json:
+        console.file.write(json.dumps(report.plain(), indent=2) + "\n")
+    elif not asked.quiet:
+        console.print(speed_table(report))
+        console.print(growth_table(report.study.growth))
+        if report.load[0] > BUSY:
+            console.print(Text(f"The machine was busy (load {report.load[0]:.1f}): measure again when it is quiet."))
+        console.print(Text(f"results and figures: {report.folder}"), soft_wrap=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the speed of CUBE: tables, JSON and figures.")
+    parser.add_argument("--quick", action="store_true", help="a trial that shows that all of it runs")
+    parser.add_argument("--json", action="store_true", help="JSON on standard output, in place of the tables")
+    parser.add_argument("--quiet", "-q", action="store_true", help="nothing but errors")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for results; runs/bench-cube-TIME")
+    return parser.parse_args()
+
+
+def _silent(_: str) -> None:
+    return
+
+
+def speed_table(report: Report) -> Table:
+    """Lay out the speed table."""
+    trial = " (a quick trial: the figures mean nothing)" if report.quick else ""
+    table = Table(title=f"CUBE: speed{trial}", box=box.SIMPLE_HEAD)
+    table.add_column("what")
+    for column in ("n", "target", "measured", "range", "published"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for row in report.rows:
+        bound = "-" if row.target is None else f"{'<=' if row.better == 'less' else '>='} {_number(row.target)}"
+        table.add_row(
+            Text(row.name),
+            str(row.n),
+            bound,
+            f"{_number(row.measured)} {row.unit}".rstrip(),
+            f"{_number(row.low)}..{_number(row.high)}",
+            "-" if row.published is None else _number(row.published),
+            Text("-") if row.ok is None else Text("ok", "green") if row.ok else Text("MISSED", "bold red"),
+        )
+    table.caption = f"medians of {report.rows[0].runs}; published: {SOURCE}"
+    return table
+
+
+def growth_table(growth: Sequence[Growth]) -> Table:
+    """Lay out the growth against n."""
+    table = Table(title="CUBE: growth with n", box=box.SIMPLE_HEAD)
+    for column in ("n", "step, random", "step, right", "memory", "CPU at 20 steps/s"):
+        table.add_column(column, justify="right")
+    for g in growth:
+        table.add_row(str(g.n), f"{g.random_seconds * 1e6:.1f} us", f"{g.right_seconds * 1e6:.1f} us",
+                      f"{g.memory_mb:.0f} MB", f"{g.cpu_percent:.1f} %")  # fmt: skip
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
 
 if __name__ == "__main__":
-    sys.argv[1:1] = ["bench", "cube"]
-    main()
+    try:
+        main()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -19,9 +19,9 @@ from rich.table import Table
 
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.replay.film import Film, check_target, make_film
-from quorum.experiments.replay.reel import reel
-from quorum.experiments.results.recorded import open_run
+from quorum.experiments.replay.film import FilmFile, check_target, make_film
+from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.results.recorded_episode import open_episode
 
 STEPS = 300
 CELLS = {
@@ -53,12 +53,17 @@ def main(runs: int) -> None:
     Console().print(table)
 
 
-def _measured(run: Path, file: Path, runs: int) -> tuple[list[float], Film]:
+def _measured(run: Path, file: Path, runs: int) -> tuple[list[float], FilmFile]:
     times = []
     for _ in range(runs + 1):
         begin = time.perf_counter()
         film = make_film(
-            reel([open_run(run)], 0, None), file, check_target(file, None), fps=8, width=None, console=None
+            prepare_replay([open_episode(run)], 0, None),
+            file,
+            check_target(file, None),
+            fps=8,
+            width=None,
+            console=None,
         )
         times.append(time.perf_counter() - begin)
     return times[1:], film

@@ -24,12 +24,12 @@ from rich.table import Table
 
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.sweep.engines.choose import choose
+from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
-from quorum.experiments.sweep.run import Options, run_sweep
+from quorum.experiments.sweep.run import SweepOptions, run_sweep
 from quorum.experiments.sweep.spending import SweepBudget
-from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 
 RUNS = 3
 GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=range(0,1000)")
@@ -71,11 +71,11 @@ def cpu_seconds() -> float:
 def sweep(words: Sequence[str], *engine: str) -> Cost:
     """Run a sweep in a folder of its own."""
     planned = plan(words)
-    options = Options(retry_failed=False, limit=None, budget=SweepBudget(), accept_versions=False, plugins=())
+    options = SweepOptions(retry_failed=False, limit=None, budget=SweepBudget(), accept_versions=False, plugins=())
     with tempfile.TemporaryDirectory() as out:
         folder = SweepFolder(Path(out), "measured")
         begin, used = time.perf_counter(), cpu_seconds()
-        summary = run_sweep(planned, folder, Command((), ()), choose(engine), options=options, view=nothing)
+        summary = run_sweep(planned, folder, SweepCommand((), ()), choose_engine(engine), options=options, view=nothing)
         wall, used = time.perf_counter() - begin, cpu_seconds() - used
         assert not summary.left, summary.reason
         assert not summary.failed

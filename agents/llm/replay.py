@@ -14,6 +14,7 @@ from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.keys import describe_request, request_key
 from quorum.agents.llm.protocol import Origin, Reply, Request
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
 from quorum.agents.llm.records import read_reply
 
@@ -22,7 +23,7 @@ _MOST_LINES = 30
 _CANCELLED_SECONDS = 60.0
 
 
-class Replay:
+class Replay(ProvidedModel):
     """A model that answers what was recorded: by who asks, by the request, and in the order of the recording.
 
     A call that failed fails again in the same way; one that was cancelled waits to be cancelled.

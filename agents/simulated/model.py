@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
@@ -58,7 +59,7 @@ class SimulatedSettings(BaseModel):
     """Seconds that each answer takes."""
 
 
-class SimulatedModel:
+class SimulatedModel(ProvidedModel):
     """Answers the requests of all minds of this project that ask a model, by the rules of the world's speaker.
 
     In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`.

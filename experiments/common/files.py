@@ -1,10 +1,12 @@
-"""Files that are there whole or not at all."""
+"""What files share: they are there whole or not at all, and what is wrong with one is said in a line."""
 
 from __future__ import annotations
 
 import os
 import secrets
 from pathlib import Path
+
+import yaml
 
 from maeil.user_errors import UserError
 
@@ -30,3 +32,11 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
     except OSError as error:
         passing.unlink(missing_ok=True)
         raise UserError(f"{target}: cannot be written: {error.strerror or error}", hint) from error
+
+
+def yaml_problem(error: Exception) -> str:
+    """Say in a line what is wrong with a text of YAML."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark
+        return f"{error.problem}" + (f" (line {mark.line + 1})" if mark is not None else "")
+    return str(error)

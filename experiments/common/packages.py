@@ -34,7 +34,7 @@ class Needed:
 
 
 def requirements() -> tuple[Needed, ...]:
-    """Give every requirement of the base install and of the extras; nothing when Quorum itself is not installed."""
+    """Return every requirement of the base install and of the extras; nothing when Quorum itself is not installed."""
     try:
         extras = metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         lines = requires(DISTRIBUTION) or []

@@ -34,7 +34,7 @@ class CodeVersion:
 
     @classmethod
     def of(cls, meta: Mapping[str, Any]) -> CodeVersion:
-        """Find it in what `provenance` gives, or in a `meta.json`."""
+        """Find it in what `provenance` returns."""
         git = meta.get("git") or {}
         return cls(str(meta["versions"][DISTRIBUTION]), git.get("commit"), git.get("changed") is True)
 
@@ -46,7 +46,7 @@ class CodeVersion:
 
 @cache
 def provenance() -> Mapping[str, Any]:
-    """Give the versions of Quorum and its dependencies, the commit of a checkout, and the machine. JSON-ready."""
+    """Return the versions of Quorum and its dependencies, the commit of a checkout, and the machine. JSON-ready."""
     installed = {r.name: r.installed for r in requirements() if r.installed is not None}
     return {
         "versions": {"python": platform.python_version(), DISTRIBUTION: __version__, **installed},
@@ -56,7 +56,7 @@ def provenance() -> Mapping[str, Any]:
 
 
 def _commit() -> Mapping[str, Any] | None:
-    """Give the commit of the checkout that the code runs from; None for an installed package or without git."""
+    """Return the commit of the checkout that the code runs from; None for an installed package or without git."""
     git = shutil.which("git")
     if git is None or not (_ROOT / ".git").exists():
         return None

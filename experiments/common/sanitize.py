@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def sanitize(text: str, longest: int | None = None) -> str:
-    """Give a text without anything that could act: control and direction marks become spaces.
+    """Return a text without anything that could act: control and direction marks become spaces.
 
     Args:
         text: of any length.

@@ -10,7 +10,7 @@ from typing import Any
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.statistics import STATISTICS, Estimate
-from quorum.experiments.results.csv_text import csv_text
+from quorum.experiments.results.results_csv import csv_text
 from quorum.experiments.results.rows import Scalar
 
 Record = Mapping[str, Scalar]

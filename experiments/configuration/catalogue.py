@@ -63,12 +63,12 @@ class Option:
 
 
 def knobs() -> tuple[Knob, ...]:
-    """Give the top-level keys, which all groups share."""
+    """Return the top-level keys, which all groups share."""
     return tuple(knob for knob in _own_knobs(CONFIGS / "config.yaml") if not knob.key.startswith("defaults"))
 
 
 def options(config_dir: Path | None = None) -> tuple[Option, ...]:
-    """Give the options of all groups.
+    """Return the options of all groups.
 
     Args:
         config_dir: folder of a third party with more of them.
@@ -88,7 +88,7 @@ def _options(folder: Path, source: str) -> Iterator[Option]:
 
 
 def _knobs(file: Path) -> tuple[Knob, ...]:
-    """Give the keys of a file, and then those of the files of its folder that it includes (`- NAME@_here_`)."""
+    """Return the keys of a file, and then those of the files of its folder that it includes (`- NAME@_here_`)."""
     included = re.findall(r"^  - (\S+)@_here_$", file.read_text(encoding="utf-8"), re.MULTILINE)
     found = {knob.key: knob for knob in _own_knobs(file)}
     for knob in (knob for name in included for knob in _knobs(_included(file, name))):

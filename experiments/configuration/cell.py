@@ -13,7 +13,6 @@ from typing import Any
 
 import yaml
 
-from maeil.component import ComponentConfig
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import Configuration, validate
 
@@ -78,21 +77,16 @@ class Cell:
     def _model(self) -> str:
         """The model's name as a part of a file's name, with the number of the others that single agents have."""
         llm = self.configuration.llm
-        labels = dict.fromkeys(_label(self.configuration.llm_of(name)) for name in getattr(llm, "agents", ()))
-        others = len(labels.keys() - {_label(llm)})
-        short = re.sub("[^A-Za-z0-9._]+", "-", _label(llm).rpartition("/")[2]).strip("-.")[:32] or llm.name
+        labels = dict.fromkeys(self.configuration.llm_of(name).label for name in llm.participants)
+        others = len(labels.keys() - {llm.label})
+        short = re.sub("[^A-Za-z0-9._]+", "-", llm.label.rpartition("/")[2]).strip("-.")[:32] or llm.name
         return f"{short}+{others}" if others else short
 
     def as_yaml(self) -> str:
-        """Give the hash and the configuration as YAML."""
+        """Return the hash and the configuration as YAML."""
         data = {"hash": self.hash, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
         return text
-
-
-def _label(llm: ComponentConfig) -> str:
-    label: str = getattr(llm, "label", llm.name)
-    return label
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there

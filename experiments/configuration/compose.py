@@ -71,7 +71,7 @@ class Session:
         """The groups that can be chosen from."""
 
     def options(self, group: str) -> list[str]:
-        """Give the options of a group, those of the user's folder among them."""
+        """Return the options of a group, those of the user's folder among them."""
         return sorted({option.name for option in options(self._config_dir) if option.group == group})
 
     @staticmethod
@@ -216,7 +216,7 @@ def _unknown_key(overrides: Sequence[Override], search_path: list[str]) -> UserE
 
 
 def _key_hint(key: str, keys: Sequence[str]) -> str:
-    """Give the nearest keys, and those that stand beside the wrong one."""
+    """Return the nearest keys, and those that stand beside the wrong one."""
     parent = key.rpartition(".")[0]
     while parent and parent not in keys:
         parent = parent.rpartition(".")[0]
@@ -238,7 +238,7 @@ def _dotted(configuration: dict[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def _raw(error: Exception) -> str:
-    """Give Hydra's own first line, and the reason that it keeps in the cause."""
+    """Return Hydra's own first line, and the reason that it keeps in the cause."""
     parts = [str(error).splitlines()[0]]
     if error.__cause__ is not None:
         parts.append(str(error.__cause__).splitlines()[0])

@@ -14,7 +14,7 @@ from quorum.experiments.configuration.registry import REGISTRIES, engines
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
-    """Give the groups with their options, the top-level knobs, and the components without a file, as JSON-ready data.
+    """Return the groups with their options, the top-level knobs, and the components without a file, as JSON-ready data.
 
     Args:
         group: only this group.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import IntervalSweep, Sweep
+from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSweep
 from hydra.errors import HydraException
 
 from maeil.user_errors import UserError
@@ -62,7 +62,7 @@ def _refuse(override: Override, argument: str) -> None:
     value = override.value()
     if isinstance(value, IntervalSweep):
         raise UserError(f"{key}: interval() names no values to run", "Write them out, or use range(start,stop,step).")
-    if isinstance(value, Sweep) and getattr(value, "shuffle", False):
+    if isinstance(value, ChoiceSweep | RangeSweep) and value.shuffle:
         raise UserError(
             f"{key}: shuffle() draws without a seed, so the same command would differ from call to call",
             "Leave it out: the order of the values changes no result.",
@@ -70,7 +70,7 @@ def _refuse(override: Override, argument: str) -> None:
 
 
 def _reason(error: HydraException) -> str:
-    """Give the line of Hydra's message that says what is wrong, without its parser's tokens."""
+    """Return the line of Hydra's message that says what is wrong, without its parser's tokens."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("See https")]
     lines = [line for line in lines if not line.startswith("Error parsing override")] or lines
     if "recognition error" in lines[0] or "expecting" in lines[0] or "no viable" in lines[0]:

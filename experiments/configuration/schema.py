@@ -17,7 +17,7 @@ from maeil.clock import ClockUnit
 from maeil.component import ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.providers.config import Operational, for_agent
+from quorum.experiments.configuration.providers.config import ModelConfig, Operational, for_agent
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
@@ -102,11 +102,11 @@ class Configuration(Knobs):
     """The minds of the team."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
-    llm: SerializeAsAny[ComponentConfig]
+    llm: SerializeAsAny[ModelConfig]
     """The language model."""
 
     def plain(self) -> dict[str, Any]:
-        """Give the configuration as JSON-ready data, the same for equal configurations however they were written."""
+        """Return the configuration as JSON-ready data, the same for equal configurations however they were written."""
         return self.model_dump(mode="json")
 
     @property
@@ -115,7 +115,7 @@ class Configuration(Knobs):
         return minds.get(self.agents.name).uses_models
 
     def identity(self) -> dict[str, Any]:
-        """Give the plain form without what changes no decision: what names the cell.
+        """Return the plain form without what changes no decision: what names the cell.
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, and `prompts`,
         which stand again in the values of the minds that use them.
@@ -132,8 +132,8 @@ class Configuration(Knobs):
             plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
         return plain
 
-    def llm_of(self, participant: str) -> ComponentConfig:
-        """Give the values of one participant's model: those of `llm`, with its own in their place.
+    def llm_of(self, participant: str) -> ModelConfig:
+        """Return the values of one participant's model: those of `llm`, with its own in their place.
 
         Raises:
             UserError: its own values do not go with the others.
@@ -157,24 +157,25 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
     knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
     parts = {group: component_values(registry, raw) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
-    for participant in getattr(parts["llm"], "agents", ()):
+    llm = _of_model(parts["llm"])
+    for participant in llm.participants:
         _llm_of(raw["llm"], participant)
-    return Configuration(
-        **{name: getattr(knobs, name) for name in Knobs.model_fields},
-        env=parts["env"],
-        agents=parts["agents"],
-        topology=parts["topology"],
-        llm=parts["llm"],
-    )
+    return Configuration(**dict(knobs), env=parts["env"], agents=parts["agents"], topology=parts["topology"], llm=llm)
 
 
-def _llm_of(values: Mapping[str, Any], participant: str) -> ComponentConfig:
+def _llm_of(values: Mapping[str, Any], participant: str) -> ModelConfig:
     own = values.get("agents", {}).get(participant)
     if own is None:
-        return component_values(providers, {"llm": values})
-    schema: type[ComponentConfig] = providers.get(own.get("name", values["name"])).config
+        return _of_model(component_values(providers, {"llm": values}))
+    schema = providers.get(own.get("name", values["name"])).config
     merged = for_agent(values, own, schema.model_fields)
-    return _checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields))
+    return _of_model(_checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields)))
+
+
+def _of_model(values: ComponentConfig) -> ModelConfig:
+    if not isinstance(values, ModelConfig):
+        raise TypeError(f"llm={values.name}: the values of a provider must be a ProviderConfig")
+    return values
 
 
 def _check_data(value: Any, key: str) -> None:
@@ -222,8 +223,8 @@ def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> N
         if group == providers.group:
             continue  # the seed of a model is its own: it draws answers, not boards
         for name in ("n", "seed", "max_steps"):
-            common = getattr(knobs, name)
-            own = getattr(part, name, common)
+            common = dict(knobs)[name]
+            own = dict(part).get(name, common)
             if own != common:
                 raise UserError(
                     f"{group}.{name}: {own!r} differs from {name}={common!r}",

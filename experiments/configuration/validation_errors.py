@@ -35,7 +35,7 @@ _BOUNDS = {
 def describe_validation_errors(
     error: ValidationError, values: Mapping[str, Any], prefix: str, known: Sequence[str]
 ) -> str:
-    """Give one line for each wrong key: its dotted name, its value, what is allowed.
+    """Return one line for each wrong key: its dotted name, its value, what is allowed.
 
     Args:
         error: what pydantic found.
@@ -53,7 +53,7 @@ def describe_validation_errors(
 
 
 def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> tuple[str | int, ...]:
-    """Give the place of an error in the values, without the branches of unions that pydantic adds to it."""
+    """Return the place of an error in the values, without the branches of unions that pydantic adds to it."""
     path: list[str | int] = []
     here: Any = values
     for part in detail["loc"]:

@@ -11,10 +11,10 @@ from maeil.trace.events import ThoughtEnd
 
 @dataclass(frozen=True, slots=True)
 class AnsweringModels:
-    """The language models of an episode, as its trace tells.
+    """The language models of an episode, as its trace has them.
 
     Attributes:
-        models: their names, as their providers give them, in the order in which they first answered.
+        models: their names, as their providers write them, in the order in which they first answered.
         simulated: whether one of them was simulated: no result of the episode says anything of a real model.
     """
 
@@ -23,14 +23,14 @@ class AnsweringModels:
 
     @property
     def text(self) -> str:
-        """Give them for a reader; empty where nothing answered."""
+        """Return them for a reader; empty where nothing answered."""
         names = ", ".join(self.models)
         if not self.simulated:
             return names
         return f"{names} (no real model)" if "simulated" in names else f"{names} (simulated)"
 
     def plain(self) -> dict[str, object]:
-        """Give them as JSON-ready data; nothing where nothing answered."""
+        """Return them as JSON-ready data; nothing where nothing answered."""
         return {"models": list(self.models), "simulated": self.simulated} if self.models else {}
 
 

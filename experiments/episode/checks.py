@@ -110,7 +110,7 @@ def _models(configuration: Configuration) -> Iterator[Finding]:
     from quorum.experiments.episode.model_check import try_model  # noqa: PLC0415
 
     asked = {"llm": configuration.llm}
-    asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in getattr(configuration.llm, "agents", ())}
+    asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in configuration.llm.participants}
     for key, config in asked.items():
         fine, detail = try_model(config)
         yield Finding(key, fine, True, detail)

@@ -139,7 +139,7 @@ def _call(action: Mapping[str, Any]) -> str:
 
 
 def _cell(text: str) -> Text:
-    """Give what others wrote as text: neither markup nor control characters have a meaning."""
+    """Return what others wrote as text: neither markup nor control characters have a meaning."""
     return Text(sanitize(text))
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from pathlib import Path
 
-from maeil.component import ComponentConfig
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
-from quorum.experiments.episode.hints import hint_for
-from quorum.experiments.episode.models import ModelPool, sampling_of
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.configuration.providers.replay import ReplayConfig
+from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.models import ModelPool, RecordedModels, sampling_of
 
 FORM = AnswerFormat(
     "check",
@@ -28,11 +26,11 @@ FORM = AnswerFormat(
 PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 
 
-def try_model(config: ComponentConfig) -> tuple[bool, str]:
+def try_model(config: ModelConfig) -> tuple[bool, str]:
     """Ask once, without retries; say whether it works, and what was found or how to mend it."""
     try:
         if isinstance(config, ReplayConfig):
-            Recorded(Path(config.run))
+            RecordedModels(config)
             return True, f"the calls of {config.run} can be replayed"
         assert isinstance(config, ProviderConfig)
         return True, _found(config, asyncio.run(_ask(config)))
@@ -40,7 +38,7 @@ def try_model(config: ComponentConfig) -> tuple[bool, str]:
         return False, f"{error.message.removeprefix('llm: ')}. {error.hint}".strip()
     except LanguageModelError as error:
         what = f"no structured output: {error}" if isinstance(error, AnswerInvalid) else str(error)
-        return False, f"{getattr(config, 'label', config.name)}: {what}. {hint_for(error, config)}".strip()
+        return False, f"{config.label}: {what}. {model_hint(error, config)}".strip()
 
 
 async def _ask(config: ProviderConfig) -> Reply:

@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import yaml
+
 from maeil import Seeds
-from maeil.component import ComponentConfig
 from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.records import dump
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
-from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.configuration.providers.replay import Recorded, ReplayConfig
+from quorum.experiments.common.files import yaml_problem
+from quorum.experiments.configuration.providers import replay
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
-from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.episode.model_hints import model_hint
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
@@ -46,7 +49,7 @@ _PER_REQUEST = {
 
 
 def default_cache() -> Path:
-    """Give the usual file of the cache: in the user's cache folder."""
+    """Return the usual file of the cache: in the user's cache folder."""
     folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(folder) / "quorum" / "replies.sqlite"
 
@@ -55,7 +58,7 @@ def default_cache() -> Path:
 class _Client:
     """A provider's model with the limits that all who ask it share."""
 
-    model: Model
+    model: ProvidedModel
     limits: Limits
     identity: Mapping[str, str]
 
@@ -73,20 +76,22 @@ class ModelPool:
         self._caches: dict[Path, Cache] = {}
 
     def client(self, config: ProviderConfig) -> _Client:
-        """Give the client of a configuration, made when it is first asked for.
+        """Return the client of a configuration, made when it is first asked for.
 
         Raises:
             UserError: it cannot be made: there is no key, or a package is missing.
         """
         key = config.model_dump_json(exclude=_PER_REQUEST)
         if key not in self._clients:
-            with told(config):
+            with as_user_errors(config):
                 model = providers.get(config.name).build(config, None)
+            if not isinstance(model, ProvidedModel):
+                raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
             most, *caps = map(
                 self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
             )
             limits = Limits(most or 1, *caps)
-            identity = getattr(model, "identity", {"provider": config.name, "settings": key})
+            identity = model.identity or {"provider": config.name, "settings": key}
             self._clients[key] = _Client(model, limits, identity)
         return self._clients[key]
 
@@ -100,7 +105,7 @@ class ModelPool:
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, path: Path) -> Cache:
-        """Give the cache in a file.
+        """Return the cache in a file.
 
         Raises:
             UserError: it cannot be opened.
@@ -115,9 +120,7 @@ class ModelPool:
     async def close(self) -> None:
         """Close all connections and files."""
         for client in self._clients.values():
-            close: Callable[[], Awaitable[None]] | None = getattr(client.model, "close", None)
-            if close is not None:
-                await close()
+            await client.model.close()
         for cache in self._caches.values():
             cache.close()
         self._clients.clear()
@@ -125,12 +128,12 @@ class ModelPool:
 
 
 @contextmanager
-def told(config: ComponentConfig) -> Iterator[None]:
-    """Tell what is wrong with a model as the user's mistake that it mostly is: a key, a name, an address."""
+def as_user_errors(config: ModelConfig) -> Iterator[None]:
+    """Turn what is wrong with a model into the user's mistake that it mostly is: a key, a name, an address."""
     try:
         yield
     except (LanguageModelError, ImportError, ValueError) as error:
-        raise UserError(f"llm: {error}", hint_for(error, config)) from None
+        raise UserError(f"llm: {error}", model_hint(error, config)) from None
 
 
 class EpisodeModels:
@@ -149,25 +152,25 @@ class EpisodeModels:
         self._file: BinaryIO | None = None
         budget = configuration.budget
         self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
-        self._recorded: Recorded | None = None
+        self._recorded: RecordedModels | None = None
         self.given: dict[str, Model] = {}
         """The models that were asked for, by participant."""
 
     def __call__(self, participant: str) -> Model:
-        """Give the model of a participant.
+        """Return the model of a participant.
 
         Raises:
             UserError: there is none: no key, a package is missing, nothing was recorded.
         """
         if participant not in self.given:
             config = self._configuration.llm_of(participant)
-            if isinstance(config, ReplayConfig):
+            if isinstance(config, replay.ReplayConfig):
                 self.given[participant] = self._replayed(config, participant)
             else:
                 self.given[participant] = self._live(config, participant)
         return self.given[participant]
 
-    def _live(self, config: ComponentConfig, participant: str) -> Model:
+    def _live(self, config: ModelConfig, participant: str) -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         client = self._pool.client(config)
@@ -176,8 +179,7 @@ class EpisodeModels:
             path = Path(config.cache_path) if config.cache_path else default_cache()
             caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
         seeds = Seeds(self._configuration.seed).child("models").child(participant)
-        price = getattr(client.model, "price", None)
-        with told(config):
+        with as_user_errors(config):
             stack = build_stack(
                 client.model,
                 name=config.label,
@@ -186,19 +188,19 @@ class EpisodeModels:
                 limits=client.limits,
                 caching=caching,
                 spending=self._spending,
-                price=price,
+                price=client.model.price,
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
             )
-        return _Asked(stack, participant, sampling_of(config))
+        return _ConfiguredModel(stack, participant, sampling_of(config))
 
-    def _replayed(self, config: ReplayConfig, participant: str) -> Model:
+    def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
-            self._recorded = Recorded(Path(config.run))
+            self._recorded = RecordedModels(config)
         recorded = self._recorded.llm_of(participant)
         stack = build_stack(self._recorded.model, name=config.name, rng=random.Random(), sink=self._write)
-        return _Asked(stack, participant, sampling_of(recorded))
+        return _ConfiguredModel(stack, participant, sampling_of(recorded))
 
     def _write(self, record: Mapping[str, Any]) -> None:
         if self._folder is None:
@@ -214,12 +216,42 @@ class EpisodeModels:
             self._file.close()
 
 
+class RecordedModels:
+    """The models of an earlier run, as a replay needs them.
+
+    Args:
+        config: names the run.
+
+    Raises:
+        UserError: there is no such run, it recorded no calls, or its configuration cannot be read.
+    """
+
+    def __init__(self, config: replay.ReplayConfig) -> None:
+        self.model = replay.build(config, None)
+        """Answers what was recorded."""
+        file = Path(config.run) / "config.yaml"
+        try:
+            data: dict[str, Any] = yaml.safe_load(replay.read_recorded(file))
+            data.pop("hash", None)
+        except (yaml.YAMLError, AttributeError) as error:
+            raise UserError(f"llm.run: {file} is damaged: {yaml_problem(error)}") from error
+        self._configuration = validate(data)
+
+    def llm_of(self, participant: str) -> ProviderConfig:
+        """Return the values of a participant's model in the earlier run; of the first one, where that was a replay."""
+        config = self._configuration.llm_of(participant)
+        if isinstance(config, replay.ReplayConfig):
+            return RecordedModels(config).llm_of(participant)
+        assert isinstance(config, ProviderConfig)
+        return config
+
+
 def sampling_of(config: ProviderConfig) -> Sampling:
-    """Give how answers are drawn."""
+    """Return how answers are drawn."""
     return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
 
 
-class _Asked:
+class _ConfiguredModel:
     """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked."""
 
     def __init__(self, model: Model, participant: str, sampling: Sampling) -> None:
@@ -238,5 +270,5 @@ class _NoModel:
 
 
 def no_model(participant: str) -> Model:  # noqa: ARG001 - one for all
-    """Give what stands in the place of a model where minds are built and never think."""
+    """Return what stands in the place of a model where minds are built and never think."""
     return _NoModel()

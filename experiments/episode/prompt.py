@@ -33,7 +33,7 @@ class Prompt:
     request: Request
 
     def text(self) -> str:
-        """Give it for a reader: each message under its role, then the schema of the answer."""
+        """Return it for a reader: each message under its role, then the schema of the answer."""
         parts = [f"--- {message.role} ---\n{message.content.strip()}" for message in self.request.messages]
         if self.request.answer is not None:
             parts.append(
@@ -42,7 +42,7 @@ class Prompt:
         return "\n\n".join(parts)
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         answer = self.request.answer
         return {
             "participant": self.participant,
@@ -51,15 +51,15 @@ class Prompt:
         }
 
 
-class _Asked(EpisodeStop):
+class _PromptFound(EpisodeStop):
     """The participant was asked: the episode need not go on."""
 
     def __init__(self, request: Request) -> None:
-        super().__init__("asked")
+        super().__init__("the prompt is found")
         self.request = request
 
 
-class _Asker:
+class _PromptCatcher:
     """Stands in the place of the participant's model."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class _Asker:
 
     async def complete(self, request: Request) -> Reply:
         self.request = request
-        raise _Asked(request)
+        raise _PromptFound(request)
 
 
 def first_prompt(arguments: Sequence[str], config_dir: Path | None = None) -> Prompt:
@@ -88,23 +88,23 @@ def first_prompt(arguments: Sequence[str], config_dir: Path | None = None) -> Pr
     if not cell.configuration.uses_models:
         hint = "Choose minds that do, for example agents=naive."
         raise UserError(f"show prompt: agents={cell.configuration.agents.name} thinks without a language model", hint)
-    asker = _Asker()
+    catcher = _PromptCatcher()
     names: list[str] = []
     pool = ModelPool()
     others = EpisodeModels(cell.configuration, pool, None)
 
     def models(name: str) -> Model:
         names.append(name)
-        return asker if name == _named(wanted, names) else others(name)
+        return catcher if name == _named(wanted, names) else others(name)
 
     parts = build(cell, models)
     participant = _named(wanted, names)
     if participant is None:
         raise UserError(f"agent={wanted}: there is no such participant", choices_hint(wanted, "They are", names))
     asyncio.run(_played(cell, parts, pool))
-    if asker.request is None:
+    if catcher.request is None:
         raise UserError(f"agent={wanted}: {participant} has no turn in this episode")
-    return Prompt(cell, participant, asker.request)
+    return Prompt(cell, participant, catcher.request)
 
 
 async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:
@@ -115,7 +115,7 @@ async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:
 
 
 def _named(wanted: str, names: Sequence[str]) -> str | None:
-    """Give the participant that is meant, by its name or by its number, as far as they are known."""
+    """Return the participant that is meant, by its name or by its number, as far as they are known."""
     if wanted in names:
         return wanted
     return names[int(wanted)] if wanted.isdigit() and int(wanted) < len(names) else None

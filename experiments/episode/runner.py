@@ -24,12 +24,12 @@ from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
-from quorum.experiments.episode.folder import EpisodeFolder, is_storage
-from quorum.experiments.episode.hints import hint_for
+from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
 
 Watch = Callable[[World], Listener]
-"""Given the world of an episode, gives a listener that is told every event as it happens."""
+"""Given the world of an episode, returns a listener that is called with every event as it happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
 
     Args:
         cell: what is to be run.
-        models: gives each participant, by name, its language model.
+        models: returns the language model of a participant, by name.
 
     Raises:
         UserError: the values of a group do not go together.
     """
     c = cell.configuration
     world = _built(worlds, c.env.name, c.env, None)
-    _told("env", world.reset, cell.seed)
+    _as_user_error("env", world.reset, cell.seed)
     n = len(world.agents)
     topology = _built(topologies, c.topology.name, c.topology, TopologyContext(n))
     given = models if c.uses_models else _no_models
@@ -95,7 +95,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     team = _built(minds, c.agents.name, c.agents, context)
     coordinators = [("coordinator", mind) for mind in team[n:]]
     names = (*world.agents, *(name for name, _ in coordinators))
-    for name in getattr(c.llm, "agents", ()) if c.uses_models else ():
+    for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
     return Parts(world, team[:n], coordinators, topology)
@@ -106,11 +106,11 @@ def _no_models(participant: str) -> None:
 
 
 def _built(registry: Registry[Any], name: str, config: Any, context: Any) -> Any:
-    return _told(registry.group, registry.get(name).build, config, context)
+    return _as_user_error(registry.group, registry.get(name).build, config, context)
 
 
-def _told(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and tell a `ValueError` as the mistake in the group's values that it is."""
+def _as_user_error(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and raise a `ValueError` as the mistake in the group's values that it is."""
     try:
         return function(*arguments)
     except ValueError as error:
@@ -192,7 +192,7 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
     except LanguageModelError as error:
         record.end("error", error)
         where = f"What there is of the episode is in {folder.finish()}."
-        raise UserError(f"llm: {error}", f"{hint_for(error, cell.configuration.llm)} {where}".lstrip()) from None
+        raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
             record.end("error", error)

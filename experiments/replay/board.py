@@ -55,6 +55,6 @@ class BoardPainter:
 
 
 def board_size(canvas: Canvas, cell: int) -> tuple[int, int]:
-    """Give width and height of a painted board in pixels: its cells, its margins, and its last rule."""
+    """Return width and height of a painted board in pixels: its cells, its margins, and its last rule."""
     margin = 2 * round(canvas.margin * cell) + 1
     return canvas.width * cell + margin, canvas.height * cell + margin

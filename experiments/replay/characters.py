@@ -114,14 +114,14 @@ class _Screen:
         return first_column, first_row, last_column, last_row
 
     def text(self) -> Text:
-        """Give the picture."""
+        """Return the picture."""
         lines = []
         for signs, inks, papers in zip(self._signs, self._inks, self._papers, strict=True):
             lines.append(_line(zip(signs, inks, papers, strict=True)))
         return Text("\n").join(lines)
 
     def half_text(self) -> Text:
-        """Give the picture with two places in a character."""
+        """Return the picture with two places in a character."""
         blank = [PAPER_WHITE] * len(self._papers[0])
         lines = []
         for number in range(0, len(self._papers), 2):

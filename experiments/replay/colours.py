@@ -37,18 +37,18 @@ def mix(colour: Colour, other: Colour, share: float) -> Colour:
 
 
 def legible_on(colour: Colour) -> Colour:
-    """Give the colour of text on a colour: ink or white."""
+    """Return the colour of text on a colour: ink or white."""
     red, green, blue = colour
     return INK if 299 * red + 587 * green + 114 * blue > 140_000 else PAPER_WHITE
 
 
 def shade(colour: Colour) -> Colour:
-    """Give the colour of a texture, or of a rim, on a colour."""
+    """Return the colour of a texture, or of a rim, on a colour."""
     return mix(colour, INK, 0.3) if legible_on(colour) == INK else mix(colour, PAPER_WHITE, 0.35)
 
 
 def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
-    """Give the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
+    """Return the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
 
     It does not depend on the frames, so a film is written frame by frame.
     """

@@ -16,11 +16,11 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.packages import load
 from quorum.experiments.replay.colours import palette
+from quorum.experiments.replay.frame_painter import FramePainter
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.gif import encode_gif
 from quorum.experiments.replay.mp4 import encode_mp4
-from quorum.experiments.replay.page import Page
-from quorum.experiments.replay.reel import Reel
+from quorum.experiments.replay.replay import Replay
 
 ENDINGS = (".gif", ".mp4")
 HOLD = 2.0
@@ -29,11 +29,11 @@ NARROWEST, WIDEST = 160, 4096
 """Pixels of a film's width."""
 
 Encode = Callable[[Iterator[Image.Image], Canvas, float], bytes]
-"""Given pages, the canvas on them and pages a second, gives the content of a file."""
+"""Given images, the canvas on them and images a second, returns the content of a file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class FilmFile:
     """What was written."""
 
     file: Path
@@ -42,7 +42,7 @@ class Film:
     bytes: int
 
     def text(self) -> str:
-        """Tell it in a line."""
+        """Write it in a line."""
         width, height = self.size
         return f"film: {self.file} ({self.frames} frames, {width} x {height}, {self.bytes / 1000:,.0f} kB)"
 
@@ -67,21 +67,21 @@ def check_target(file: Path, width: int | None) -> Encode:
         raise UserError(f"--width {width}: a film is {NARROWEST} to {WIDEST} pixels wide")
     if ending == ".mp4":
         av = load("av", "video", f"--out {file}")
-        return lambda pages, _, fps: encode_mp4(av, pages, fps, max(HOLD, 1 / fps))
+        return lambda images, _, fps: encode_mp4(av, images, fps, max(HOLD, 1 / fps))
     return _gif
 
 
-def _gif(pages: Iterator[Image.Image], canvas: Canvas, fps: float) -> bytes:
-    return encode_gif(pages, palette(canvas.kinds), fps, max(HOLD, 1 / fps))
+def _gif(images: Iterator[Image.Image], canvas: Canvas, fps: float) -> bytes:
+    return encode_gif(images, palette(canvas.kinds), fps, max(HOLD, 1 / fps))
 
 
 def make_film(
-    reel: Reel, file: Path, encode: Encode, *, fps: float, width: int | None, console: Console | None
-) -> Film:
+    replay: Replay, file: Path, encode: Encode, *, fps: float, width: int | None, console: Console | None
+) -> FilmFile:
     """Draw a film and write it, whole or not at all.
 
     Args:
-        reel: what is shown.
+        replay: what is shown.
         file: where it goes; what is there is replaced.
         encode: of `check_target`.
         fps: steps a second.
@@ -91,11 +91,11 @@ def make_film(
     Raises:
         UserError: a run cannot be brought back or drawn, the film would be too narrow, or it cannot be written.
     """
-    canvas, draw = drawable(reel.runs[0])
-    page = Page(reel, canvas, width)
-    frames = reel.frames(draw)
+    canvas, draw = drawable(replay.runs[0])
+    painter = FramePainter(replay, canvas, width)
+    frames = replay.frames(draw)
     if console is not None and console.is_terminal:
-        frames = iter(track(frames, "drawing", len(reel), console=console, transient=True))
-    data = encode(map(page.paint, frames), canvas, fps)
+        frames = iter(track(frames, "drawing", len(replay), console=console, transient=True))
+    data = encode(map(painter.paint, frames), canvas, fps)
     write_whole(file, data, "Give another place: --out FILE.")
-    return Film(file, len(reel), page.size, len(data))
+    return FilmFile(file, len(replay), painter.size, len(data))

@@ -14,7 +14,7 @@ from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.user_errors import UserError
 from maeil.world import Progress
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.results.recorded import Recorded, instants, world_of
+from quorum.experiments.results.recorded_episode import RecordedEpisode
 
 P = TypeVar("P")
 LONGEST = 240
@@ -46,19 +46,19 @@ class Frame(Generic[P]):
     end: str
 
 
-def drawable(run: Recorded) -> tuple[Canvas, Callable[[World], Drawing]]:
-    """Give the canvas of a run's world, and what draws it.
+def drawable(run: RecordedEpisode) -> tuple[Canvas, Callable[[World], Drawing]]:
+    """Return the canvas of a run's world, and what draws it.
 
     Raises:
         UserError: the world cannot be drawn.
     """
-    world = world_of(run)
+    world = run.world()
     if not isinstance(world, Drawable):
         raise UserError(
             f"{run.folder}: the world {run.name_of('env')!r} cannot be drawn",
             "It has no canvas() and draw(), see maeil/drawing.py; `quorum replay` without --out shows its text.",
         )
-    next(instants(run, world))
+    next(run.replay(world))
     return world.canvas(), _draw
 
 
@@ -67,8 +67,8 @@ def _draw(world: World) -> Drawing:
     return world.draw()
 
 
-def frames(run: Recorded, picture: Callable[[World], P], first: int, last: int) -> Iterator[Frame[P]]:
-    """Give the frames of a run from step `first` to step `last`, or to its end.
+def frames(run: RecordedEpisode, picture: Callable[[World], P], first: int, last: int) -> Iterator[Frame[P]]:
+    """Return the frames of a run from step `first` to step `last`, or to its end.
 
     Args:
         run: what was recorded.
@@ -79,13 +79,13 @@ def frames(run: Recorded, picture: Callable[[World], P], first: int, last: int) 
     Raises:
         UserError: the world cannot be built, or does something else than the trace says.
     """
-    world = world_of(run)
+    world = run.world()
     names = [*run.trace.start.agents, *run.trace.start.coordinators]
     thoughts = Counter(stamped.t for stamped in run.trace.stamped(ThoughtEnd))
     sent = run.trace.stamped(MessageSent)
     messages = Counter(stamped.t for stamped in sent)
     said, heard = "", 0
-    for t in islice(instants(run, world), last + 1):
+    for t in islice(run.replay(world), last + 1):
         while heard < len(sent) and sent[heard].t <= t:
             heard += 1
         if t < first:
@@ -118,7 +118,7 @@ def _name(index: int, names: list[str]) -> str:
     return sanitize(names[index], 40) if 0 <= index < len(names) else f"participant {index}"
 
 
-def _end(run: Recorded) -> str:
+def _end(run: RecordedEpisode) -> str:
     end = run.trace.end
     if end is None:
         return "the trace breaks off here"

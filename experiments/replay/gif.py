@@ -14,35 +14,35 @@ _TICK = 10
 """Milliseconds that a GIF counts in."""
 
 
-def encode_gif(pages: Iterator[Image.Image], colours: list[Colour], fps: float, hold: float) -> bytes:
-    """Write pages as a GIF that runs for ever.
+def encode_gif(images: Iterator[Image.Image], colours: list[Colour], fps: float, hold: float) -> bytes:
+    """Write images as a GIF that runs for ever.
 
     Pillow's own way of writing many frames keeps them all in memory.
 
     Args:
-        pages: RGB, at least one, of equal size.
-        colours: that the pages are made of, at most `PALETTE_SIZE`; others are shown as the nearest of these.
-        fps: pages a second; a page is there for whole hundredths of a second.
-        hold: seconds that the last page stays.
+        images: RGB, at least one, of equal size.
+        colours: that the images are made of, at most `PALETTE_SIZE`; others are shown as the nearest of these.
+        fps: images a second; an image is there for whole hundredths of a second.
+        hold: seconds that the last image stays.
     """
     palette = Image.new("P", (1, 1))
     palette.putpalette([channel for colour in colours for channel in colour])
-    before = _indexed(next(pages), palette)
+    before = _indexed(next(images), palette)
     first = before.copy()
     first.putpalette([channel for colour in [*colours, *[INK] * (256 - len(colours))] for channel in colour])
     parts, _ = GifImagePlugin.getheader(first, info={"loop": 0})
     area, waiting = before, (0, 0)
-    for page in pages:
+    for image in images:
         parts += _frame(area, waiting, 1 / fps)
-        now = _indexed(page, palette)
+        now = _indexed(image, palette)
         area, waiting = _changed(before, now)
         before = now
     parts += _frame(area, waiting, hold)
     return b"".join(parts) + b";"
 
 
-def _indexed(page: Image.Image, palette: Image.Image) -> Image.Image:
-    return page.quantize(palette=palette, dither=Image.Dither.NONE)
+def _indexed(image: Image.Image, palette: Image.Image) -> Image.Image:
+    return image.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def _changed(before: Image.Image, now: Image.Image) -> tuple[Image.Image, tuple[int, int]]:
@@ -57,7 +57,7 @@ def _changed(before: Image.Image, now: Image.Image) -> tuple[Image.Image, tuple[
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Give the indices of an image as grey values."""
+    """Return the indices of an image as grey values."""
     return Image.frombytes("L", image.size, image.tobytes())
 
 

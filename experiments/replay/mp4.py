@@ -13,25 +13,25 @@ _OPTIONS = {"crf": "20", "preset": "medium"}
 """Letters stay sharp."""
 
 
-def encode_mp4(av: ModuleType, pages: Iterator[Image.Image], fps: float, hold: float) -> bytes:
-    """Write pages as an MP4 that any browser and any slide program plays.
+def encode_mp4(av: ModuleType, images: Iterator[Image.Image], fps: float, hold: float) -> bytes:
+    """Write images as an MP4 that any browser and any slide program plays.
 
     Args:
         av: the package PyAV.
-        pages: RGB, at least one, of equal size with even edges.
-        fps: pages a second.
-        hold: seconds that the last page stays.
+        images: RGB, at least one, of equal size with even edges.
+        fps: images a second.
+        hold: seconds that the last image stays.
     """
     data = BytesIO()
     with av.open(data, "w", format="mp4") as film:
-        page = next(pages)
+        image = next(images)
         stream = film.add_stream("libx264", rate=Fraction(fps).limit_denominator(1000), options=_OPTIONS)
-        stream.width, stream.height = page.size
+        stream.width, stream.height = image.size
         stream.pix_fmt = "yuv420p"
-        film.mux(stream.encode(av.VideoFrame.from_image(page)))
-        for page in pages:
-            film.mux(stream.encode(av.VideoFrame.from_image(page)))
+        film.mux(stream.encode(av.VideoFrame.from_image(image)))
+        for image in images:
+            film.mux(stream.encode(av.VideoFrame.from_image(image)))
         for _ in range(max(0, round(hold * fps) - 1)):
-            film.mux(stream.encode(av.VideoFrame.from_image(page)))
+            film.mux(stream.encode(av.VideoFrame.from_image(image)))
         film.mux(stream.encode(None))
     return data.getvalue()

@@ -8,7 +8,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from maeil.drawing import MarkKind, Rotation, Shape, Texture
 from quorum.experiments.replay.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
-from quorum.experiments.replay.lettering import fitting
+from quorum.experiments.replay.text import fitting
 
 _FINE = 4
 """Pixels that are drawn for one along an edge, so that edges are smooth."""
@@ -75,7 +75,7 @@ def _rim(size: tuple[int, int], *, hollow: bool) -> int:
 
 
 def _mask(shape: Shape, size: tuple[int, int], turn: Rotation, inset: int) -> Image.Image:
-    """Give what a shape covers of its rectangle, without a rim of `inset` pixels."""
+    """Return what a shape covers of its rectangle, without a rim of `inset` pixels."""
     right, bottom = size[0] * _FINE - 1, size[1] * _FINE - 1
     mask = Image.new("L", (right + 1, bottom + 1))
     pen = ImageDraw.Draw(mask)

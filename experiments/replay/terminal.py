@@ -16,7 +16,7 @@ from maeil.drawing import Drawable
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.characters import as_characters
 from quorum.experiments.replay.frames import Frame
-from quorum.experiments.replay.reel import Reel
+from quorum.experiments.replay.replay import Replay
 
 _CHROME = 7
 """Rows around a board: its label, and its caption with a message of some lines."""
@@ -24,11 +24,11 @@ _GAP = 3
 """Columns between two boards."""
 
 
-def play(reel: Reel, console: Console, fps: float, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Play a reel on a terminal, and leave its last frame there.
+def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Play a replay on a terminal, and leave its last frame there.
 
     Args:
-        reel: what is shown.
+        replay: what is shown.
         console: a terminal.
         fps: steps a second.
         sleep: waits for some seconds.
@@ -36,7 +36,7 @@ def play(reel: Reel, console: Console, fps: float, sleep: Callable[[float], None
     Raises:
         UserError: a run cannot be brought back.
     """
-    width = (console.width + _GAP) // len(reel.runs) - _GAP
+    width = (console.width + _GAP) // len(replay.runs) - _GAP
     rows = max(1, console.height - _CHROME)
 
     def picture(world: World) -> _Picture:
@@ -47,21 +47,21 @@ def play(reel: Reel, console: Console, fps: float, sleep: Callable[[float], None
 
     screen: RenderableType = ""
     with Live(console=console, screen=True, auto_refresh=False) as live:
-        for frames in reel.frames(picture):
-            screen = _side_by_side(reel, frames, width)
+        for frames in replay.frames(picture):
+            screen = _side_by_side(replay, frames, width)
             live.update(screen, refresh=True)
             sleep(1 / fps)
     console.print(screen)
 
 
-def print_frames(reel: Reel, console: Console) -> None:
-    """Print every frame of a reel as text, without colours and without a pause: for pipes and files.
+def print_frames(replay: Replay, console: Console) -> None:
+    """Print every frame of a replay as text, without colours and without a pause: for pipes and files.
 
     Raises:
         UserError: a run cannot be brought back.
     """
-    for frames in reel.frames(_as_text):
-        for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
+    for frames in replay.frames(_as_text):
+        for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
             words = caption(frame, run.steps, frame.picture.remark)
             who = f"{SIMULATED} · {label}" if run.answering_models.simulated else label
             head = "\n".join(line for line in (who, words.count, words.detail, words.said) if line)
@@ -82,10 +82,10 @@ def _as_text(world: World) -> _Picture:
     return _Picture(Text.from_ansi(world.ansi()), remark)
 
 
-def _side_by_side(reel: Reel, frames: tuple[Frame[_Picture], ...], width: int) -> RenderableType:
+def _side_by_side(replay: Replay, frames: tuple[Frame[_Picture], ...], width: int) -> RenderableType:
     table = Table.grid(padding=(0, _GAP, 0, 0))
     panels = []
-    for label, run, frame in zip(reel.labels, reel.runs, frames, strict=True):
+    for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
         words = caption(frame, run.steps, frame.picture.remark)
         simulated = [(f"{SIMULATED} · ", "bold red")] if run.answering_models.simulated else []
         head = Text.assemble(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maeil.errors import MetricError, TraceError
+from maeil.errors import MetricError
 from maeil.metrics import Value, compute_metrics
-from maeil.trace import Trace, read_trace
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.results.run_folder import read_whole_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Recomputed:
         return run.name if run.is_dir() or not run.name.startswith("trace.jsonl") else run.parent.name
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {
             "run": str(self.run),
             "outcome": self.outcome,
@@ -58,7 +57,7 @@ def recompute(run: Path) -> Recomputed:
     Raises:
         UserError: there is no trace, or it is damaged, or newer than this version.
     """
-    trace = checked_trace(run)
+    trace = read_whole_trace(run)
     try:
         metrics = compute_metrics(trace)
     except MetricError as error:
@@ -71,7 +70,7 @@ def recompute(run: Path) -> Recomputed:
 
 
 def recompute_all(runs: Iterable[Path]) -> tuple[list[Recomputed], list[UserError]]:
-    """Compute the metrics of many traces; give those that can be had, and what is wrong with the others."""
+    """Compute the metrics of many traces; return those that can be had, and what is wrong with the others."""
     done: list[Recomputed] = []
     wrong: list[UserError] = []
     for run in runs:
@@ -91,30 +90,3 @@ def write_metrics(done: Recomputed) -> Path:
     target = (done.run if done.run.is_dir() else done.run.parent) / "metrics.json"
     write_whole(target, (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode())
     return target
-
-
-def checked_trace(run: Path) -> Trace:
-    """Read a trace of which no event is missing but at its end.
-
-    Raises:
-        UserError: there is none, or it is damaged, or newer than this version.
-    """
-    try:
-        trace = read_trace(run)
-    except TraceError as error:
-        raise UserError(str(error), _hint(run)) from error
-    except zlib.error as error:
-        raise UserError(f"{run}: damaged: {error}") from error
-    except OSError as error:
-        raise UserError(f"{run}: cannot be read: {error.strerror or error}") from error
-    for number, stamped in enumerate(trace.events):
-        if stamped.seq != number:
-            raise UserError(f"{run}: damaged: event {number} is missing or not in its place, {stamped.seq} is there")
-    return trace
-
-
-def _hint(run: Path) -> str:
-    """Tell the runs inside of a folder that is none itself."""
-    if not run.is_dir() or not any(run.glob("*/trace.jsonl*")):
-        return ""
-    return f"It holds runs, and is none itself: give {run / '*'}."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
@@ -12,7 +14,7 @@ Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""
 
 POOLED = ("completed", "budget")
-"""Outcomes that statistics are made of. A wall-clock limit or an error says nothing of the team (MAEIL, section 2)."""
+"""Outcomes that statistics are made of: a wall-clock limit or an error says nothing of the team (docs/comparing.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +94,20 @@ class Results:
     missing: tuple[SweepCell, ...]
     unfinished: int
     damaged: tuple[Damaged, ...]
+
+
+def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Return the leaves of a configuration by dotted key; a list as its JSON text, an empty map not at all."""
+    leaves: dict[str, Scalar] = {}
+    _collect(configuration, "", leaves)
+    return leaves
+
+
+def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) -> None:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            _collect(value, f"{prefix}{key}.", leaves)
+        elif isinstance(value, list):
+            leaves[prefix + key] = json.dumps(value, ensure_ascii=False)
+        else:
+            leaves[prefix + key] = value

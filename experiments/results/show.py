@@ -49,7 +49,7 @@ def _remark(row: Row) -> str:
 
 
 def as_json(results: Results) -> dict[str, Any]:
-    """Give the results as JSON-ready data."""
+    """Return the results as JSON-ready data."""
     return {
         "folder": str(results.folder),
         "sweep": results.sweep.model_dump(mode="json", by_alias=True) if results.sweep is not None else None,
@@ -86,7 +86,7 @@ def print_answer(answer: Answer, console: Console) -> None:
 
 
 def answer_as_csv(answer: Answer) -> str:
-    """Give it as CSV."""
+    """Return it as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([answer.columns, *answer.rows])
@@ -94,7 +94,7 @@ def answer_as_csv(answer: Answer) -> str:
 
 
 def answer_as_json(answer: Answer) -> list[dict[str, Any]]:
-    """Give it as JSON-ready data; what JSON has no form for as text."""
+    """Return it as JSON-ready data; what JSON has no form for as text."""
     plain = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     found: list[dict[str, Any]] = json.loads(json.dumps(plain, default=str))
     return found

@@ -13,19 +13,19 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
+from quorum.experiments.results.results_csv import OWN, factor_columns, metric_columns, own_values
 from quorum.experiments.results.rows import Results, Row, Scalar
-from quorum.experiments.results.table import OWN, factor_columns, metric_columns, own_values
+from quorum.experiments.results.run_folder import TRACES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The table that a question gives.
+    """The table that answers a question.
 
     Attributes:
         columns: their names.
@@ -84,7 +84,7 @@ def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
 
 
 def _type(values: Iterable[Scalar]) -> str:
-    """Give the SQL type that holds all values of a factor."""
+    """Return the SQL type that holds all values of a factor."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "DOUBLE"
@@ -96,7 +96,7 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> None:
         "CREATE TABLE events (run VARCHAR, seq BIGINT, t BIGINT, t_hat DOUBLE, event VARCHAR, data JSON)"
     )
     for row in {row.folder: row for row in rows}.values():
-        trace = next((row.folder / name for name in _TRACES if (row.folder / name).is_file()), None)
+        trace = next((row.folder / name for name in TRACES if (row.folder / name).is_file()), None)
         if trace is not None:
             escaped = re.sub(r"([*?[])", r"[\1]", str(trace))
             connection.execute(

@@ -40,7 +40,7 @@ _ONLY_WITH = {"communication": "communication.messages", "constraints": "constra
 """Groups that say nothing about an episode in which this one is 0."""
 
 _WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out")
-"""Metrics that are told when they are not 0."""
+"""Metrics that are shown when they are not 0."""
 
 _COLUMNS = (
     "outcome.steps",

@@ -12,15 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from maeil.user_errors import UserError
-from quorum.experiments.episode.folder import PARTIAL
-from quorum.experiments.sweep.engines.choose import choose, split
+from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
 from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import Options, Summary, View, look, run_sweep
+from quorum.experiments.sweep.run import SweepOptions, SweepSummary, View, run_sweep, sweep_status
 from quorum.experiments.sweep.spending import SweepBudget
-from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SweepRequest:
     config_dir: Path | None
 
     @property
-    def options(self) -> Options:
+    def options(self) -> SweepOptions:
         """What shapes this call.
 
         Raises:
@@ -62,9 +62,9 @@ class SweepRequest:
             if value is not None and not value > 0:
                 raise UserError(f"{option} {value}: a budget must be more than 0")
         budget = SweepBudget(self.budget_usd, self.budget_tokens)
-        return Options(self.retry_failed, self.limit, budget, self.accept_versions, self.plugins)
+        return SweepOptions(self.retry_failed, self.limit, budget, self.accept_versions, self.plugins)
 
-    def command(self) -> Command:
+    def command(self) -> SweepCommand:
         """The part of the arguments that names the sweep, to be said again."""
         options: list[str] = []
         if self.out != Path("runs"):
@@ -75,10 +75,10 @@ class SweepRequest:
             options += ["--plugin", plugin]
         if self.config_dir is not None:
             options += ["--config-dir", str(self.config_dir)]
-        return Command(self.words, tuple(options))
+        return SweepCommand(self.words, tuple(options))
 
     def folder(self, name: str) -> SweepFolder:
-        """Give the folder of the sweep.
+        """Return the folder of the sweep.
 
         Raises:
             UserError: the name is not that of a folder.
@@ -89,14 +89,14 @@ class SweepRequest:
         return SweepFolder(self.out, chosen)
 
 
-class Report(Protocol):
+class Printable(Protocol):
     """What can be printed for readers and for programs."""
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
 
     def table(self) -> RenderableType:
-        """Give it for the terminal."""
+        """Return it for the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class SweepResult:
         command: to be said again.
     """
 
-    summary: Summary
-    command: Command
+    summary: SweepSummary
+    command: SweepCommand
 
     @property
     def exit_code(self) -> int:
@@ -123,23 +123,23 @@ class SweepResult:
 
     @property
     def complaint(self) -> str:
-        """What is to be told on standard error; empty when all is well."""
+        """What is to be said on standard error; empty when all is well."""
         summary = self.summary
-        told = [f"error: {summary.reason}"] if summary.stop in (Stop.STUCK, Stop.FAILURES) else []
+        lines = [f"error: {summary.reason}"] if summary.stop in (Stop.STUCK, Stop.FAILURES) else []
         if summary.stop is Stop.BUDGET:
-            told.append(f"notice: {summary.reason}; a larger one goes on")
+            lines.append(f"notice: {summary.reason}; a larger one goes on")
         if summary.failed:
-            told.append(f"{len(summary.failed)} cells ended in an error: run them again with --retry-failed")
+            lines.append(f"{len(summary.failed)} cells ended in an error: run them again with --retry-failed")
         if summary.left:
-            told.append(f"{summary.left} cells are left; go on with: {self.command.text}")
-        return "\n".join(told)
+            lines.append(f"{summary.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(lines)
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {**self.summary.plain(), "command": self.command.text}
 
     def table(self) -> RenderableType:
-        """Give it for the terminal."""
+        """Return it for the terminal."""
         summary = self.summary
         table = Table.grid(padding=(0, 2))
         done = summary.planned - summary.left
@@ -157,37 +157,37 @@ class SweepResult:
         return table
 
 
-def _prepare(asked: SweepRequest) -> tuple[SweepPlan, SweepFolder, Command, list[str]]:
-    about_engine, words = split(asked.words)
-    planned = plan(words, asked.config_dir)
-    return planned, asked.folder(planned.name), asked.command(), about_engine
+def _prepare(request: SweepRequest) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
+    engine_words, words = split_words(request.words)
+    planned = plan(words, request.config_dir)
+    return planned, request.folder(planned.name), request.command(), engine_words
 
 
-def show_plan(asked: SweepRequest) -> Forecast:
+def show_plan(request: SweepRequest) -> Forecast:
     """Say what a sweep would run and what that would take. Nothing is written.
 
     Raises:
         UserError: the arguments are not valid.
     """
-    planned, folder, _, about_engine = _prepare(asked)
-    engine = choose(about_engine, asked.config_dir)
-    standing = look(planned, folder, asked.options)
-    return forecast(planned, standing, folder, engine, asked.limit)
+    planned, folder, _, engine_words = _prepare(request)
+    engine = choose_engine(engine_words, request.config_dir)
+    status = sweep_status(planned, folder, request.options)
+    return forecast(planned, status, folder, engine, request.limit)
 
 
-def sweep_out(asked: SweepRequest, *, quiet: bool) -> SweepResult:
+def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     """Run a sweep, with its progress on standard error.
 
     Raises:
         UserError: the arguments are not valid, or the sweep cannot be run.
     """
-    planned, folder, command, about_engine = _prepare(asked)
-    engine = choose(about_engine, asked.config_dir)
+    planned, folder, command, engine_words = _prepare(request)
+    engine = choose_engine(engine_words, request.config_dir)
     if planned.repeated and not quiet:
-        told = f"notice: {planned.repeated} points of the grid name a cell that another one names, too; it is run once"
-        Console(stderr=True).print(Text(told), soft_wrap=True)
+        notice = f"notice: {planned.repeated} points of the grid name a cell that another one names; it is run once"
+        Console(stderr=True).print(Text(notice), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    summary = run_sweep(planned, folder, command, engine, options=asked.options, view=view)
+    summary = run_sweep(planned, folder, command, engine, options=request.options, view=view)
     return SweepResult(summary, command)
 
 

@@ -29,14 +29,14 @@ from quorum.agents.llm.prices import Price, find_price
 from quorum.agents.llm.protocol import Usage
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
-from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.progress import clock_time
-from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.spending import Expected
-from quorum.experiments.sweep.store import SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 MOST_TRIALS = 8
 """Kinds of cells that are tried, at most."""
@@ -78,7 +78,7 @@ class Forecast:
     simulated: bool
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),
             "cells": self.planned,
@@ -94,7 +94,7 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Give it for the terminal."""
+        """Return it for the terminal."""
         table = Table.grid(padding=(0, 2))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
@@ -115,18 +115,18 @@ class Forecast:
         return Group(*(Text(cell.name) for cell in self.cells), table)
 
 
-def forecast(plan: SweepPlan, standing: Standing, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
+def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
     """Estimate what a sweep takes.
 
     Args:
         plan: what is to be run.
-        standing: what there is of it.
+        status: what there is of it.
         folder: of the sweep.
         engine: would run it.
         limit: cells to run, at most; None: all that are missing.
     """
-    cells = standing.missing[:limit]
-    estimates = _Estimates(standing)
+    cells = status.missing[:limit]
+    estimates = _Estimates(status)
     kinds = {cell.kind: cell for cell in cells}
     found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
@@ -139,7 +139,7 @@ def forecast(plan: SweepPlan, standing: Standing, folder: SweepFolder, engine: E
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
-        done=len(standing.done),
+        done=len(status.done),
         cells=cells,
         repeated=plan.repeated,
         calls=sum(expected.calls for _, expected in known),
@@ -176,12 +176,12 @@ class _Known:
 
 
 class _Estimates:
-    def __init__(self, standing: Standing) -> None:
-        self._costs = standing.costs
+    def __init__(self, status: SweepStatus) -> None:
+        self._costs = status.costs
         self._known: list[_Known] = []
         self._trials = 0
         self.tried_with = ""
-        for cell in {cell.kind: cell for cell in standing.cells}.values():
+        for cell in {cell.kind: cell for cell in status.cells}.values():
             if (expected := self._costs.expected(cell.kind)) is not None:
                 self._known.append(_Known(cell, _Estimate(expected, "finished", cell.uses_models)))
 
@@ -248,7 +248,7 @@ def _money(price: Price, read: float, written: float) -> float:
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:
-    """Give what makes teams alike, the most telling first."""
+    """Return what makes teams alike, the most telling first."""
     raw = orjson.loads(cell.configuration)
     minds = (raw["agents"]["name"], raw["llm"] if cell.uses_models else None)
     return (minds, raw["env"]["name"], raw["topology"])

@@ -25,6 +25,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 from quorum.experiments.results.published import Published
@@ -87,14 +88,14 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     try:
         raw = yaml.load(files[name].read_text(encoding="utf-8"), Loader=_Loader)
     except (yaml.YAMLError, OSError, UnicodeError) as error:
-        raise UserError(f"{files[name]}: {_reason(error)}") from error
+        raise UserError(f"{files[name]}: {yaml_problem(error)}") from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
         file = _File.model_validate(values)
     except ValidationError as error:
-        told = describe_validation_errors(error, values, "", list(_File.model_fields))
+        problems = describe_validation_errors(error, values, "", list(_File.model_fields))
         raise UserError(
-            f"{files[name]}: {told}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
+            f"{files[name]}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
         ) from error
     if any(not arm.strip() for arm in file.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
@@ -117,10 +118,3 @@ def _map(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark
-        return f"{error.problem}" + (f" (line {mark.line + 1})" if mark is not None else "")
-    return str(error)

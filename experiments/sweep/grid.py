@@ -37,7 +37,7 @@ class Axis:
 
     @property
     def text(self) -> str:
-        """Give the argument as one could write it."""
+        """Return the argument as one could write it."""
         first = (self.values[0].input_line or "").partition("=")[0]
         return f"{first}={','.join((value.input_line or '').partition('=')[2] for value in self.values)}"
 
@@ -95,7 +95,7 @@ def joined(*parts: Sequence[Axis]) -> tuple[Axis, ...]:
 
 
 def count(grid: Sequence[Axis]) -> int:
-    """Give the number of points.
+    """Return the number of points.
 
     Raises:
         UserError: there are more than anybody can mean.
@@ -108,5 +108,5 @@ def count(grid: Sequence[Axis]) -> int:
 
 
 def points(grid: Sequence[Axis]) -> Iterator[Point]:
-    """Give the points in planning order: the last argument changes fastest."""
+    """Return the points in planning order: the last argument changes fastest."""
     return product(*(axis.values for axis in grid))

@@ -11,10 +11,10 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Session, session
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
-from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.templates import Templates
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quorum.experiments.sweep.queue import Queue
-from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.run import SweepStatus
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -32,19 +32,19 @@ class SweepProgress:
 
     Args:
         queue: what is under way.
-        standing: what there was before.
+        status: what there was before.
         clock: monotonic seconds.
     """
 
-    def __init__(self, queue: Queue, standing: Standing, clock: Clock = time.monotonic) -> None:
+    def __init__(self, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic) -> None:
         self._queue = queue
         self._clock = clock
         self._begin = clock()
         self._all = queue.waiting
-        self._before = {name for name in standing.done if (queue.folder / name).exists()}
-        self._failed_before = sum(done.failed for name, done in standing.done.items() if name in self._before)
-        self._simulated_before = any(done.simulated for done in standing.done.values())
-        self._spent = standing.costs
+        self._before = {name for name in status.done if (queue.folder / name).exists()}
+        self._failed_before = sum(done.failed for name, done in status.done.items() if name in self._before)
+        self._simulated_before = any(done.simulated for done in status.done.values())
+        self._spent = status.costs
         self._calls = [(self._begin, 0)]
 
     @property
@@ -77,7 +77,7 @@ class SweepProgress:
         return (self._clock() - self._begin) * (self._all - finished) / finished if finished else None
 
     def facts(self) -> list[str]:
-        """Give all that is known, in the words of a status line."""
+        """Return all that is known, in the words of a status line."""
         left, spent = self.left(), self._spent.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
         if spent.calls:
@@ -101,12 +101,12 @@ def clock_time(seconds: float) -> str:
 
 @contextmanager
 def live_table(
-    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+    console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a table that changes."""
-    progress = SweepProgress(queue, standing, clock)
-    told = _Failures(console, queue)
-    arms = _Arms(queue, standing)
+    progress = SweepProgress(queue, status, clock)
+    failures = _Failures(console, queue)
+    arms = _Arms(queue, status)
 
     def render() -> RenderableType:
         bar = Table.grid(padding=(0, 1))
@@ -120,7 +120,7 @@ def live_table(
         due = _Every(DRAW_EVERY, clock)
 
         def show() -> None:
-            told.tell()
+            failures.print_new()
             if due():
                 live.refresh()
 
@@ -129,15 +129,15 @@ def live_table(
 
 @contextmanager
 def lines(
-    console: Console, name: str, queue: Queue, standing: Standing, clock: Clock = time.monotonic
+    console: Console, name: str, queue: Queue, status: SweepStatus, clock: Clock = time.monotonic
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a line now and then."""
-    progress = SweepProgress(queue, standing, clock)
-    told = _Failures(console, queue)
+    progress = SweepProgress(queue, status, clock)
+    failures = _Failures(console, queue)
     due = _Every(LINE_EVERY, clock)
 
     def show() -> None:
-        told.tell()
+        failures.print_new()
         if due():
             console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
 
@@ -147,7 +147,7 @@ def lines(
 
 
 @contextmanager
-def nothing(_queue: Queue, _standing: Standing) -> Iterator[Callable[[], None]]:
+def nothing(_queue: Queue, _standing: SweepStatus) -> Iterator[Callable[[], None]]:
     """Show nothing."""
     yield lambda: None
 
@@ -169,7 +169,7 @@ class _Every:
 
 
 class _Failures:
-    """Tells each cell that fails, once."""
+    """Prints each cell that fails, once, and why the sweep stops."""
 
     def __init__(self, console: Console, queue: Queue) -> None:
         self._console = console
@@ -177,7 +177,7 @@ class _Failures:
         self._seen = 0
         self._stop = ""
 
-    def tell(self) -> None:
+    def print_new(self) -> None:
         for done in self._queue.finished[self._seen :]:
             if done.failed:
                 reason = done.reason.splitlines()[0] if done.reason else "no reason given"
@@ -194,11 +194,11 @@ class _Failures:
 class _Arms:
     """The rows of the table: an arm each."""
 
-    def __init__(self, queue: Queue, standing: Standing) -> None:
+    def __init__(self, queue: Queue, status: SweepStatus) -> None:
         self._queue = queue
-        self._arm = {cell.name: cell.arm or "" for cell in standing.cells}
+        self._arm = {cell.name: cell.arm or "" for cell in status.cells}
         self._planned = Counter(self._arm.values())
-        self._before = Counter(self._arm[name] for name in standing.done if (queue.folder / name).exists())
+        self._before = Counter(self._arm[name] for name in status.done if (queue.folder / name).exists())
         self.several = len(self._planned) > 1
 
     def table(self) -> Table:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 
-from quorum.experiments.episode.folder import EpisodeFolder
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
-from quorum.experiments.sweep.engines.protocol import Finished, Report, Shard, Started, Stuck, Traffic
-from quorum.experiments.sweep.finished import Done, read_done
-from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.results.finished import FinishedCell, read_finished
+from quorum.experiments.sweep.engines.protocol import Finished, Shard, Started, Stuck, Traffic, WorkerReport
 from quorum.experiments.sweep.spending import Costs, Expected, SweepBudget
-from quorum.experiments.sweep.store import remove_partial
+from quorum.experiments.sweep.sweep_folder import remove_partial
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
@@ -67,8 +67,8 @@ class Queue:
         """Handed out and not done."""
         self.running: set[str] = set()
         """Those of them that have begun."""
-        self.finished: list[Done] = []
-        """Done since the beginning of this command."""
+        self.finished: list[FinishedCell] = []
+        """FinishedCell since the beginning of this command."""
         self.calls = 0
         """Calls that were answered by a provider."""
         self.rate_limited = 0
@@ -96,7 +96,7 @@ class Queue:
         self.dropping = self.dropping or drop
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
-        """Give the next shard: cells that a worker died with twice one by one, to an idle worker only."""
+        """Return the next shard: cells that a worker died with twice one by one, to an idle worker only."""
         cells: list[PlannedCell] = []
         while self._waiting and len(cells) < most and not self.stopping:
             cell = self._waiting[0]
@@ -141,7 +141,7 @@ class Queue:
             return f"--budget-tokens {self._budget.tokens}"
         return ""
 
-    def tell(self, report: Report) -> None:
+    def report(self, report: WorkerReport) -> None:
         """Take a report of a worker."""
         match report:
             case Started(name) if name in self.under_way:
@@ -155,7 +155,7 @@ class Queue:
                 self.end(Stop.STUCK, message, drop=True)
         self.show()
 
-    def _finish(self, done: Done) -> None:
+    def _finish(self, done: FinishedCell) -> None:
         cell = self.under_way.pop(done.name, None)
         self.running.discard(done.name)
         if cell is None:
@@ -181,7 +181,7 @@ class Queue:
                 self.end(Stop.STUCK, f"{MOST_FRUITLESS} workers in a row ended before they began a cell: {reason}")
         again = []
         for cell in cells:
-            done = read_done(self.folder / cell.name)
+            done = read_finished(self.folder / cell.name)
             if done is not None:
                 self._finish(done)
                 continue
@@ -201,7 +201,7 @@ class Queue:
     def _give_up(self, cell: PlannedCell, reason: str) -> None:
         error = WorkerDied(f"{MOST_DEATHS} workers died with this cell; of the last one: {reason}")
         leave_error(cell.cell(), EpisodeFolder(self.folder, cell.name, once=True), error)
-        done = read_done(self.folder / cell.name)
+        done = read_finished(self.folder / cell.name)
         assert done is not None
         self.under_way[cell.name] = cell
         self._finish(done)

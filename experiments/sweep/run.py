@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.results import write_csv
+from quorum.experiments.results.finished import FinishedCell, Spent
+from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
-from quorum.experiments.sweep.finished import Done, Spent
-from quorum.experiments.sweep.locks import SweepLock
 from quorum.experiments.sweep.plan import SweepPlan
-from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from quorum.experiments.sweep.store import Command, SweepFolder
-from quorum.experiments.sweep.versions import check_versions
+from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SweepOptions:
     """What shapes one call of a sweep.
 
     Attributes:
@@ -44,7 +45,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SweepStatus:
     """What there is of a sweep.
 
     Attributes:
@@ -55,13 +56,13 @@ class Standing:
     """
 
     cells: tuple[PlannedCell, ...]
-    done: Mapping[str, Done]
+    done: Mapping[str, FinishedCell]
     missing: tuple[PlannedCell, ...]
     costs: Costs
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SweepSummary:
     """What a call of a sweep came to.
 
     Attributes:
@@ -81,9 +82,9 @@ class Summary:
     folder: Path
     planned: int
     before: int
-    finished: tuple[Done, ...]
+    finished: tuple[FinishedCell, ...]
     left: int
-    failed: tuple[Done, ...]
+    failed: tuple[FinishedCell, ...]
     stop: Stop | None
     reason: str
     spent: Spent
@@ -91,7 +92,7 @@ class Summary:
     seconds: float
 
     def plain(self) -> dict[str, Any]:
-        """Give it as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),
             "cells": self.planned,
@@ -109,11 +110,11 @@ class Summary:
         }
 
 
-View = Callable[[Queue, Standing], AbstractContextManager[Callable[[], None]]]
-"""Shows a sweep while it runs: gives what is called on every change."""
+View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
+"""Shows a sweep while it runs: returns what is called on every change."""
 
 
-def look(plan: SweepPlan, folder: SweepFolder, options: Options) -> Standing:
+def sweep_status(plan: SweepPlan, folder: SweepFolder, options: SweepOptions) -> SweepStatus:
     """See what there is of a sweep. Nothing is changed.
 
     Raises:
@@ -121,7 +122,7 @@ def look(plan: SweepPlan, folder: SweepFolder, options: Options) -> Standing:
     """
     done = folder.done(plan.cells)
     if not options.accept_versions:
-        check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
+        _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
     for cell in plan.cells:
         if cell.name in done:
@@ -129,12 +130,27 @@ def look(plan: SweepPlan, folder: SweepFolder, options: Options) -> Standing:
     costs.add_spent(folder.retired())
     again = {name for name, cell in done.items() if cell.failed} if options.retry_failed else set()
     missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
-    return Standing(plan.cells, done, missing, costs)
+    return SweepStatus(plan.cells, done, missing, costs)
+
+
+def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:
+    """Refuse to add results to those of another version or commit.
+
+    Raises:
+        UserError: cells in the folder were run with another version, another commit, or other changes to one.
+    """
+    others = Counter(str(cell.code) for cell in done if cell.code != present)
+    if others:
+        listing = "; ".join(f"{number} cells with version {code}" for code, number in sorted(others.items()))
+        raise UserError(
+            f"{folder}: it holds results of other code: {listing}. This is version {present}.",
+            "Start anew with --name NAME, go on with the old code, or take both together: --accept-versions.",
+        )
 
 
 def run_sweep(
-    plan: SweepPlan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
-) -> Summary:
+    plan: SweepPlan, folder: SweepFolder, command: SweepCommand, engine: Engine, *, options: SweepOptions, view: View
+) -> SweepSummary:
     """Run what is missing of a sweep.
 
     Raises:
@@ -145,17 +161,17 @@ def run_sweep(
     folder.create()
     with SweepLock(folder.path):
         folder.clear()
-        standing = look(plan, folder, options)
+        status = sweep_status(plan, folder, options)
         folder.write_manifest(plan, command)
-        chosen = standing.missing[: options.limit]
+        chosen = status.missing[: options.limit]
         for cell in chosen:
             folder.retire(cell)
-        queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
+        queue = _run(chosen, folder, engine, options=options, status=status, view=view)
         write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
-    present = {**{name: done for name, done in standing.done.items() if (folder.path / name).exists()}, **ended}
-    before = len(standing.done.keys() - {cell.name for cell in chosen})
-    return Summary(
+    present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
+    before = len(status.done.keys() - {cell.name for cell in chosen})
+    return SweepSummary(
         folder=folder.path,
         planned=len(plan.cells),
         before=before,
@@ -164,7 +180,7 @@ def run_sweep(
         failed=tuple(done for done in present.values() if done.failed),
         stop=queue.stop,
         reason=queue.reason,
-        spent=standing.costs.spent,
+        spent=status.costs.spent,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
     )
@@ -175,14 +191,14 @@ def _run(
     folder: SweepFolder,
     engine: Engine,
     *,
-    options: Options,
-    standing: Standing,
+    options: SweepOptions,
+    status: SweepStatus,
     view: View,
 ) -> Queue:
     job = SweepJob(folder.path, Path.cwd(), options.plugins, CodeVersion.of(provenance()))
-    queue = Queue(folder.path, cells, options.budget, standing.costs)
+    queue = Queue(folder.path, cells, options.budget, status.costs)
     if cells:
-        with view(queue, standing) as show, _signals(queue):
+        with view(queue, status) as show, _signals(queue):
             queue.show = show
             engine.run(queue, job)
     return queue

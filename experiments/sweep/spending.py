@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from quorum.experiments.sweep.finished import Done, Spent
+from quorum.experiments.results.finished import FinishedCell, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Sum:
     seconds: float = 0.0
     spent: Spent = field(default_factory=Spent)
 
-    def add(self, done: Done) -> None:
+    def add(self, done: FinishedCell) -> None:
         self.number += 1
         self.seconds += done.seconds
         self.spent += done.spent
@@ -64,7 +64,7 @@ class Costs:
         """Of all cells that were added."""
         self._kinds: dict[str, _Sum] = {}
 
-    def add(self, kind: str, done: Done) -> None:
+    def add(self, kind: str, done: FinishedCell) -> None:
         """Take a finished cell in."""
         self.spent += done.spent
         if not done.failed:
@@ -75,7 +75,7 @@ class Costs:
         self.spent = sum(spent, self.spent)
 
     def expected(self, kind: str) -> Expected | None:
-        """Give the mean of a kind; None when no cell of it is done."""
+        """Return the mean of a kind; None when no cell of it is done."""
         if kind not in self._kinds:
             return None
         total = self._kinds[kind]
@@ -83,7 +83,7 @@ class Costs:
         return Expected(spent.calls / number, spent.tokens / number, spent.usd / number, total.seconds / number)
 
     def most(self) -> Expected | None:
-        """Give the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
+        """Return the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
         known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
         if not known:
             return None

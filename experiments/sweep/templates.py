@@ -36,7 +36,7 @@ class Templates:
         self._templates: dict[tuple[str, ...], _Template] = {}
 
     def resolve(self, point: Point) -> dict[str, Any]:
-        """Give the configuration of a point: plain, resolved, and not validated.
+        """Return the configuration of a point: plain, resolved, and not validated.
 
         Its parts may be shared with those of other points: do not change them.
 
@@ -95,7 +95,7 @@ class _Template:
 
 
 def _references(value: Any) -> Iterator[str | None]:
-    """Give the keys that interpolations refer to; None for one that is more than the name of a key."""
+    """Return the keys that interpolations refer to; None for one that is more than the name of a key."""
     if isinstance(value, Mapping):
         for part in value.values():
             yield from _references(part)
@@ -116,7 +116,7 @@ def _related(one: str, other: str) -> bool:
 
 
 def _with(plain: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
-    """Give a copy in which one value differs."""
+    """Return a copy in which one value differs."""
     if len(path) == 1:
         return {**plain, path[0]: value}
     return {**plain, path[0]: _with(plain[path[0]], path[1:], value)}

@@ -6,12 +6,12 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-from quorum.experiments.viewer.files import Unreadable, read_bytes
+from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.viewer import contract
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
 """The beginning of a record as it is written: to parse all of it takes a hundred times as long."""
@@ -19,7 +19,7 @@ _MOST_FOUND = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class CallPlace:
     """The place of a call.
 
     Attributes:
@@ -42,22 +42,22 @@ class Calls:
         folder: of the run.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self.problems: list[str] = []
         try:
-            self._data = read_bytes(folder, "calls.jsonl") or b""
-        except Unreadable as wrong:
+            self._data = folder.read("calls.jsonl") or b""
+        except DamagedFile as damage:
             self._data = b""
-            self.problems.append(str(wrong))
+            self.problems.append(damage.brief)
         self.places = tuple(self._index())
 
-    def _index(self) -> Iterator[Where]:
+    def _index(self) -> Iterator[CallPlace]:
         start, unread = 0, 0
         while (end := self._data.find(b"\n", start)) >= 0:
             head = _HEAD.match(self._data, start, end)
             try:
                 agent, t = (orjson.loads(head[1]), int(head[2])) if head else self._parsed(start, end)
-                yield Where(agent, t, start, end)
+                yield CallPlace(agent, t, start, end)
             except (ValueError, TypeError, KeyError):
                 unread += 1
             start = end + 1
@@ -69,8 +69,11 @@ class Calls:
         record = orjson.loads(self._data[start:end])
         return str(record["agent"]), int(record["t"])
 
-    def call(self, number: int) -> dict[str, Any]:
-        """Give what is shown of a call.
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def call(self, number: int) -> contract.Call:
+        """Return what is shown of a call.
 
         Raises:
             IndexError: there is no such call.
@@ -81,7 +84,7 @@ class Calls:
         return _shown(_map(record))
 
     def matching(self, words: str) -> list[int]:
-        """Give the numbers of the first calls whose record has these words, in any case."""
+        """Return the numbers of the first calls whose record has these words, in any case."""
         found = []
         wanted = re.compile(re.escape(orjson.dumps(words)[1:-1]), re.IGNORECASE)
         for number, where in enumerate(self.places):
@@ -93,7 +96,7 @@ class Calls:
 
 
 class CallQueue:
-    """Gives the calls of each thought: those of its agent and step, in their order."""
+    """Hands out the calls of each thought: those of its agent and step, in their order."""
 
     def __init__(self, calls: Calls) -> None:
         self._waiting: dict[tuple[str, int], deque[int]] = defaultdict(deque)
@@ -106,10 +109,10 @@ class CallQueue:
         return [waiting.popleft() for _ in range(min(count, len(waiting)))]
 
 
-def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a record without what only machines read, each part in its form whatever the file holds."""
+def _shown(record: Mapping[str, Any]) -> contract.Call:
+    """Return a record without what only machines read, each part in its form whatever the file holds."""
     reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
-    shown: dict[str, Any] = {
+    shown: contract.Call = {
         "agent": str(record.get("agent", "")),
         "t": record.get("t"),
         "messages": [
@@ -118,12 +121,14 @@ def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
         ],
     }
     if reply:
-        rejected = [
-            {"text": _text(answer.get("text")), "reasons": _text(answer.get("reasons"))}
-            for answer in _maps(reply.get("rejected"))
-        ]
-        simulated = reply.get("simulated") is True
-        shown["reply"] = {"text": _text(reply.get("text")), "simulated": simulated, "rejected": rejected}
+        shown["reply"] = {
+            "text": _text(reply.get("text")),
+            "simulated": reply.get("simulated") is True,
+            "rejected": [
+                {"text": _text(answer.get("text")), "reasons": _text(answer.get("reasons"))}
+                for answer in _maps(reply.get("rejected"))
+            ],
+        }
     if failure:
         shown["failure"] = {"kind": str(failure.get("kind", "")), "message": _text(failure.get("message"))}
     return shown

@@ -11,14 +11,14 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.viewer.library import Library
 
 
-def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None]) -> None:
+def view(folder: Path, port: int, *, browser: bool, echo: Callable[[str], None]) -> None:
     """Serve the page of a run or of a sweep until the process is interrupted.
 
     Args:
         folder: of a run or of a sweep.
         port: 0 for any free one.
         browser: whether to open the page in the user's browser.
-        tell: prints the address.
+        echo: prints the address.
 
     Raises:
         UserError: there is nothing to show, or the port is taken.
@@ -28,8 +28,8 @@ def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None])
     library = Library.of(folder)
 
     def ready(address: str) -> None:
-        tell(address)
-        tell("Ctrl-C ends it.")
+        echo(address)
+        echo("Ctrl-C ends it.")
         if browser:
             webbrowser.open(address)
 
@@ -41,7 +41,7 @@ def view(folder: Path, port: int, *, browser: bool, tell: Callable[[str], None])
 
 
 def export(folder: Path, target: Path) -> Path:
-    """Write the page of a run as one file; give it.
+    """Write the page of a run as one file; return the file.
 
     Raises:
         UserError: there is no such run, it is a sweep, or the file cannot be written.

@@ -2,100 +2,45 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from operator import itemgetter
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-import orjson
+import msgspec
 
 from maeil.trace import EVENTS, SCHEMA, Event, Stamped
 from maeil.trace.events import EpisodeStart, MessageSent, StepTaken
+from quorum.experiments.results.run_folder import LARGEST, TRACES, DamagedFile, RunFolder
 
-
-def _are(kind: type) -> Callable[[Any], bool]:
-    return lambda items: set(map(type, items)) <= {kind}
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "bool": (bool,),
-    "str": (str,),
-    "Sequence[int]": (list,),
-    "Sequence[str]": (list,),
-    "Sequence[Mapping[str, Any]]": (list,),
-    "Sequence[Mapping[str, Any]] | None": (list, type(None)),
-    "Mapping[str, Any]": (dict,),
-    "Mapping[str, str]": (dict,),
-    "Mapping[str, str] | None": (dict, type(None)),
-}
-"""What JSON may hold in a field, by its annotation: pydantic takes thirty times as long, seconds for a large trace."""
-_ITEMS = {"int": _are(int), "str": _are(str), "Mapping[str, Any]": _are(dict)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """How the record of an event must be made."""
-
-    kind: type[Event]
-    names: tuple[str, ...]
-    pick: Callable[[Mapping[str, Any]], tuple[Any, ...]]
-    defaults: Mapping[str, Any]
-    types: tuple[tuple[type, ...], ...]
-    lists: tuple[tuple[int, Callable[[Any], bool]], ...]
-    agents: tuple[str, ...]
-    good: set[tuple[type, ...]]
-    """Types of the values of records that were found right: most are like one before."""
-
-    @classmethod
-    def of(cls, kind: type[Event]) -> _Form:
-        names = tuple(field.name for field in fields(kind))
-        written = [str(field.type) for field in fields(kind)]
-        items = [(i, text[len("Sequence[") :].partition(" | ")[0].removesuffix("]")) for i, text in enumerate(written)]
-        return cls(
-            kind,
-            names,
-            itemgetter(*names) if len(names) > 1 else lambda record: (record[names[0]],),
-            {field.name: field.default for field in fields(kind) if field.default is not MISSING},
-            tuple(_TYPES[text] for text in written),
-            tuple((i, _ITEMS[of]) for i, of in items if written[i].startswith("Sequence[")),
-            tuple(name for name in ("agent", "sender") if name in names),
-            set(),
-        )
-
-    def read(self, record: Mapping[str, Any]) -> Event:
-        """Make the event of a record.
-
-        Raises:
-            KeyError: a field is missing.
-            ValueError: a field cannot be what it is.
-        """
-        try:
-            values = self.pick(record)
-        except KeyError:
-            values = self.pick({**self.defaults, **record})
-        found = tuple(map(type, values))
-        if found not in self.good:
-            for name, value, types in zip(self.names, values, self.types, strict=True):
-                if type(value) not in types:
-                    raise ValueError(f"the field {name!r} cannot be {repr(value)[:60]}")
-            self.good.add(found)
-        for index, fine in self.lists:
-            if values[index] is not None and not fine(values[index]):
-                raise ValueError(f"the field {self.names[index]!r} cannot be {repr(values[index])[:60]}")
-        event: Event = self.kind(*values)
-        return event
-
-
-_FORMS = {name: _Form.of(kind) for name, kind in EVENTS.items()}
-_NAMED = 5
+_CHUNK = 1 << 20
+_GZIP = 16 + zlib.MAX_WBITS
+"""Makes zlib expect the head of gzip."""
+_MOST_NAMED = 5
 """Lines that are named one by one when they cannot be read."""
 
 
+class _Stamp(msgspec.Struct):
+    """What every line of a trace has."""
+
+    seq: int
+    t: Annotated[int, msgspec.Meta(ge=0)]
+    t_hat: float
+    event: str
+    wall: float = 0.0
+
+
+_decode_stamp = msgspec.json.Decoder(_Stamp).decode
+_decode_event: dict[str, Callable[[bytes], Event]] = {
+    name: msgspec.json.Decoder(kind).decode for name, kind in EVENTS.items()
+}
+_AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__slots__] for kind in EVENTS.values()}
+"""The fields of an event that name a participant."""
+
+
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LenientTrace:
     """What there is of a trace.
 
     Attributes:
@@ -105,12 +50,49 @@ class Reading:
     """
 
     start: EpisodeStart | None
-    events: tuple[Stamped, ...]
-    problems: tuple[str, ...]
+    events: Sequence[Stamped]
+    problems: Sequence[str]
 
 
-def read_tolerantly(data: bytes) -> Reading:
-    """Read the lines of a trace."""
+def read_leniently(folder: RunFolder) -> LenientTrace:
+    """Read the trace of a run, whatever state it is in."""
+    data, problems = _lines(folder)
+    if problems and not data:
+        return LenientTrace(None, (), problems)
+    found = _parse(data)
+    return LenientTrace(found.start, found.events, [*problems, *found.problems])
+
+
+def _lines(folder: RunFolder) -> tuple[bytes, list[str]]:
+    """Return the lines of a trace, unpacked as far as they go, and what is wrong with the file."""
+    for name in TRACES:
+        try:
+            data = folder.read(name)
+        except DamagedFile as damage:
+            return b"", [damage.brief]
+        if data is not None:
+            return _unpacked(name, data) if name.endswith(".gz") else (data, [])
+    return b"", ["trace.jsonl: there is none, so there is nothing to show"]
+
+
+def _unpacked(name: str, data: bytes) -> tuple[bytes, list[str]]:
+    unpacker, parts, size = zlib.decompressobj(_GZIP), [], 0
+    try:
+        while data and not unpacker.eof:
+            part = unpacker.decompress(data, _CHUNK)
+            data = unpacker.unconsumed_tail
+            size += len(part)
+            parts.append(part)
+            if size > LARGEST:
+                return b"".join(parts), [f"{name}: read up to {LARGEST >> 20} MiB of its text, and no further"]
+    except zlib.error as error:
+        return b"".join(parts), [f"{name}: damaged: {error}; shown as far as it could be unpacked"]
+    if not unpacker.eof:
+        return b"".join(parts), [f"{name}: cut off; shown as far as it goes"]
+    return b"".join(parts), []
+
+
+def _parse(data: bytes) -> LenientTrace:
     lines = data.split(b"\n")
     torn = lines.pop()
     problems: list[str] = []
@@ -120,28 +102,20 @@ def read_tolerantly(data: bytes) -> Reading:
     start: EpisodeStart | None = None
     for number, line in enumerate(lines, start=1):
         try:
-            record = orjson.loads(line)
-            kind = record["event"]
-            form = _FORMS.get(kind)
-            if form is None:
-                unknown[str(kind)[:60]] += 1
+            stamp = _decode_stamp(line)
+            decode = _decode_event.get(stamp.event)
+            if decode is None:
+                unknown[stamp.event[:60]] += 1
                 continue
-            stamped = Stamped(
-                int(record["seq"]),
-                int(record["t"]),
-                float(record["t_hat"]),
-                float(record.get("wall", 0)),
-                form.read(record),
-            )
+            stamped = Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, decode(line))
             if start is not None:
-                _check(stamped, form, start)
+                _check(stamped, start)
             elif isinstance(stamped.event, EpisodeStart):
                 start = stamped.event
             else:
-                wrong.append(f"line {number}: an event before the start of the episode")
-                continue
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            wrong.append(f"line {number}: {_reason(error)}")
+                raise ValueError("it stands before the start of the episode")
+        except (ValueError, RecursionError) as error:
+            wrong.append(f"line {number}: {error}")
             continue
         events.append(stamped)
     if start is not None and start.schema > SCHEMA:
@@ -150,41 +124,32 @@ def read_tolerantly(data: bytes) -> Reading:
             f"{SCHEMA}): what follows may be incomplete. Update quorum-harness."
         )
     if unknown:
-        listed = ", ".join(f"{name} ({count})" for name, count in sorted(unknown.items())[:_NAMED])
+        listed = ", ".join(f"{name} ({count})" for name, count in sorted(unknown.items())[:_MOST_NAMED])
         problems.append(f"{unknown.total()} events are of kinds that this version does not know: {listed}.")
     if wrong:
-        more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
-        problems.append(f"{len(wrong)} lines could not be read and are left out: {'; '.join(wrong[:_NAMED])}{more}.")
+        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
+        listed = "; ".join(wrong[:_MOST_NAMED])
+        problems.append(f"{len(wrong)} lines could not be read and are left out: {listed}{more}.")
     if torn:
         problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
     if not data:
         problems.append("trace.jsonl: it is empty.")
     elif start is None:
         problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
-    return Reading(start, tuple(events), (*problems, *_gaps(events)))
+    return LenientTrace(start, events, [*problems, *_gaps(events)])
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"an event without {error}"
-    if isinstance(error, orjson.JSONDecodeError):
-        return f"not JSON: {error}"
-    return f"no event: {error}"
-
-
-def _check(stamped: Stamped, form: _Form, start: EpisodeStart) -> None:
-    """Refuse an event that names an agent or an instant that there cannot be.
+def _check(stamped: Stamped, start: EpisodeStart) -> None:
+    """Refuse an event that names an agent that there cannot be.
 
     Raises:
         ValueError: it does.
     """
-    if stamped.t < 0:
-        raise ValueError(f"t = {stamped.t}")
     event: Any = stamped.event
     participants = range(len(start.agents) + len(start.coordinators))
-    for name in form.agents:
-        if getattr(event, name) not in participants:
-            raise ValueError(f"the field {name!r} cannot be {getattr(event, name)}: there is no such participant")
+    for name in _AGENT_FIELDS[type(event)]:
+        if (found := getattr(event, name)) not in participants:
+            raise ValueError(f"the field {name!r} cannot be {found}: there is no such participant")
     match event:
         case MessageSent() if not set(participants).issuperset(event.recipients):
             raise ValueError("it has a recipient that there is not")
@@ -194,7 +159,7 @@ def _check(stamped: Stamped, form: _Form, start: EpisodeStart) -> None:
             raise ValueError("a second start of the episode")
 
 
-def _gaps(events: list[Stamped]) -> list[str]:
+def _gaps(events: Sequence[Stamped]) -> list[str]:
     """Say where a step is missing: lost lines in the middle leave one."""
     for number, stamped in enumerate(s for s in events if isinstance(s.event, StepTaken)):
         if stamped.t != number:

@@ -11,16 +11,16 @@ from pathlib import Path
 from threading import Lock
 
 from maeil.user_errors import UserError
-from quorum.experiments.results.run_folder import is_run
+from quorum.experiments.results.run_folder import is_run, runs_inside
+from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
-from quorum.experiments.viewer.frames import Film
 
 _KEPT = 3
 """Episodes that stay in memory."""
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_collector() -> Iterator[None]:
     """Pause the search for cycles: a large trace makes objects, no cycles, and it would take half the time."""
     was = gc.isenabled()
     gc.disable()
@@ -69,35 +69,35 @@ class Library:
         return library
 
     def names(self) -> list[str]:
-        """Give the names of the runs, sorted; links are left out."""
+        """Return the names of the runs, sorted; links are left out."""
         if self.single is not None:
             return [self.single]
-        return sorted(p.name for p in self.root.iterdir() if not p.is_symlink() and p.is_dir() and is_run(p))
+        return [path.name for path in runs_inside(self.root, follow_links=False)]
 
     def folder(self, name: str) -> Path | None:
-        """Give the folder of a run; None where there is none of this name."""
+        """Return the folder of a run; None where there is none of this name."""
         if name not in self.names():
             return None
         return self.root if self.single is not None else self.root / name
 
     def episode(self, name: str) -> Episode | None:
-        """Read a run, or give it as it was read before if its trace has not grown since; None where there is none."""
+        """Read a run, or return it as it was read before if its trace has not grown since; None where there is none."""
         folder = self.folder(name)
         if folder is None:
             return None
         key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
         with self._reading:
             if key not in self._episodes:
-                with _uncollected():
+                with _without_collector():
                     self._episodes[key] = read_episode(folder)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
 
-    def film(self, name: str) -> Film | None:
+    def film(self, name: str) -> contract.Film | None:
         """Replay a run, once; None where there is none. What else is asked of the run does not wait for it."""
         episode = self.episode(name)
         if episode is None:
             return None
-        with self._filming, _uncollected():
+        with self._filming, _without_collector():
             return episode.film

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
-import orjson
+import msgspec
 from markupsafe import Markup, escape
 
+from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode
 
 _MODULES = (
@@ -46,12 +46,12 @@ _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.
 
 @cache
 def static_file(name: str) -> bytes:
-    """Give a file of the page."""
+    """Return a file of the page."""
     return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
 
 
 def served_page(run: str | None, *, within_sweep: bool = False) -> str:
-    """Give the page of a run, or of the sweep where `run` is None."""
+    """Return the page of a run, or of the sweep where `run` is None."""
     up = "../" if within_sweep else ""
     head = f'<link rel="stylesheet" href="{up}static/style.css">\n'
     head += f'<link rel="icon" href="{up}static/icon.svg">\n'
@@ -60,30 +60,32 @@ def served_page(run: str | None, *, within_sweep: bool = False) -> str:
 
 
 def exported_page(episode: Episode) -> str:
-    """Give the page of a run as one file that needs nothing else."""
+    """Return the page of a run as one file that needs nothing else."""
     style, script = static_file("style.css").decode(), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
-    calls = [episode.calls.call(number) for number in range(len(episode.calls.places))]
-    data = {"episode": episode.plain(), "film": episode.film.reel(), "calls": _shared(calls)}
-    packed = base64.b64encode(gzip.compress(orjson.dumps(data), mtime=0)).decode()
+    calls = [episode.calls.call(number) for number in range(len(episode.calls))]
+    data: contract.Exported = {"episode": episode.data(), "film": episode.film, "calls": _shared(calls)}
+    packed = base64.b64encode(gzip.compress(msgspec.json.encode(data), mtime=0)).decode()
     tail = f'<script type="application/octet-stream" id="data">{packed}</script>\n<script>{script}</script>'
-    return _page(Markup(head), Markup(tail), str(episode.head["name"]), "")
+    return _page(Markup(head), Markup(tail), episode.head["name"], "")
 
 
-def _shared(calls: list[dict[str, Any]]) -> dict[str, Any]:
+def _shared(calls: list[contract.Call]) -> contract.SharedCalls:
     """Keep each text of a prompt once: most of a prompt is the same in every call."""
     texts: dict[str, int] = {}
-    for call in calls:
-        for message in call["messages"]:
-            message["content"] = texts.setdefault(message["content"], len(texts))
-    return {"texts": list(texts), "calls": calls}
+
+    def shared(message: contract.PromptMessage) -> contract.SharedMessage:
+        return {"role": message["role"], "content": texts.setdefault(message["content"], len(texts))}
+
+    found = [{**call, "messages": list(map(shared, call["messages"]))} for call in calls]
+    return {"texts": list(texts), "calls": found}
 
 
 @cache
 def bound() -> str:
-    """Give all scripts as one: each module a function, its imports taken from what earlier ones gave back."""
+    """Return all scripts as one: each module a function, its imports taken from what earlier ones gave back."""
     return '"use strict";\n{\n' + "".join(_functions()) + "}\n"
 
 
@@ -92,8 +94,8 @@ def _functions() -> Iterator[str]:
         name = file.removesuffix(".js")
         source = static_file(file).decode()
         body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {found[2]};\n", source)
-        given = ", ".join(_EXPORTED.findall(source))
-        yield f"const {name} = (() => {{\n{_EXPORT.sub('', body)}\nreturn {{ {given} }};\n}})();\n"
+        exported = ", ".join(_EXPORTED.findall(source))
+        yield f"const {name} = (() => {{\n{_EXPORT.sub('', body)}\nreturn {{ {exported} }};\n}})();\n"
 
 
 def _hash(text: str) -> str:

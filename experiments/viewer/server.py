@@ -11,7 +11,7 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-import orjson
+import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -21,11 +21,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
-from quorum.experiments.viewer.guard import Guard
 from quorum.experiments.viewer.library import Library
 from quorum.experiments.viewer.page import STATIC, served_page, static_file
-from quorum.experiments.viewer.table import table
+from quorum.experiments.viewer.sweep_table import sweep_table
 
 HOST = "127.0.0.1"
 _LONGEST_SEARCH = 200
@@ -39,7 +39,7 @@ class Served:
     library: Library
 
     def app(self) -> Starlette:
-        """Give the application, without its guard."""
+        """Return the application, without its access control."""
         run = "/api/run/{name}"
         return Starlette(
             routes=[
@@ -73,16 +73,16 @@ class Served:
     async def _sweep(self, _: Request) -> Response:
         if self.library.single is not None:
             raise HTTPException(404, "A single run was opened.")
-        return _json(await run_in_threadpool(table, self.library.root))
+        return _json(await run_in_threadpool(sweep_table, self.library.root))
 
     async def _episode(self, request: Request) -> Response:
-        return await self._of(request, Episode.plain)
+        return await self._of(request, Episode.data)
 
     async def _film(self, request: Request) -> Response:
         film = await run_in_threadpool(self.library.film, request.path_params["name"])
         if film is None:
             raise HTTPException(404, "There is no such run.")
-        return await run_in_threadpool(lambda: _json(film.reel()))
+        return await run_in_threadpool(lambda: _json(film))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -100,18 +100,18 @@ class Served:
             episode = self.library.episode(request.path_params["name"])
             if episode is None:
                 raise HTTPException(404, "There is no such run.")
-            return orjson.dumps(part(episode))
+            return msgspec.json.encode(part(episode))
 
         return Response(await run_in_threadpool(work), media_type="application/json")
 
 
 def _json(data: Any) -> Response:
-    return Response(orjson.dumps(data), media_type="application/json")
+    return Response(msgspec.json.encode(data), media_type="application/json")
 
 
-def guarded(library: Library, token: str, port: int) -> ASGIApp:
-    """Give the application that answers a holder of the token on this port."""
-    return Guard(Served(library).app(), token, {f"{HOST}:{port}", f"localhost:{port}"})
+def application(library: Library, token: str, port: int) -> ASGIApp:
+    """Return the application that answers a holder of the token on this port."""
+    return AccessControl(Served(library).app(), token, {f"{HOST}:{port}", f"localhost:{port}"})
 
 
 def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
@@ -128,7 +128,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
     token = secrets.token_urlsafe(24)
     with contextlib.closing(_listen(port)) as listener:
         taken = listener.getsockname()[1]
-        app = guarded(library, token, taken)
+        app = application(library, token, taken)
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
             server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,

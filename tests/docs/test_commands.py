@@ -22,8 +22,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
 _PORT = "8008"
-QUICK = {"quorum bench cube": "quorum bench cube --quick"}
-"""Commands that take minutes, and the trial of them that is run instead."""
 _WAIT = " > served.txt &\nuntil grep -q Try served.txt; do sleep 0.05; done"
 
 
@@ -31,7 +29,7 @@ def commands(text: str) -> list[str]:
     """Give the `quorum` lines of a page that run offline."""
     lines = [line for kind, block in _BLOCK.findall(text) if kind == "sh" for line in block.splitlines()]
     found = [line.split(" #")[0].strip() for line in lines if "# needs: " not in line]
-    return [QUICK.get(line, line) for line in found if line.startswith("quorum ")]
+    return [line for line in found if line.startswith("quorum ")]
 
 
 def files(text: str) -> dict[str, str]:

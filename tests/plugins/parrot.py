@@ -23,6 +23,7 @@ from quorum.agents.llm.protocol import (
     Sampling,
     Usage,
 )
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.registry import minds, providers
 
@@ -47,7 +48,7 @@ class ParrotConfig(ProviderConfig):
     """Price of an answer; null: unknown."""
 
 
-class Parrot:
+class Parrot(ProvidedModel):
     """Always says the same."""
 
     def __init__(self, config: ParrotConfig) -> None:

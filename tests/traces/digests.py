@@ -9,31 +9,19 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import orjson
-
+from maeil.trace import comparable
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
 HERE = Path(__file__).resolve().parent
 CELLS = tuple((HERE / "cells.txt").read_text(encoding="utf-8").splitlines())
-WALL = ("wall", "seconds")
-"""Keys of wall times, which differ between equal runs."""
 
 
 def digest_of(cell: str, out: Path) -> str:
     """Play a cell, given by its words on the command line, and return the digest of its trace."""
     result = run_cell(Cell.compose(cell.split()), out)
-    lines = (result.folder / "trace.jsonl").read_bytes().splitlines()
-    text = b"\n".join(orjson.dumps(_without_wall(orjson.loads(line))) for line in lines)
-    return hashlib.sha256(text).hexdigest()
-
-
-def _without_wall(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_wall(part) for key, part in value.items() if key not in WALL}
-    return [_without_wall(part) for part in value] if isinstance(value, list) else value
+    return hashlib.sha256(b"\n".join(comparable(result.folder))).hexdigest()
 
 
 def recorded() -> dict[str, str]:

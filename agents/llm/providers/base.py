@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,6 +18,7 @@ import orjson
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
+from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.failures import (
     connection_failure,
     error_text,
@@ -74,7 +75,7 @@ _NOT_TAKEN = re.compile(
 )
 
 
-class Provider(ABC):
+class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
     A parameter that a server refuses by name (temperature, seed, a JSON schema under `AUTO`) is left out from then on;

@@ -23,10 +23,10 @@ from quorum.experiments.compare.figures.style import COLUMN, GRID, INK, rendered
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, tables
 from quorum.experiments.results import Results, Row
+from quorum.experiments.results.results_csv import factor_columns
 from quorum.experiments.results.rows import Scalar
 from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
-from quorum.experiments.results.table import factor_columns
 
 _TRACES = ("trace.jsonl", "trace.jsonl.gz")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -23,7 +23,31 @@ Seconds = Annotated[float, Field(gt=0)]
 Rate = Positive | None
 
 
-class ProviderConfig(ComponentConfig):
+class ModelConfig(ComponentConfig):
+    """Base of the values of the group `llm`, whoever answers."""
+
+    @property
+    def label(self) -> str:
+        """What stands for the model in names and tables."""
+        return self.name
+
+    @property
+    def participants(self) -> Sequence[str]:
+        """Those that have values of their own, by name."""
+        return ()
+
+    @property
+    def address(self) -> str | None:
+        """Where the model is asked; None where that is not known, or not over a network."""
+        return None
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key; None for no key."""
+        return None
+
+
+class ProviderConfig(ModelConfig):
     """Base of every provider's values: what the wrappers around a provider need of them."""
 
     temperature: Annotated[float, Field(ge=0)] | None
@@ -66,9 +90,9 @@ class ProviderConfig(ComponentConfig):
         return False
 
     @property
-    def label(self) -> str:
-        """What stands for the model in names and tables."""
-        return self.name
+    def participants(self) -> Sequence[str]:
+        """Those that have values of their own, by name."""
+        return tuple(self.agents)
 
 
 OWN = ("base_url", "api_key_env", "model")
@@ -76,7 +100,7 @@ OWN = ("base_url", "api_key_env", "model")
 
 
 def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of one participant: the group's, with its own in their place.
+    """Return the values of one participant: the group's, with its own in their place.
 
     Args:
         values: of the group `llm`.

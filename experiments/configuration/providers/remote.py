@@ -49,6 +49,16 @@ class RemoteConfig(ProviderConfig):
         """What stands for the model in names and tables."""
         return self.model
 
+    @property
+    def address(self) -> str | None:
+        """Where the model is asked; None where LiteLLM knows it."""
+        return self.base_url
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key; None for no key."""
+        return self.api_key_env
+
 
 def build_remote(client: Callable[..., Client], config: RemoteConfig, *, priced: bool) -> Client:
     """Make a client of a provider; its key is read from the environment.
@@ -69,5 +79,5 @@ def build_remote(client: Callable[..., Client], config: RemoteConfig, *, priced:
 
 
 def host(url: str) -> str | None:
-    """Give the host of an address."""
+    """Return the host of an address."""
     return urlsplit(url).hostname

@@ -16,13 +16,13 @@ GROUP = engines.group
 USUAL = "engine=local"
 
 
-def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Part the words about the engine from the others."""
     about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] == GROUP]
     return about, [word for word in words if word not in about]
 
 
-def choose(words: Sequence[str], config_dir: Path | None = None) -> Engine:
+def choose_engine(words: Sequence[str], config_dir: Path | None = None) -> Engine:
     """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
 
     Raises:

@@ -16,10 +16,10 @@ from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Stuck, SweepJob
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
-from quorum.experiments.sweep.planned import PlannedCell
 
 
 class LocalConfig(ComponentConfig):
@@ -41,7 +41,7 @@ class Local:
         self._processes: list[_Process] = []
 
     def width(self, *, uses_models: bool) -> int:
-        """Give how many cells are under way at once."""
+        """Return how many cells are under way at once."""
         return self._most * (self._episodes if uses_models else 1)
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
@@ -61,7 +61,7 @@ class Local:
         ready = wait([process.connection for process in self._processes], timeout=BEAT)
         for process in [process for process in self._processes if process.connection in ready]:
             for report in process.reports():
-                work.tell(report)
+                work.report(report)
             if process.ended:
                 self._processes.remove(process)
                 process.kill()
@@ -101,11 +101,11 @@ class _Process(Member):
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
         """Write them into its pipe."""
-        with suppress(OSError):  # it is dead: the next look finds that
+        with suppress(OSError):  # it is dead: which is found out soon
             self.connection.send(cells)
 
-    def reports(self) -> Iterator[Report]:
-        """Give all that it has told so far."""
+    def reports(self) -> Iterator[WorkerReport]:
+        """Return all that it has reported so far."""
         try:
             while self.connection.poll():
                 report = self.connection.recv()
@@ -143,7 +143,7 @@ def _main(job: SweepJob, number: int, connection: Connection) -> None:
 
 
 async def _serve(job: SweepJob, number: int, connection: Connection) -> None:
-    def tell(report: Report) -> None:
+    def send(report: WorkerReport) -> None:
         try:
             connection.send(report)
         except OSError:
@@ -153,9 +153,9 @@ async def _serve(job: SweepJob, number: int, connection: Connection) -> None:
     loop = asyncio.get_running_loop()
     threading.Thread(target=_receive, args=(connection, loop, asked), daemon=True).start()
     try:
-        worker = Worker(job, number, tell)
+        worker = Worker(job, number, send)
     except UserError as error:
-        tell(Stuck(str(error)))
+        send(Stuck(str(error)))
         return
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(worker.pulse())

@@ -13,10 +13,18 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Started, Stuck, SweepJob, Traffic
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.sweep.engines.locks import wait_for_workers
+from quorum.experiments.sweep.engines.protocol import (
+    CellQueue,
+    Finished,
+    Started,
+    Stuck,
+    SweepJob,
+    Traffic,
+    WorkerReport,
+)
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
-from quorum.experiments.sweep.locks import wait_for_workers
-from quorum.experiments.sweep.planned import PlannedCell
 
 
 class RayConfig(ComponentConfig):
@@ -50,7 +58,7 @@ class RayEngine:
         self._actors: list[_Actor] = []
 
     def width(self, *, uses_models: bool) -> int:
-        """Give how many cells are under way at once."""
+        """Return how many cells are under way at once."""
         actors = self._config.actors or os.cpu_count() or 1
         return actors * (self._config.episodes if uses_models else 1)
 
@@ -65,7 +73,11 @@ class RayEngine:
             number = self._number(work.waiting)
             while not work.dropping:
                 hand_out(
-                    work, self._actors, number, self._config.episodes, lambda: _Actor(self._new(job, number), work.tell)
+                    work,
+                    self._actors,
+                    number,
+                    self._config.episodes,
+                    lambda: _Actor(self._new(job, number), work.report),
                 )
                 if not any(actor.cells for actor in self._actors):
                     break
@@ -124,24 +136,24 @@ class RayEngine:
                 for report in reports:
                     if isinstance(report, Finished):
                         actor.cells.pop(report.done.name, None)
-                    work.tell(report)
+                    work.report(report)
 
 
 class _Actor(Member):
-    """An actor, seen by the driver. What it tells comes when a call returns, so a cell counts as begun when sent."""
+    """An actor, seen by the driver. What it reports comes when a call returns, so a cell counts as begun when sent."""
 
-    def __init__(self, handle: Any, tell: Callable[[Report], None]) -> None:
+    def __init__(self, handle: Any, report: Callable[[WorkerReport], None]) -> None:
         super().__init__()
         self.handle = handle
         self.calls: set[Any] = set()
         """References to what its calls will return."""
-        self._tell = tell
+        self._report = report
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
         """Call it."""
         self.calls.add(self.handle.run.remote(cells))
         for cell in cells:
-            self._tell(Started(cell.name))
+            self._report(Started(cell.name))
 
 
 class _RayWorker:
@@ -151,13 +163,13 @@ class _RayWorker:
         self._job = job
         self._number = number
         self._worker: Any = None
-        self._reports: list[Report] = []
+        self._reports: list[WorkerReport] = []
 
-    def _keep(self, report: Report) -> None:
+    def _keep(self, report: WorkerReport) -> None:
         self._reports.append(report)
 
-    async def run(self, cells: tuple[PlannedCell, ...]) -> list[Report]:
-        """Run a shard; give what there is to tell of it."""
+    async def run(self, cells: tuple[PlannedCell, ...]) -> list[WorkerReport]:
+        """Run a shard; return what there is to report."""
         from quorum.experiments.sweep.engines.worker import Worker  # noqa: PLC0415 - imported where the cells are run
 
         if self._worker is None:
@@ -166,14 +178,14 @@ class _RayWorker:
             except UserError as error:
                 return [Stuck(str(error))]
         await self._worker.run_all(cells)
-        self._worker.tell_traffic()
+        self._worker.report_traffic()
         names = {cell.name for cell in cells}
         mine = [r for r in self._reports if isinstance(r, Traffic | Stuck) or _finished(r) in names]
         self._reports = [r for r in self._reports if isinstance(r, Finished) and _finished(r) not in names]
         return mine
 
 
-def _finished(report: Report) -> str | None:
+def _finished(report: WorkerReport) -> str | None:
     return report.done.name if isinstance(report, Finished) else None
 
 

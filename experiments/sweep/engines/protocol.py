@@ -1,6 +1,6 @@
 """What a sweep and the engines that run its cells know of each other.
 
-An engine takes shards of cells from the work of a sweep, has them run where it likes, and tells the work what became of
+An engine takes shards of cells from the work of a sweep, has them run where it likes, and reports what became of
 them. What is done stands in the folders of the cells, never in an engine: an engine that dies with everything it knows
 has lost nothing but the episodes that were under way.
 """
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.sweep.finished import Done
-from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.results.finished import FinishedCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Started:
 class Finished:
     """A cell is done: its folder has its final name."""
 
-    done: Done
+    done: FinishedCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Stuck:
     message: str
 
 
-Report = Started | Finished | Traffic | Stuck
+WorkerReport = Started | Finished | Traffic | Stuck
 
 
 class CellQueue(Protocol):
@@ -99,14 +99,14 @@ class CellQueue(Protocol):
         """Whether even the cells under way must end at once."""
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
-        """Give the next shard; None when nothing may begin now.
+        """Return the next shard; None when nothing may begin now.
 
         Args:
             most: cells that it may have, at most.
             idle: whether the worker that is to run it has nothing else to do.
         """
 
-    def tell(self, report: Report) -> None:
+    def report(self, report: WorkerReport) -> None:
         """Take a report of a worker."""
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
@@ -120,7 +120,7 @@ class Engine(Protocol):
     """Runs cells somewhere."""
 
     def width(self, *, uses_models: bool) -> int:
-        """Give how many cells, of teams with language models or of others, are under way at once; a forecast."""
+        """Return how many cells, of teams with language models or of others, are under way at once; a forecast."""
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Take shards and have them run until none is left and none is under way, or the work says to drop them.

@@ -18,12 +18,12 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.episode.folder import PARTIAL
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Report, Shard, Started, Stuck, SweepJob
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results.finished import read_finished
+from quorum.experiments.sweep.engines.locks import wait_for_workers
+from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Shard, Started, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
-from quorum.experiments.sweep.finished import read_done
-from quorum.experiments.sweep.locks import wait_for_workers
-from quorum.experiments.sweep.planned import PlannedCell
 
 _LOGS = ".slurm"
 _STOP = ".stop"
@@ -72,7 +72,7 @@ class Slurm:
         self._jobs: list[_Submitted] = []
 
     def width(self, *, uses_models: bool) -> int:
-        """Give how many cells are under way at once, once all jobs run."""
+        """Return how many cells are under way at once, once all jobs run."""
         return self._config.jobs * (min(self._config.episodes, self._config.cells) if uses_models else 1)
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
@@ -89,7 +89,7 @@ class Slurm:
                 if not self._jobs:
                     break
                 time.sleep(_PAUSE[self._config.executor])
-                self._look(work, job.folder)
+                self._check_folders(work, job.folder)
                 work.tick()
         finally:
             self._end(work, job.folder)
@@ -117,32 +117,32 @@ class Slurm:
             handle = executor.submit(run_shard, job, shard, number, self._config.episodes)
             self._jobs.append(_Submitted(handle, {cell.name: cell for cell in shard.cells}))
 
-    def _look(self, work: CellQueue, folder: Path) -> None:
+    def _check_folders(self, work: CellQueue, folder: Path) -> None:
         """See what the jobs have done, and which of them are no more."""
         over = [submitted for submitted in self._jobs if submitted.handle.done()]
         names = [entry.name for entry in os.scandir(folder)]
         begun = {name.partition(PARTIAL)[0] for name in names if PARTIAL in name}
         for submitted in self._jobs:
             for name in [name for name in submitted.cells if name in begun]:
-                work.tell(Started(name))
+                work.report(Started(name))
             for name in submitted.cells.keys() & set(names):
-                if (done := read_done(folder / name)) is not None:
+                if (done := read_finished(folder / name)) is not None:
                     del submitted.cells[name]
-                    work.tell(Finished(done))
+                    work.report(Finished(done))
         for submitted in over:
             self._jobs.remove(submitted)
             reason = self._reason(submitted, work)
             work.lost(tuple(submitted.cells.values()), reason)
 
     def _reason(self, submitted: _Submitted, work: CellQueue) -> str:
-        """Say why a job did not do all of its cells; tell the work when no other job could."""
+        """Say why a job did not do all of its cells; report it when no other job could."""
         handle = submitted.handle
         logs = f"see {handle.paths.stderr}"
         if not handle.paths.result_pickle.exists():  # it was killed: submitit would wait for this file
             return f"its job {handle.job_id} ended: {handle.state}; {logs}"
         try:
             for message in handle.result():
-                work.tell(Stuck(message))
+                work.report(Stuck(message))
         except Exception as error:  # what the job raised
             return f"its job {handle.job_id} ended: {str(error).splitlines()[0]}; {logs}"
         return f"its job {handle.job_id} ended without it; {logs}"
@@ -158,12 +158,12 @@ class Slurm:
 
 
 def run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) -> list[str]:
-    """Be a job: run a shard, until the folder of the sweep says stop. Give why no cell could be run any more, if so."""
+    """Be a job: run a shard, until the folder of the sweep says stop; return why no more cells can be run, if so."""
     return asyncio.run(_run_shard(job, shard, number, episodes))
 
 
 async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) -> list[str]:
-    reports: list[Report] = []
+    reports: list[WorkerReport] = []
     try:
         worker = Worker(job, number, reports.append)
     except UserError as error:

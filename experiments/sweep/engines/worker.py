@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.folder import EpisodeFolder, Unwritable
+from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.sweep.engines.protocol import Finished, Report, Started, Stuck, SweepJob, Traffic
-from quorum.experiments.sweep.finished import read_done
-from quorum.experiments.sweep.locks import Presence
-from quorum.experiments.sweep.planned import PlannedCell
+from quorum.experiments.results.finished import read_finished
+from quorum.experiments.sweep.engines.locks import Presence
+from quorum.experiments.sweep.engines.protocol import Finished, Started, Stuck, SweepJob, Traffic, WorkerReport
 
 PULSE = 1.0
 """Seconds between two reports of traffic."""
@@ -31,13 +31,13 @@ class Worker:
     Args:
         job: of the sweep.
         processes: workers that ask the same models at once; limits of rate and number are divided among them.
-        report: is told what happens.
+        report: called with what happens.
 
     Raises:
         UserError: this process cannot run the cells: a plugin is missing, or the code is another than the sweep's.
     """
 
-    def __init__(self, job: SweepJob, processes: int, report: Callable[[Report], None]) -> None:
+    def __init__(self, job: SweepJob, processes: int, report: Callable[[WorkerReport], None]) -> None:
         os.chdir(job.directory)
         load_plugins(job.plugins)
         code = CodeVersion.of(provenance())
@@ -50,7 +50,7 @@ class Worker:
         self._report = report
         self._pool = ModelPool(processes)
         self._computing = asyncio.Semaphore(1)
-        self._told = (0, 0)
+        self._reported = (0, 0)
         self._presence = Presence(job.folder)
         _collect_seldom()
 
@@ -58,14 +58,14 @@ class Worker:
         """Run a cell and report it. A team without language models computes all the time: such cells take turns."""
         async with contextlib.nullcontext() if cell.uses_models else self._computing:
             self._report(Started(cell.name))
-            done = read_done(self._job.folder / cell.name)
+            done = read_finished(self._job.folder / cell.name)
             if done is None:  # a job that waited in a queue may find that a later command has run the cell
                 try:
                     await self._play(cell)
                 except Unwritable as error:
                     self._report(Stuck(str(error)))
                     return
-                done = read_done(self._job.folder / cell.name)
+                done = read_finished(self._job.folder / cell.name)
             assert done is not None, f"{cell.name} was run and is not there"
             self._report(Finished(done))
 
@@ -78,29 +78,29 @@ class Worker:
         except Unwritable:
             raise
         except Exception as error:
-            if read_done(self._job.folder / planned.name) is None:
+            if read_finished(self._job.folder / planned.name) is None:
                 leave_error(cell, EpisodeFolder(self._job.folder, planned.name, once=True), error)
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""
         await asyncio.gather(*map(self.run, cells))
 
-    def tell_traffic(self) -> None:
-        """Report the calls since the last time."""
+    def report_traffic(self) -> None:
+        """WorkerReport the calls since the last time."""
         calls, rate_limited = self._pool.traffic
-        if (calls, rate_limited) != self._told:
-            self._report(Traffic(calls - self._told[0], rate_limited - self._told[1]))
-            self._told = (calls, rate_limited)
+        if (calls, rate_limited) != self._reported:
+            self._report(Traffic(calls - self._reported[0], rate_limited - self._reported[1]))
+            self._reported = (calls, rate_limited)
 
     async def pulse(self) -> None:
-        """Report the traffic every second."""
+        """WorkerReport the traffic every second."""
         while True:
             await asyncio.sleep(PULSE)
-            self.tell_traffic()
+            self.report_traffic()
 
     async def close(self) -> None:
         """Close all connections."""
-        self.tell_traffic()
+        self.report_traffic()
         await self._pool.close()
         self._presence.close()
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.sweep.engines.protocol import CellQueue, Shard
-from quorum.experiments.sweep.planned import PlannedCell
 
 BEAT = 0.2
 """Seconds after which an engine looks up even when nothing is reported."""
@@ -49,7 +49,7 @@ AnyMember = TypeVar("AnyMember", bound=Member)
 
 
 def hand_out(work: CellQueue, members: list[AnyMember], most: int, episodes: int, new: Callable[[], AnyMember]) -> None:
-    """Give the worker with the fewest cells another one, until all are busy or nothing may begin.
+    """Return the worker with the fewest cells another one, until all are busy or nothing may begin.
 
     Args:
         work: of the sweep.

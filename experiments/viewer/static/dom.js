@@ -31,7 +31,7 @@ export function button(label, title, onclick, properties = {}) {
   return el("button", { type: "button", title, "aria-label": title, onclick, ...properties }, label);
 }
 
-/** Fit a canvas to its box in device pixels; give its context in CSS pixels, and its size. */
+/** Fit a canvas to its box in device pixels; return its context in CSS pixels, and its size. */
 export function fitted(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * ratio));

@@ -35,6 +35,7 @@ export async function openEpisode(root, { run, up }) {
 }
 
 class Episode {
+  /** @param {import("./contract.js").Episode} plain @param {import("./sources.js").Source} source */
   constructor(plain, source) {
     this.plain = plain;
     this.model = new Model(plain);
@@ -103,7 +104,9 @@ class Episode {
     this.player.start();
   }
 
-  /** Show the pictures of the world, when they are there. */
+  /** Show the pictures of the world, when they are there.
+   * @param {import("./contract.js").Film} film
+   */
   project({ pictures, primitives, problems }) {
     this.model.primitives = primitives;
     this.#tell([...this.plain.problems, ...problems]);
@@ -123,7 +126,7 @@ class Episode {
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
-  /** Give the picture that is shown, as plain data. */
+  /** Return the picture that is shown, as plain data. */
   picture() {
     const { t, ground, marks, caption, holdings } = this.film.at(this.player.t);
     return { t, ground: [...ground], marks: Object.fromEntries(marks), caption, holdings };

@@ -1,8 +1,9 @@
-/* The pictures of an episode, from their differences: see `frames.py` for their form. */
+/* The pictures of an episode, from their differences: see `Frame` in contract.js. */
 
 const EVERY = 24;
 
 export class Film {
+  /** @param {import("./contract.js").Pictures} plain */
   constructor(plain) {
     this.canvas = plain.canvas;
     this.names = plain.names;
@@ -13,7 +14,7 @@ export class Film {
     while (this.now.t < this.last) this.#forward();
   }
 
-  /** Give the picture at `t`, or the last one there is: `ground`, `marks` by name, `caption`, `holdings`. */
+  /** Return the picture at `t`, or the last one there is: `ground`, `marks` by name, `caption`, `holdings`. */
   at(t) {
     const wanted = Math.max(0, Math.min(t, this.last));
     if (wanted < this.now.t || wanted - this.now.t > EVERY) {

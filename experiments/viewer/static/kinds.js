@@ -5,7 +5,7 @@ const TILE = 8;
 const THIN = 4;
 const tiles = new Map();
 
-/** Give a pattern of strokes in a colour. */
+/** Return a pattern of strokes in a colour. */
 export function texture(context, name, ink) {
   const key = `${name} ${ink}`;
   if (!tiles.has(key)) tiles.set(key, tile(name, ink));
@@ -48,13 +48,13 @@ function line(c, x0, y0, x1, y1) {
   c.lineTo(x1, y1);
 }
 
-/** Give the colour of a kind. */
+/** Return the colour of a kind. */
 export function hue(kind) {
   const found = isDark() ? kind.dark : kind.light;
   return /^#[0-9a-fA-F]{6}$/.test(found) ? found : "#888888";
 }
 
-/** Give black or white, whichever is read on a colour. */
+/** Return black or white, whichever is read on a colour. */
 export function inkOn(hex) {
   const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111114" : "#ffffff";

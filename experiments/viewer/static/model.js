@@ -11,6 +11,7 @@ export const STAGES = {
 const NOT_TOLD = new Set(["committed", "running"]);
 
 export class Model {
+  /** @param {import("./contract.js").Episode} plain */
   constructor(plain) {
     this.plain = plain;
     this.primitives = {};
@@ -27,8 +28,8 @@ export class Model {
     }));
     this.thoughtsOf = this.names.map(() => []);
     for (const thought of plain.thoughts) {
-      const x = this.axis.at(thought.t, thought.from);
-      const end = thought.to === undefined ? x : this.axis.at(thought.t, thought.to);
+      const x = this.axis.at(thought.t, thought.begins);
+      const end = thought.ends === undefined ? x : this.axis.at(thought.t, thought.ends);
       this.thoughtsOf[thought.agent].push({ ...thought, x, end });
     }
     this.tasks = this.#tasks(plain.tasks);
@@ -94,12 +95,14 @@ export class Model {
     return { starts: Float64Array.from(starts), codes, reasons };
   }
 
+  /** @param {import("./contract.js").Action} action */
   #action([agent, plan, index, name, t, tHat, endT, endHat, status, reason]) {
     const x = this.axis.step(t);
     const end = endT === null ? this.axis.length : endT > t ? this.axis.at(endT, endHat) : x;
     return { agent, plan, index, name, t, endT, status, reason, x, end };
   }
 
+  /** @param {import("./contract.js").Task[]} tasks */
   #tasks(tasks) {
     const alive = tasks.filter((task) => task.changes.some(([, , spatial, temporal]) => spatial || temporal));
     const first = (task) => task.changes.find(([, , spatial, temporal]) => spatial || temporal)[0];
@@ -114,7 +117,7 @@ export class Model {
     const found = [];
     for (const item of this.messages) found.push({ t: item.t, rank: item.t_hat, sort: "message", agent: item.sender, item });
     for (const list of this.thoughtsOf) {
-      for (const item of list) found.push({ t: item.t, rank: item.from, sort: "thought", agent: item.agent, item });
+      for (const item of list) found.push({ t: item.t, rank: item.begins, sort: "thought", agent: item.agent, item });
     }
     for (const item of plain.plans) {
       for (const status of item.statuses) {
@@ -177,7 +180,7 @@ export class Model {
   }
 
   thoughtLine(thought) {
-    if (thought.to === undefined) return "begins to think, and does not end";
+    if (thought.ends === undefined) return "begins to think, and does not end";
     const tokens = thought.calls.reduce((sum, call) => sum + (call.completion_tokens || 0), 0);
     const calls = thought.calls.length ? `, ${thought.calls.length === 1 ? "a call" : `${thought.calls.length} calls`}, ${tokens} tokens` : "";
     return `thinks (${thought.acts.join(", ")})${calls}${thought.refused.length ? `; refused: ${short(thought.refused.join("; "))}` : ""}`;

@@ -64,7 +64,7 @@ export class Player {
     say(this.play, "\u25b6");
   }
 
-  /** Go to the next failure or interruption, or the last one before; give it. */
+  /** Go to the next failure or interruption, or the last one before; return it. */
   toBreak(way) {
     this.pause();
     const found = this.model.nextBreak(this.t, way);

@@ -6,7 +6,7 @@ import { asCall, shown } from "./text.js";
 const LONG = 20000;
 
 export class Reader {
-  /** @param source where calls are read from. @param seek called with the `t` of a link. */
+  /** @param {import("./sources.js").Source} source where calls are read from. @param seek called with the `t` of a link. */
   constructor(model, source, seek) {
     this.model = model;
     this.source = source;
@@ -75,7 +75,7 @@ export class Reader {
       return el("li", { class: run?.status === "failed" || run?.status === "timeout" ? "bad" : null }, el("code", {}, asCall(step)), state);
     });
     const thoughts = model.thoughtsOf[plan.agent];
-    const thought = thoughts[lastBy(thoughts, (found) => found.t < plan.t || (found.t === plan.t && found.from <= plan.t_hat))];
+    const thought = thoughts[lastBy(thoughts, (found) => found.t < plan.t || (found.t === plan.t && found.begins <= plan.t_hat))];
     fill(this.root, [
       heading(`plan ${plan.id}`, plan.flag),
       el("p", {}, el("b", {}, el("bdi", {}, model.name(plan.agent))), plan.task ? ` for ${plan.task.kind}:${plan.task.target}` : " for no named task", ", committed at ", this.#at(plan.t, plan.t_hat)),
@@ -91,7 +91,7 @@ export class Reader {
     const calls = thought.calls || [];
     const parts = [
       heading("thought", thought.acts.join(", ")),
-      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " begins at ", this.#at(thought.t, thought.from), thought.to === undefined ? " and does not end" : `, ends at t^ = ${shown(thought.to)}`),
+      el("p", {}, el("b", {}, el("bdi", {}, model.name(thought.agent))), " begins at ", this.#at(thought.t, thought.begins), thought.ends === undefined ? " and does not end" : `, ends at t^ = ${shown(thought.ends)}`),
       thought.problems.length ? el("div", { class: "bad" }, "After a refusal: ", long(thought.problems.join("\n"))) : null,
       thought.refused?.length ? el("div", { class: "bad" }, "Refused: ", long(thought.refused.join("\n"))) : null,
       calls.length ? null : el("p", { class: "soft" }, "It asked no language model."),

@@ -1,6 +1,17 @@
 /* Where the page has its data from: the server that it came from, or the file that it stands in. */
 
-/** Open the source of this page: `episode()`, `film()`, `call(number)`, `search(words)`. */
+/**
+ * @typedef {object} Source
+ * @property {() => Promise<import("./contract.js").Episode>} episode
+ * @property {() => Promise<import("./contract.js").Film>} film
+ * @property {(number: number) => Promise<import("./contract.js").Call>} call
+ * @property {(words: string) => Promise<number[]>} search the numbers of calls
+ */
+
+/**
+ * Open the source of this page.
+ * @returns {Promise<Source>}
+ */
 export async function openSource(run, up) {
   const packed = document.getElementById("data");
   return packed ? exported(await unpacked(packed.textContent)) : served(`${up}api/run/${encodeURIComponent(run)}`);
@@ -28,6 +39,7 @@ async function unpacked(text) {
   return new Response(stream).json();
 }
 
+/** @param {import("./contract.js").Exported} data */
 function exported(data) {
   const { texts, calls } = data.calls;
   const whole = (message) => ({ ...message, content: texts[message.content] });

@@ -17,6 +17,7 @@ export async function openSweep(root, { up }) {
 }
 
 class Sweep {
+  /** @param {import("./contract.js").SweepTable} plain */
   constructor(plain, up) {
     this.plain = plain;
     this.up = up;

@@ -5,7 +5,7 @@ const TURNS = /[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 // eslint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f]/g;
 
-/** Give a text with control characters as their pictures, and with those that turn or hide text as their numbers. */
+/** Return a text with control characters as their pictures, and with those that turn or hide text as their numbers. */
 export function visible(text) {
   return String(text)
     .replace(/\r\n/g, "\n")
@@ -18,13 +18,13 @@ function hex(c) {
   return `U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Give the beginning of a text in one line. */
+/** Return the beginning of a text in one line. */
 export function short(text, length = 90) {
   const start = visible(String(text).slice(0, 4 * length)).replace(/\s+/g, " ").trim();
   return start.length > length ? `${start.slice(0, length - 1)}\u2026` : start;
 }
 
-/** Give a number as people read it. */
+/** Return a number as people read it. */
 export function shown(value) {
   if (value === null || value === undefined || value === "") return "\u2013";
   if (typeof value !== "number") return String(value);
@@ -32,7 +32,7 @@ export function shown(value) {
   return Math.abs(value) >= 100 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
 }
 
-/** Give a symbolic action as a call. */
+/** Return a symbolic action as a call. */
 export function asCall(action) {
   const values = Object.entries(action || {}).filter(([name, value]) => name !== "action" && value !== null);
   const inside = values.map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`);

@@ -12,7 +12,7 @@ export function isDark() {
   return chosen ? chosen === "dark" : system.matches;
 }
 
-/** Give the value of a colour of the style sheet. */
+/** Return the value of a colour of the style sheet. */
 export function colour(name) {
   if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   return colours.get(name);

@@ -60,7 +60,7 @@ def played(tmp_path_factory) -> Callable[[str], Played]:
 
 @pytest.fixture
 def copied(played, tmp_path) -> Callable[[str], Path]:
-    """Give a copy of a run, for tests that spoil it."""
+    """Return a copy of a run, for tests that spoil it."""
 
     def copy(name: str) -> Path:
         return Path(shutil.copytree(played(name).folder, tmp_path / name))
@@ -73,3 +73,10 @@ def edit_trace(folder: Path, change: Callable[[dict], dict]) -> None:
     file = folder / "trace.jsonl"
     events = [change(orjson.loads(line)) for line in file.read_bytes().splitlines()]
     file.write_bytes(b"".join(orjson.dumps(event) + b"\n" for event in events))
+
+
+def edit_configuration(folder: Path, change: Callable[[dict], None]) -> None:
+    """Change the configuration of a run where it is kept."""
+    meta = orjson.loads((folder / "meta.json").read_bytes())
+    change(meta["configuration"])
+    (folder / "meta.json").write_bytes(orjson.dumps(meta))

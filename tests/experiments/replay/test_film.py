@@ -8,18 +8,18 @@ import pytest
 from PIL import Image
 
 from maeil.user_errors import UserError
-from quorum.experiments.replay.command import ReplayRequest, replay_out
-from quorum.experiments.replay.film import Film, check_target, make_film
+from quorum.experiments.replay.command import ReplayRequest, run_replay
+from quorum.experiments.replay.film import FilmFile, check_target, make_film
+from quorum.experiments.replay.frame_painter import FramePainter
 from quorum.experiments.replay.frames import drawable
-from quorum.experiments.replay.lettering import clipped, font, two_lines
-from quorum.experiments.replay.page import Page
-from quorum.experiments.replay.reel import reel
-from quorum.experiments.results.recorded import open_run
+from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.replay.text import clipped, font, two_lines
+from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 
-def _film(folders, file, width: int | None = None, fps: float = 8, last: int | None = None) -> Film:
-    shown = reel([open_run(folder) for folder in folders], 0, last)
+def _film(folders, file, width: int | None = None, fps: float = 8, last: int | None = None) -> FilmFile:
+    shown = prepare_replay([open_episode(folder) for folder in folders], 0, last)
     return make_film(shown, file, check_target(file, width), fps=fps, width=width, console=None)
 
 
@@ -55,10 +55,10 @@ def test_a_film_too_narrow_for_its_boards_is_refused_with_the_width_that_will_do
 
 
 def test_what_is_on_the_pages_is_in_the_film(played, tmp_path) -> None:
-    run = open_run(played("debate").folder)
-    shown = reel([run], 2, 4)
+    run = open_episode(played("debate").folder)
+    shown = prepare_replay([run], 2, 4)
     canvas, draw = drawable(run)
-    page = Page(shown, canvas, None)
+    page = FramePainter(shown, canvas, None)
     pages = [page.paint(frames) for frames in shown.frames(draw)]
     file = tmp_path / "film.gif"
     make_film(shown, file, check_target(file, None), fps=8, width=None, console=None)
@@ -81,10 +81,10 @@ def test_two_runs_stand_side_by_side(played, tmp_path) -> None:
 
 def test_a_simulated_model_is_named_on_every_page(played) -> None:
     def ink_in_warning(name: str) -> int:
-        run = open_run(played(name).folder)
+        run = open_episode(played(name).folder)
         canvas, draw = drawable(run)
-        page = Page(reel([run], 0, 0), canvas, None)
-        pixels = np.asarray(page.paint(next(reel([run], 0, 0).frames(draw))))
+        page = FramePainter(prepare_replay([run], 0, 0), canvas, None)
+        pixels = np.asarray(page.paint(next(prepare_replay([run], 0, 0).frames(draw))))
         return int(np.all(pixels[:30] == (176, 66, 0), axis=2).sum())
 
     assert ink_in_warning("debate") > 100
@@ -120,7 +120,7 @@ def test_a_text_is_cut_to_its_room() -> None:
 def test_an_mp4_plays_every_step(played, tmp_path, fps, seconds) -> None:
     av = pytest.importorskip("av", reason="pip install 'quorum-harness[video]'")
     folder = played("transport").folder
-    steps = open_run(folder).steps
+    steps = open_episode(folder).steps
     film = _film([folder], tmp_path / "film.mp4", fps=fps)
     with av.open(str(film.file)) as file:
         stream = file.streams.video[0]
@@ -129,10 +129,10 @@ def test_an_mp4_plays_every_step(played, tmp_path, fps, seconds) -> None:
         assert (stream.width, stream.height) == film.size
         assert float(stream.average_rate) == fps
     assert len(frames) == steps + round(max(2, 1 / fps) * fps)  # the last one is held
-    run = open_run(folder)
+    run = open_episode(folder)
     canvas, draw = drawable(run)
-    shown = reel([run], 0, None)
-    page = Page(shown, canvas, None)
+    shown = prepare_replay([run], 0, None)
+    page = FramePainter(shown, canvas, None)
     for frame, expected in zip(frames, (page.paint(pair) for pair in shown.frames(draw)), strict=False):
         assert np.abs(frame.astype(int) - np.asarray(expected, dtype=int)).mean() < 6
 
@@ -160,7 +160,7 @@ def test_a_film_tells_a_trace_that_breaks_off(copied, tmp_path) -> None:
     trace = folder / "trace.jsonl"
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
     asked = ReplayRequest(runs=[folder], out=tmp_path / "f.gif", fps=8, first=0, last=None, width=None)
-    told = replay_out(asked, None, quiet=True)
+    told = run_replay(asked, None, quiet=True)
     assert len(told) == 1
     assert "breaks off" in told[0]
-    assert Image.open(BytesIO((tmp_path / "f.gif").read_bytes())).n_frames == open_run(folder).steps + 1
+    assert Image.open(BytesIO((tmp_path / "f.gif").read_bytes())).n_frames == open_episode(folder).steps + 1

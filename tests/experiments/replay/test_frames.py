@@ -8,15 +8,15 @@ from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, ScoreChange
 from maeil.user_errors import UserError
 from quorum.experiments.replay.frames import drawable, frames
-from quorum.experiments.replay.reel import reel
-from quorum.experiments.results.recorded import open_run
+from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 HOSTILE = "\x1b[31mred\x07 <script>alert(1)</script> \u202eevil\u202c\u200b\nnext" + "x" * 1_000_000
 
 
 def _all(folder: Path, first: int = 0, last: int | None = None):
-    run = open_run(folder)
+    run = open_episode(folder)
     _, draw = drawable(run)
     return list(frames(run, draw, first, run.steps if last is None else last))
 
@@ -27,7 +27,7 @@ def test_the_frames_are_what_the_environment_drew_while_it_was_played(played, na
     found = _all(run.folder)
     assert [frame.picture for frame in found] == run.drawings
     assert [frame.t for frame in found] == list(range(len(run.drawings)))
-    assert drawable(open_run(run.folder))[0] == run.canvas
+    assert drawable(open_episode(run.folder))[0] == run.canvas
 
 
 def test_a_part_of_an_episode_is_that_part_of_all_of_it(played) -> None:
@@ -73,7 +73,7 @@ def test_hostile_names_become_text(copied) -> None:
     folder = copied("debate")
     names = ["\u202eagent\x1b[0m" + "y" * 100_000, "b", "c", "d"]
     edit_trace(folder, lambda event: event | {"agents": names} if event["event"] == "episode_start" else event)
-    shown = reel([open_run(folder)], 0, None)
+    shown = prepare_replay([open_episode(folder)], 0, None)
     assert all(label.isprintable() for label in shown.labels)
     assert all(frame.said.isprintable() and len(frame.said) < 500 for frame in _all(folder))
 
@@ -87,7 +87,7 @@ def test_a_trace_that_breaks_off_is_shown_as_far_as_it_goes(copied) -> None:
     assert 0 < len(part) < len(whole)
     assert [frame.picture for frame in part] == [frame.picture for frame in whole[: len(part)]]
     assert part[-1].end == "the trace breaks off here"
-    assert "breaks off" in open_run(folder).remark
+    assert "breaks off" in open_episode(folder).remark
 
 
 def test_a_trace_may_break_off_just_after_a_step_or_before_its_outcomes(copied) -> None:
@@ -135,8 +135,8 @@ def test_a_step_that_cannot_be_taken_is_named_as_damage(copied, joint) -> None:
 def test_a_value_of_another_type_is_named_as_damage(copied, kind, field, value) -> None:
     folder = copied("debate")
     edit_trace(folder, lambda event: event | {field: value} if event["event"] == kind else event)
-    with pytest.raises(UserError, match=rf"damaged: event \d+ \({kind}\): {field}"):
-        open_run(folder)
+    with pytest.raises(UserError, match=rf"damaged: event \d+ \({kind}\): .* at `\$\.{field}"):
+        open_episode(folder)
 
 
 def test_a_message_to_nobody_that_there_is_can_be_shown(copied) -> None:
@@ -150,7 +150,7 @@ def test_a_newer_trace_is_refused(copied) -> None:
     folder = copied("transport")
     edit_trace(folder, lambda event: event | {"schema": 99} if event["event"] == "episode_start" else event)
     with pytest.raises(UserError, match="99"):
-        open_run(folder)
+        open_episode(folder)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +166,7 @@ def test_a_newer_trace_is_refused(copied) -> None:
 )
 def test_a_configuration_that_builds_no_world_is_refused(copied, content, said) -> None:
     folder = copied("transport")
+    (folder / "meta.json").unlink()
     (folder / "config.yaml").write_bytes(content)
     with pytest.raises(UserError, match=said):
         _all(folder)

@@ -7,9 +7,9 @@ from rich.console import Console
 
 from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
 from quorum.experiments.replay.characters import as_characters
-from quorum.experiments.replay.reel import reel
+from quorum.experiments.replay.replay import prepare_replay
 from quorum.experiments.replay.terminal import play, print_frames
-from quorum.experiments.results.recorded import open_run
+from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
 KINDS = (
@@ -69,9 +69,9 @@ def test_the_largest_board_fits_and_shows_every_agent(columns, rows) -> None:
 
 
 def test_a_run_is_played_at_its_pace_and_its_end_stays(played) -> None:
-    run = open_run(played("debate").folder)
+    run = open_episode(played("debate").folder)
     console, waits = _console(), []
-    play(reel([run], 0, None), console, 4, waits.append)
+    play(prepare_replay([run], 0, None), console, 4, waits.append)
     shown = console.file.getvalue()
     assert waits == [0.25] * (run.steps + 1)
     assert all(f"step {t} of {run.steps}" in shown for t in range(run.steps + 1))
@@ -83,17 +83,17 @@ def test_a_run_is_played_at_its_pace_and_its_end_stays(played) -> None:
 
 def test_two_runs_are_played_beside_each_other(played) -> None:
     console = _console(width=120)
-    runs = [open_run(played(name).folder) for name in ("debate", "centralized")]
-    play(reel(runs, 0, 0), console, 50, lambda _: None)
+    runs = [open_episode(played(name).folder) for name in ("debate", "centralized")]
+    play(prepare_replay(runs, 0, 0), console, 50, lambda _: None)
     line = next(line for line in console.file.getvalue().splitlines() if "debate · naive" in line)
     assert "centralized · naive" in line
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_without_a_terminal_the_frames_are_text(played, name) -> None:
-    run = open_run(played(name).folder)
+    run = open_episode(played(name).folder)
     console = Console(file=io.StringIO(), width=80)
-    print_frames(reel([run], 0, None), console)
+    print_frames(prepare_replay([run], 0, None), console)
     shown = console.file.getvalue()
     assert "\x1b" not in shown
     assert shown.count(f" of {run.steps} · ") == run.steps + 1
@@ -104,7 +104,7 @@ def test_hostile_words_do_not_reach_the_terminal(copied) -> None:
     hostile = "\x1b]0;title\x07[bold]markup[/bold] \u202eevil"
     edit_trace(folder, lambda event: event | {"content": hostile} if event["event"] == "message_sent" else event)
     console = _console()
-    play(reel([open_run(folder)], 1, 1), console, 50, lambda _: None)
+    play(prepare_replay([open_episode(folder)], 1, 1), console, 50, lambda _: None)
     shown = console.file.getvalue()
     assert "[bold]markup[/bold]" in shown
     assert not {"\x1b]0;", "\x07", "\u202e"} & {part for part in ("\x1b]0;", "\x07", "\u202e") if part in shown}

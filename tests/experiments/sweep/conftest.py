@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import SweepRequest, SweepResult, sweep_out
+from quorum.experiments.sweep.command import SweepRequest, SweepResult, run_sweep_command
 from tests.conftest import PLUGINS
 
 MODULES = ("corridor", "parrot", "mortal")
@@ -56,7 +56,7 @@ def sweep(asked: Callable[..., SweepRequest]) -> Sweep:
     """Run a sweep called `s` in the corridor."""
 
     def run(*words: str, **changes: Any) -> SweepResult:
-        return sweep_out(asked(*words, **changes), quiet=True)
+        return run_sweep_command(asked(*words, **changes), quiet=True)
 
     return run
 

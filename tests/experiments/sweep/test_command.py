@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quorum import cli
-from quorum.experiments.sweep.command import SweepRequest, sweep_out
+from quorum.experiments.sweep.command import SweepRequest, run_sweep_command
 from quorum.experiments.sweep.engines.protocol import SweepJob
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
@@ -84,7 +84,9 @@ def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
 def test_the_command_that_goes_on_names_the_sweep_and_none_of_the_options_of_one_call(
     asked: Callable[..., SweepRequest], options: Path
 ) -> None:
-    outcome = sweep_out(asked("agents=walker", "seed=0,1", limit=0, retry_failed=True, budget_usd=3.0), quiet=True)
+    outcome = run_sweep_command(
+        asked("agents=walker", "seed=0,1", limit=0, retry_failed=True, budget_usd=3.0), quiet=True
+    )
     assert outcome.command.words == ("env=corridor", "agents=walker", "seed=0,1", "engine.workers=1")
     assert f"--name s --plugin corridor --plugin parrot --plugin mortal --config-dir {options}" in outcome.command.text
     assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.command.text.split())

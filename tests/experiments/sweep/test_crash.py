@@ -17,11 +17,11 @@ import pytest
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.command import SweepRequest
-from quorum.experiments.sweep.engines.choose import choose
+from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
-from quorum.experiments.sweep.run import Standing, run_sweep
-from quorum.experiments.sweep.store import Command, SweepFolder
+from quorum.experiments.sweep.run import SweepStatus, run_sweep
+from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -38,12 +38,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path) -> str:
     planned = plan(("env=corridor", *GRID), options)
     for cell in planned.cells:
         run_cell(cell.cell(), folder.path)
-    folder.write_manifest(planned, Command((), ()))
+    folder.write_manifest(planned, SweepCommand((), ()))
     return as_csv(read_results(folder.path))
 
 
 @contextmanager
-def killing(moments: list[int], queue: Queue, _standing: Standing) -> Iterator[Callable[[], None]]:
+def killing(moments: list[int], queue: Queue, _standing: SweepStatus) -> Iterator[Callable[[], None]]:
     """Kill a worker each time when so many cells are done; `moments` shrinks."""
     draw = random.Random(2)
 
@@ -64,11 +64,11 @@ def test_killed_workers_change_nothing(
     planned = plan(words.words, options)
     assert len(planned.cells) == CELLS
 
-    def view(queue: Queue, standing: Standing):
-        return killing(moments, queue, standing)
+    def view(queue: Queue, status: SweepStatus):
+        return killing(moments, queue, status)
 
     folder = words.folder("s")
-    summary = run_sweep(planned, folder, words.command(), choose(ENGINE), options=words.options, view=view)
+    summary = run_sweep(planned, folder, words.command(), choose_engine(ENGINE), options=words.options, view=view)
     assert moments == []
     assert (summary.left, summary.failed, len(summary.finished)) == (0, (), CELLS)
     assert len({done.name for done in summary.finished}) == CELLS

@@ -11,12 +11,12 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
+from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
 from quorum.experiments.sweep.engines.slurm import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.planned import PlannedCell
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from tests.conftest import command, environment

@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.results.finished import FinishedCell, Spent
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Traffic
-from quorum.experiments.sweep.finished import Done, Spent
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, clock_time, lines, live_table
 from quorum.experiments.sweep.queue import Queue, Stop
-from quorum.experiments.sweep.run import Standing
+from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 
 
@@ -36,17 +36,19 @@ class Sweeping:
         costs = Costs()
         self.names = [cell.name for cell in cells]
         self.queue = Queue(folder, cells, SweepBudget(), costs)
-        self.standing = Standing(cells, {}, cells, costs)
+        self.status = SweepStatus(cells, {}, cells, costs)
         self.clock = Clock()
 
     def begin(self, name: str) -> None:
         while self.queue.take(1, idle=True):
             pass
-        self.queue.tell(Started(name))
+        self.queue.report(Started(name))
 
     def finish(self, name: str, outcome: str = "completed", simulated: bool = True) -> None:
         spent = Spent(4, 1000, 0.25)
-        self.queue.tell(Finished(Done(name, outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None))))
+        self.queue.report(
+            Finished(FinishedCell(name, outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None)))
+        )
 
 
 @pytest.fixture
@@ -55,13 +57,13 @@ def sweeping(tmp_path: Path, options: Path) -> Sweeping:
 
 
 def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
-    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     assert progress.facts() == ["0/4 done", "0 running", "0 failed", "ETA -"]
     sweeping.begin(sweeping.names[0])
     sweeping.begin(sweeping.names[1])
     sweeping.clock.now += 30
     sweeping.finish(sweeping.names[0])
-    sweeping.queue.tell(Traffic(50, 7))
+    sweeping.queue.report(Traffic(50, 7))
     assert progress.facts() == [
         "1/4 done", "1 running", "0 failed", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
     ]  # fmt: skip
@@ -72,17 +74,17 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
 
 
 def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> None:
-    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     sweeping.begin(sweeping.names[0])
     sweeping.finish(sweeping.names[0], simulated=False)
     assert "$0.25" in progress.facts()
 
 
 def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
-    progress = SweepProgress(sweeping.queue, sweeping.standing, sweeping.clock)
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     for _ in range(60):
         sweeping.clock.now += 1
-        sweeping.queue.tell(Traffic(3, 0))
+        sweeping.queue.report(Traffic(3, 0))
         progress.calls_per_second()
     assert progress.calls_per_second() == pytest.approx(3.0)
     for _ in range(20):
@@ -93,7 +95,7 @@ def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
 
 def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) -> None:
     text = io.StringIO()
-    with lines(Console(file=text), "mine", sweeping.queue, sweeping.standing, sweeping.clock) as show:
+    with lines(Console(file=text), "mine", sweeping.queue, sweeping.status, sweeping.clock) as show:
         sweeping.queue.show = show
         assert text.getvalue() == "mine: 0/4 done, 4 to run\n"
         sweeping.begin(sweeping.names[0])
@@ -114,7 +116,7 @@ def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) 
 def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: Sweeping) -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=100, color_system=None)
-    with live_table(console, "mine", sweeping.queue, sweeping.standing, sweeping.clock) as show:
+    with live_table(console, "mine", sweeping.queue, sweeping.status, sweeping.clock) as show:
         sweeping.begin(sweeping.names[2])
         sweeping.finish(sweeping.names[0])
         sweeping.finish(sweeping.names[1], "error")

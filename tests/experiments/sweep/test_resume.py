@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.sweep.locks import SweepLock
+from quorum.experiments.sweep.engines.locks import SweepLock
 from tests.experiments.sweep.conftest import Sweep, leftovers, stamps
 
 GRID = ("agents=mortal", "n=1", "seed=0,1", "env.length=3,4")

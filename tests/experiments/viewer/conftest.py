@@ -17,7 +17,7 @@ import uvicorn
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.library import Library
-from quorum.experiments.viewer.server import guarded
+from quorum.experiments.viewer.server import application
 from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def served(folder: Path) -> Iterator[str]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         port = listener.getsockname()[1]
-        app = guarded(Library.of(folder), TOKEN, port)
+        app = application(Library.of(folder), TOKEN, port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -159,7 +159,7 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
     nowhere = tmp_path / "no" / "page.html"
 
     def look(folder: Path, port: int = 0) -> None:
-        view(folder, port, browser=False, tell=lambda _: pytest.fail("it was served"))
+        view(folder, port, browser=False, echo=lambda _: pytest.fail("it was served"))
 
     for mistake, wanted in (
         (lambda: look(tmp_path / "nowhere"), "there is no such folder"),

@@ -1,0 +1,134 @@
+"""Timing that bears a noisy machine: short runs, taken turn about, and their median."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any, Literal
+
+Run = Callable[[], float]
+"""Takes one measurement."""
+Progress = Callable[[str], None]
+"""Is told what is being measured."""
+SERIES = 20
+"""Short series of calls in a run."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something to measure.
+
+    Attributes:
+        name: what it is.
+        n: number of agents; 0 where there are none to speak of.
+        unit: of the measurements.
+        run: takes one.
+        target: what the median should reach, or None.
+        better: whether less or more is better.
+        published: the same by the published implementation, or None.
+    """
+
+    name: str
+    n: int
+    unit: str
+    run: Run
+    target: float | None = None
+    better: Literal["less", "more"] = "less"
+    published: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A measured subject.
+
+    Attributes:
+        name: see `Subject`; so are the following.
+        n: number of agents.
+        unit: of the values.
+        target: what the median should reach.
+        better: whether less or more is better.
+        measured: median of the runs.
+        low: least of the runs.
+        high: largest of the runs.
+        runs: their number.
+        published: by the published implementation.
+        ok: whether the median reaches the target; None without one.
+    """
+
+    name: str
+    n: int
+    unit: str
+    target: float | None
+    better: str
+    measured: float
+    low: float
+    high: float
+    runs: int
+    published: float | None
+    ok: bool | None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the row as JSON-ready data."""
+        return asdict(self)
+
+
+def measure(subjects: Sequence[Subject], rounds: int, progress: Progress) -> list[Row]:
+    """Measure all subjects in each of some rounds, so that a busy moment of the machine hits them alike.
+
+    Args:
+        subjects: what to measure; their runs warm up first.
+        rounds: number of measurements of each.
+        progress: is told each round.
+    """
+    values: list[list[float]] = [[] for _ in subjects]
+    for number in range(rounds + 1):
+        progress(f"speed table, round {number} of {rounds}" if number else "speed table, warming up")
+        for subject, found in zip(subjects, values, strict=True):
+            value = subject.run()
+            if number:
+                found.append(value)
+    return [_row(subject, found) for subject, found in zip(subjects, values, strict=True)]
+
+
+def _row(subject: Subject, values: Sequence[float]) -> Row:
+    middle = median(values)
+    ok = None
+    if subject.target is not None:
+        ok = middle <= subject.target if subject.better == "less" else middle >= subject.target
+    return Row(
+        subject.name, subject.n, subject.unit, subject.target, subject.better, middle, min(values), max(values),
+        len(values), subject.published, ok,
+    )  # fmt: skip
+
+
+def seconds_per_call(function: Callable[[], object], calls: int) -> float:
+    """Return the seconds of a call: the median over short series of calls.
+
+    A series is over before the system gives the core to another process, so few of them are interrupted.
+
+    Args:
+        function: what is called.
+        calls: number of calls in all.
+    """
+    length = max(1, calls // SERIES)
+    return median(_mean(function, length) for _ in range(max(1, calls // length)))
+
+
+def _mean(function: Callable[[], object], calls: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - begin) / calls
+
+
+def medians(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
+    """Return the median of each run, taken turn about after one to warm up."""
+    values: dict[str, list[float]] = {name: [] for name in runs}
+    for number in range(rounds + 1):
+        for name, run in runs.items():
+            value = run()
+            if number:
+                values[name].append(value)
+    return {name: median(found) for name, found in values.items()}

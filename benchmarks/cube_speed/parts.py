@@ -1,0 +1,143 @@
+"""The parts of CUBE that its benchmark measures, made ready."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import cycle
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from cube_env import Action, CubeEnv, Layout, curriculum, place
+from cube_env.world import CubeWorld, component
+from maeil.actions import SymbolicAction
+from maeil.component import ComponentConfig
+from maeil.world import Controller
+from quorum.experiments.configuration.cell import Cell
+
+ENDLESS = 10**9
+"""Steps of an episode that is not to end while it is measured."""
+TICKS = 12
+"""Ticks of an action in one episode; after them the board is laid out anew, so that walkers stay under way."""
+
+
+def stepping(n: int, *, right: bool) -> Callable[[], object]:
+    """Return a function that takes one step through the PettingZoo API.
+
+    Args:
+        n: number of agents.
+        right: whether all walk right; else their actions are random.
+    """
+    env = CubeEnv(n=n, max_steps=ENDLESS)
+    env.reset(seed=0)
+    draws = np.full((1, n), Action.RIGHT) if right else np.random.default_rng(0).integers(0, 5, (256, n))
+    joints = cycle([dict(zip(env.possible_agents, draw, strict=True)) for draw in draws.tolist()])
+    return lambda: env.step(next(joints))
+
+
+def team_board(n: int) -> Layout:
+    """The board of seed 0, with as many agents as fit moved from column 0 to the left face of block 0."""
+    layout = place(curriculum(n), np.random.default_rng(0))
+    weight, (top, left) = layout.blocks[0]
+    face = [(row, left - 1) for row in range(top, top + weight)]
+    elsewhere = [cell for cell in layout.agents if cell not in face]
+    return Layout(layout.side, (face + elsewhere)[:n], layout.blocks)
+
+
+@dataclass(frozen=True)
+class ActionBench:
+    """One symbolic action on one board: what a tick of it costs.
+
+    Attributes:
+        world: where.
+        action: what the agents do.
+        actors: which agents do it; the others stay.
+    """
+
+    world: CubeWorld
+    action: SymbolicAction
+    actors: Sequence[int]
+
+    def ticks(self, episodes: int) -> list[float]:
+        """Return the seconds that the actors' controllers take together (status and act), of each tick."""
+        return [seconds for _ in range(episodes) for seconds in self._episode()]
+
+    def _episode(self) -> list[float]:
+        world, action = self.world, self.action
+        world.reset(0)
+        running: dict[int, Controller] = {}
+        found = []
+        for _ in range(TICKS):
+            for agent in self.actors:
+                if agent not in running:
+                    running[agent] = world.start_action(agent, action)
+            joint = [int(Action.STAY)] * len(world.agents)
+            controllers = list(running.items())
+            begin = time.perf_counter()
+            ended = []
+            for agent, controller in controllers:
+                if controller.status() is None:
+                    joint[agent] = controller.act()
+                else:
+                    ended.append(agent)
+            found.append(time.perf_counter() - begin)
+            for agent in ended:
+                running.pop(agent).close()
+            if world.step(joint).terminated:
+                break
+        for controller in running.values():
+            controller.close()
+        return found
+
+
+def action_names() -> tuple[str, ...]:
+    """Return the names of the symbolic actions of both vocabularies."""
+    names = [name for vocabulary in ("cube", "emcoop") for name in _world(1, vocabulary).vocabulary.names]
+    return tuple(dict.fromkeys(names))
+
+
+def action_bench(name: str, n: int, *, team: bool) -> ActionBench:
+    """Make an action ready: for a whole team, or for one agent while the others stay.
+
+    Args:
+        name: of the action, in either vocabulary.
+        n: number of agents.
+        team: whether all who stand where the action makes sense carry it out.
+    """
+    vocabulary = "cube" if name in _world(1, "cube").vocabulary.names else "emcoop"
+    world = _world(n, vocabulary)
+    model = next(model for model in world.vocabulary if model.model_fields["action"].default == name)
+    at_face = "block" in model.model_fields and name != "move_to_block"
+    board = team_board(n) if at_face else place(curriculum(n), np.random.default_rng(0))
+    world.env.layout = board
+    actors = range(min(n, board.blocks[0][0]) if at_face else n) if team else range(1)
+    return ActionBench(world, world.vocabulary.parse(_arguments(model, name, n)), actors)
+
+
+def _arguments(model: type[SymbolicAction], name: str, n: int) -> dict[str, Any]:
+    """Arguments with which an action of any vocabulary goes on for long."""
+    usual: Mapping[str, Any] = {
+        "block": 0, "face": "left", "steps": 10_000, "count": n, "timeout": 1_000_000, "direction": "right",
+        "entity": "block", "id": 0,
+    }  # fmt: skip
+    return {"action": name} | {field: usual[field] for field in model.model_fields if field in usual}
+
+
+def _world(n: int, vocabulary: str) -> CubeWorld:
+    world = component.build(_configuration(n, vocabulary), None)  # type: ignore[arg-type] # by its name
+    assert isinstance(world, CubeWorld)
+    return world
+
+
+@cache
+def _configuration(n: int, vocabulary: str) -> ComponentConfig:
+    return Cell.compose([f"n={n}", f"env.vocabulary={vocabulary}", f"max_steps={ENDLESS}"]).configuration.env
+
+
+def tick_seconds(name: str, n: int, *, team: bool, episodes: int) -> float:
+    """Return the median seconds of a tick of an action."""
+    return median(action_bench(name, n, team=team).ticks(episodes))

@@ -1,0 +1,168 @@
+"""The speed table of CUBE: every figure that its environment promises, and what it is measured as."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import cycle, pairwise
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from benchmarks.cube_speed.measure import Run, Subject, seconds_per_call
+from benchmarks.cube_speed.parts import ENDLESS, action_bench, stepping
+from benchmarks.cube_speed.published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
+from cube_env import CubeEnv, CubeVecEnv
+from maeil.trace import Stamped
+from maeil.trace.events import StepTaken
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+
+MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
+STEP_TARGETS = {8: 15, 64: 45, 256: 130}
+BATCH = 1024
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def subjects(*, quick: bool) -> list[Subject]:
+    """Return what the table measures; `quick` with few calls and small teams, to see that all of it runs."""
+    scale = 1 if quick else 20
+    large = 8 if quick else 256
+    found = [_step(n, scale, right=right) for n in STEP_TARGETS if n <= large for right in (False, True)]
+    found += [
+        Subject("infos unread: entries built", large, "", lambda: _entries_built(large), target=0),
+        Subject("observations of all agents", large, "ms", _symbolic(large, scale), target=10),
+        Subject("observation as text", large, "ms", _text(large, scale), target=1),
+        Subject("reset", large, "ms", _reset(large, scale), target=50),
+        _batched(scale, observe=False, target=10),
+        _batched(scale, observe=True, target=3),
+        _push(large, scale, team=False),
+        _push(large, scale, team=True),
+        _memory(large),
+        Subject("second process starts", 8, "s", lambda: probe(8, 0)[0], target=1),
+        Subject("step of the loop, heuristic", large, "ms", _loop(large, 5 if quick else 100), target=5),
+    ]
+    return found
+
+
+def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
+    """Run an environment in a process of its own.
+
+    Args:
+        n: number of agents.
+        seconds: how long it is stepped at a set pace.
+
+    Returns:
+        Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent`.
+    """
+    path = os.pathsep.join([str(_ROOT), *(entry for entry in sys.path if entry)])
+    command = [sys.executable, "-m", "benchmarks.cube_speed.probe", str(n), str(seconds)]
+    begin = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        ready = time.perf_counter() - begin
+        rest = child.stdout.read()
+    if child.returncode:
+        raise RuntimeError(f"the measuring process ended with code {child.returncode}")
+    return ready, json.loads(rest)
+
+
+def _step(n: int, scale: int, *, right: bool) -> Subject:
+    step = stepping(n, right=right)
+    return Subject(
+        f"step, {'all right' if right else 'random'}", n, "us",
+        lambda: MICRO * seconds_per_call(step, 10 * scale), target=STEP_TARGETS[n],
+        published=MICRO * STEP_SECONDS[n] if n in STEP_SECONDS else None,
+    )  # fmt: skip
+
+
+def _entries_built(n: int) -> float:
+    env = CubeEnv(n=n)
+    env.reset(seed=0)
+    *_, infos = env.step(dict.fromkeys(env.agents, 0))
+    return sum(dict.__len__(info) for info in infos.values())
+
+
+def _symbolic(n: int, scale: int) -> Run:
+    env = CubeEnv(n=n, max_steps=ENDLESS)
+    env.reset(seed=0)
+    stay = dict.fromkeys(env.agents, 0)
+
+    def run() -> float:
+        values = []
+        for _ in range(scale):
+            *_, infos = env.step(stay)
+            begin = time.perf_counter()
+            for info in infos.values():
+                info["symbolic"]
+            values.append(time.perf_counter() - begin)
+        return MILLI * median(values)
+
+    return run
+
+
+def _text(n: int, scale: int) -> Run:
+    env = CubeEnv(n=n)
+    env.reset(seed=0)
+    observation = env.symbolic_observation(0)
+    return lambda: MILLI * seconds_per_call(observation.text, scale)
+
+
+def _reset(n: int, scale: int) -> Run:
+    env = CubeEnv(n=n)
+    return lambda: MILLI * seconds_per_call(lambda: env.reset(seed=0), scale)
+
+
+def _batched(scale: int, *, observe: bool, target: float) -> Subject:
+    n, worlds = 8, BATCH if scale > 1 else 16
+    envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS)
+    envs.reset(seed=0)
+    joints = np.random.default_rng(0).integers(0, 5, (32, worlds, n))
+
+    numbers = cycle(range(len(joints)))
+
+    def run() -> float:
+        return MEGA * worlds * n / seconds_per_call(lambda: envs.step(joints[next(numbers)]), 5 * scale)
+
+    name = f"batch of {worlds:,}, {'observed' if observe else 'blind'}"
+    return Subject(name, n, "M/s", run, target, "more")
+
+
+def _push(n: int, scale: int, *, team: bool) -> Subject:
+    bench = action_bench("push_block", n, team=team)
+    who = f"{len(bench.actors)} agents" if team else "1 agent"
+    published = None if team else ACTION_SECONDS["push_block"].get(n)
+    return Subject(
+        f"push_block tick, {who}", n, "us", lambda: MICRO * median(bench.ticks(max(1, scale // 10))),
+        target=None if team else 100, published=None if published is None else MICRO * published,
+    )  # fmt: skip
+
+
+def _memory(n: int) -> Subject:
+    def run() -> float:
+        return probe(n, 0)[1]["memory_mb"]
+
+    return Subject("peak memory", n, "MB", run, target=250, published=MEMORY_MB.get(n))
+
+
+def _loop(n: int, steps: int) -> Run:
+    cell = Cell.compose([f"n={n}", f"max_steps={steps}", "env=cube", "agents=heuristic", "topology=individual"])
+
+    def run() -> float:
+        instants: list[float] = []
+
+        def note(stamped: Stamped) -> None:
+            if isinstance(stamped.event, StepTaken):
+                instants.append(time.perf_counter())
+
+        with tempfile.TemporaryDirectory() as folder:
+            run_cell(cell, Path(folder), lambda _world: note)
+        return MILLI * median(after - before for before, after in pairwise(instants))
+
+    return run

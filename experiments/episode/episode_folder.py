@@ -1,0 +1,103 @@
+"""The folder of an episode: written under a passing name, and renamed when it is whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from maeil.user_errors import UserError
+
+PARTIAL = ".partial-"
+"""Stands between the name of a cell and a random number in the passing name of its folder."""
+
+_TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
+_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE}
+
+
+class Unwritable(UserError):
+    """Results cannot be written: the disk is full, or the folder is closed to us."""
+
+
+def is_storage(error: BaseException) -> bool:
+    """Whether an error says that nothing more can be written, whatever is tried."""
+    return isinstance(error, OSError) and error.errno in _STORAGE
+
+
+class EpisodeFolder:
+    """A folder of results that is on its way.
+
+    Args:
+        out: the folder that holds the results of many episodes; it is made if need be.
+        name: final name. When it is taken, `name.2`, `name.3` ... are tried: nothing is ever overwritten.
+        once: whether the cell is there once and for all: when the name is taken, this folder is removed instead.
+
+    Raises:
+        Unwritable: nothing can be written there.
+    """
+
+    def __init__(self, out: Path, name: str, *, once: bool = False) -> None:
+        self._name = name
+        self._once = once
+        self._made = [folder for folder in (out, *out.parents) if not folder.exists()]
+        self.path = out / f"{name}{PARTIAL}{secrets.token_hex(4)}"
+        """Where the folder is now."""
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir()
+        except OSError as error:
+            self.discard()
+            raise Unwritable(
+                f"--out {out}: results cannot be written there: {error.strerror or error}",
+                "Give another folder: --out DIR.",
+            ) from error
+
+    def finish(self) -> Path:
+        """Return the folder its final name, safely beside other processes that finish the same cell."""
+        for number in count(1):
+            target = self.path.with_name(self._name if number == 1 else f"{self._name}.{number}")
+            try:
+                os.rename(self.path, target)
+            except OSError as error:
+                if error.errno not in _TAKEN:
+                    raise
+                if self._once:
+                    shutil.rmtree(self.path, ignore_errors=True)
+                    self.path = target
+                    break
+            else:
+                self.path = target
+                break
+        return self.path
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Remove the folder when what is done inside fails because nothing more can be written.
+
+        Raises:
+            Unwritable: it failed so.
+        """
+        try:
+            yield
+        except OSError as error:
+            if not is_storage(error):
+                raise
+            self.discard()
+            raise Unwritable(
+                f"{self.path.parent}: results cannot be written there: {error.strerror}",
+                "Make room, or give another folder: --out DIR.",
+            ) from error
+
+    def discard(self) -> None:
+        """Remove the folder, and those above it that were made for it and are still empty."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        for folder in self._made:
+            try:
+                folder.rmdir()
+            except OSError:
+                break

@@ -1,0 +1,47 @@
+"""How to mend what is wrong with a language model: one line for each kind of failure."""
+
+from __future__ import annotations
+
+from quorum.agents.llm import errors
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+
+
+def model_hint(error: BaseException, config: ModelConfig) -> str:
+    """Say what to do about a failure; empty where the failure says it itself.
+
+    Args:
+        error: what went wrong.
+        config: values of the model that was asked.
+    """
+    variable = config.key_variable
+    where = config.address or "the provider"
+    match error:
+        case errors.AuthenticationFailed():
+            if variable is None:
+                return f"If {where} wants a key: llm.api_key_env=NAME, the environment variable that holds it."
+            return f"Set it in the shell: export {variable}=..., or name another variable: llm.api_key_env=NAME."
+        case errors.UnknownModel():
+            return f"Give a name that {where} lists: llm.model=NAME."
+        case errors.ConnectionLost():
+            return f"Is a server running at {where}? Its address is llm.base_url."
+        case errors.TimedOut() if isinstance(config, ProviderConfig):
+            return f"It may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
+        case errors.RateLimited():
+            return "The key works, and its limit is reached: try again later, or lower llm.max_concurrency."
+        case errors.BrokenResponse():
+            return f"Something else than a model answers at {where}: llm.base_url should end in /v1 for most servers."
+        case errors.AnswerInvalid():
+            return (
+                "Try another way of asking for JSON, llm.structured=tools or llm.structured=prompt, or another model."
+            )
+        case errors.ServerFailed():
+            return "The provider has a fault of its own: try again later."
+        case errors.NotRecorded():
+            return "A replay answers only what its run asked: same configuration, same version, same prompts."
+        case errors.UnknownPrice():
+            return "Bound the tokens or the calls: --budget-tokens N, --budget-calls N."
+        case errors.BadRequest() if "temperature" in str(error):
+            return "Leave it to the provider: llm.temperature=null."
+        case errors.BadRequest() if "base_url" in str(error):
+            return f"It is {where}; for most servers it ends in /v1."
+    return ""

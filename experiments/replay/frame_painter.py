@@ -1,0 +1,114 @@
+"""A frame of a film: for each run its label, its board and its caption, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PIL import Image
+
+from maeil.drawing import Canvas, Drawing
+from maeil.trace.events import MessageSent
+from maeil.user_errors import UserError
+from quorum.experiments.replay.board import BoardPainter, board_size
+from quorum.experiments.replay.caption import SIMULATED, caption
+from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
+from quorum.experiments.replay.frames import Frame
+from quorum.experiments.replay.replay import Replay
+from quorum.experiments.replay.text import clipped, font, strip, two_lines
+
+_BOARD = 480
+"""Pixels along the longer edge of a board whose size is not given."""
+_LEGIBLE = 12
+"""Pixels of a cell of a large board, as far as the board stays below `_LARGEST`."""
+_LARGEST = 960
+_GAP = 12
+"""Pixels around everything."""
+_TEXT, _LINE = 13, 19
+"""Pixels of a letter, and of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What of a run stays as it is for the whole film."""
+
+    label: str
+    steps: int
+    simulated: bool
+
+
+class FramePainter:
+    """Paints the frames of a replay.
+
+    Args:
+        replay: what is shown.
+        canvas: of the world, the same for all its runs.
+        width: of the film in pixels; None: what suits the board.
+
+    Raises:
+        UserError: the film would be too narrow for the boards.
+    """
+
+    def __init__(self, replay: Replay, canvas: Canvas, width: int | None) -> None:
+        self._shown = [
+            _Shown(label, run.steps, run.answering_models.simulated)
+            for run, label in zip(replay.runs, replay.labels, strict=True)
+        ]
+        panels = len(replay.runs)
+        cell = _cell(canvas) if width is None else _cell_within(canvas, (width - _GAP) // panels - _GAP)
+        if cell < 1:
+            columns = board_size(canvas, 1)[0]
+            raise UserError(
+                f"--width {width}: too narrow for {panels} board{'s' if panels > 1 else ''} of {canvas.width} cells",
+                f"At least {panels * (columns + _GAP) + _GAP}.",
+            )
+        self._boards = BoardPainter(canvas, cell)
+        self._panel = max(self._boards.size[0], _BOARD) if width is None else (width - _GAP) // panels - _GAP
+        self._talk = any(run.trace.stamped(MessageSent) for run in replay.runs)
+        height = _GAP + _LINE + self._boards.size[1] + _GAP // 2 + _LINE * (4 if self._talk else 2) + _GAP
+        wanted = panels * (self._panel + _GAP) + _GAP if width is None else width
+        self.size = (wanted + wanted % 2, height + height % 2)
+        """Width and height in pixels, both even: a film of H.264 needs that."""
+
+    def paint(self, frames: Sequence[Frame[Drawing]]) -> Image.Image:
+        """Paint an instant of all runs, RGB."""
+        image = Image.new("RGB", self.size, PAPER_WHITE)
+        for number, (frame, shown) in enumerate(zip(frames, self._shown, strict=True)):
+            self._paint_run(image, _GAP + number * (self._panel + _GAP), frame, shown)
+        return image
+
+    def _paint_run(self, image: Image.Image, left: int, frame: Frame[Drawing], shown: _Shown) -> None:
+        top = _GAP
+        badge = round(font(_TEXT, bold=True).getlength(SIMULATED)) + _GAP if shown.simulated else 0
+        self._write(image, left, top, shown.label, INK, bold=True, room=self._panel - badge)
+        if shown.simulated:
+            self._write(image, left + self._panel - badge + _GAP, top, SIMULATED, WARNING, bold=True)
+        top += _LINE
+        image.paste(self._boards.paint(frame.picture), (left + (self._panel - self._boards.size[0]) // 2, top))
+        top += self._boards.size[1] + _GAP // 2
+        words = caption(frame, shown.steps, frame.picture.caption)
+        self._write(image, left, top, words.count, INK, bold=True)
+        self._write(image, left, top + _LINE, words.detail, INK if frame.end else MUTED, bold=bool(frame.end))
+        if self._talk:
+            for number, line in enumerate(two_lines(words.said, self._panel, font(_TEXT))):
+                self._write(image, left, top + (2 + number) * _LINE, line, INK)
+
+    def _write(
+        self, image: Image.Image, left: int, top: int, text: str, colour: Colour, *, bold: bool = False,
+        room: int | None = None,
+    ) -> None:  # fmt: skip
+        face = font(_TEXT, bold=bold)
+        room = max(1, min(self._panel if room is None else room, image.width - left))
+        image.paste(strip(clipped(text, room, face), (room, _LINE), face, colour), (left, top))
+
+
+def _cell(canvas: Canvas) -> int:
+    """Choose the pixels of a cell: small boards get large ones; the cells of large boards stay legible."""
+    longest = max(canvas.width, canvas.height) + 2 * canvas.margin
+    return max(1, int(_BOARD / longest), min(_LEGIBLE, int(_LARGEST / longest)))
+
+
+def _cell_within(canvas: Canvas, width: int) -> int:
+    """Return the largest cell with which a board is at most `width` pixels wide; 0 for none."""
+    cell = max(0, int((width - 1) / (canvas.width + 2 * canvas.margin)))
+    return cell if cell and board_size(canvas, cell)[0] <= width else max(0, cell - 1)

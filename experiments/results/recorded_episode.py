@@ -1,0 +1,176 @@
+"""A recorded episode: its trace says what was done, and its configuration builds the world that it was done in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+
+from maeil import World
+from maeil.errors import ReplayMismatch
+from maeil.trace import Trace, replay
+from maeil.trace.events import EpisodeEnd, EpisodeStart, MessageSent, StepTaken, ThoughtEnd
+from maeil.user_errors import UserError
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.configuration.schema import component_values
+from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.results.run_folder import (
+    RunFolder,
+    is_run,
+    no_such_folder,
+    read_whole_trace,
+    runs_inside,
+)
+from quorum.experiments.results.sweep_file import read_sweep
+
+_MOST_NAMED = 3
+"""Runs of a sweep that a message names."""
+_DAMAGED = "It was changed after it was written; run the episode again."
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEpisode:
+    """A run as it lies on disk.
+
+    Attributes:
+        folder: where it is.
+        configuration: resolved, as it was run; read from a file, so anything may be in it.
+        trace: its events.
+        answering_models: the language models that answered in it.
+        arm: the arm of its sweep; empty for none.
+    """
+
+    folder: Path
+    configuration: Mapping[str, Any]
+    trace: Trace
+    answering_models: AnsweringModels
+    arm: str
+
+    @property
+    def steps(self) -> int:
+        """Environment steps that were taken."""
+        return len(self.trace.stamped(StepTaken))
+
+    @property
+    def remark(self) -> str:
+        """What is wrong with a trace that can be read all the same; empty for nothing."""
+        if self.trace.end is not None:
+            return ""
+        return f"{self.folder}: the trace breaks off in step {self.steps}: the run was killed, or is still going on"
+
+    def name_of(self, group: str) -> str:
+        """Return the name of the component of a group, fit to be shown."""
+        values = self.configuration.get(group)
+        return sanitize(str(values.get("name", "?")) if isinstance(values, dict) else "?", 40)
+
+    def world(self) -> World:
+        """Build its world.
+
+        Raises:
+            UserError: there is no such world, or it cannot be built from its values.
+        """
+        try:
+            return rebuild_world(self.configuration)
+        except UserError as error:
+            hint = "A world of a third party needs --plugin MODULE; one of another version may need that version."
+            raise UserError(f"{self.folder}: its world cannot be built: {error}", hint) from error
+
+    def replay(self, world: World) -> Iterator[int]:
+        """Bring a world through the episode, step by step, and check that it is the same one.
+
+        No mind and no model is asked: seed and joint actions are all it takes.
+
+        Args:
+            world: new, of `world()`.
+
+        Yields:
+            The environment step that the world stands at, from 0.
+
+        Raises:
+            UserError: the world does something else than the trace says.
+        """
+        try:
+            yield from replay(self.trace, world)
+        except ReplayMismatch as error:
+            raise UserError(
+                f"{self.folder}: the episode cannot be brought back: {sanitize(str(error), 400)}",
+                "The rules of the world have changed since, or the folder was changed; run the episode again.",
+            ) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{self.folder}: damaged: a step of its trace cannot be taken ({type(error).__name__}: {error})",
+                _DAMAGED,
+            ) from error
+
+
+def open_episode(folder: Path) -> RecordedEpisode:
+    """Read the folder of a run.
+
+    Raises:
+        UserError: it is no such folder, or its trace or its configuration cannot be read.
+    """
+    if not folder.exists():
+        raise no_such_folder(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: it is a file", f"Give the folder of a run: {folder.parent}.")
+    if not is_run(folder):
+        raise UserError(f"{folder}: it is no run", _instead(folder))
+    trace = read_whole_trace(folder)
+    _check_values(folder, trace)
+    files = RunFolder(folder)
+    return RecordedEpisode(folder, files.configuration(), trace, answering_models(trace), _arm(files))
+
+
+def rebuild_world(configuration: Mapping[str, Any]) -> World:
+    """Build the world of a configuration. Nothing but a registered component is called, whatever it says.
+
+    Args:
+        configuration: resolved, and not checked.
+
+    Raises:
+        UserError: there is no such world, or it cannot be built from its values.
+    """
+    try:
+        env = component_values(worlds, configuration)
+        world: World = worlds.get(env.name).build(env, None)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+        raise UserError(f"env: {error}") from error
+    return world
+
+
+def _check_values(folder: Path, trace: Trace) -> None:
+    """Make sure that what is read of the events is of its type: a line of a trace may hold any JSON."""
+    for kind in (EpisodeStart, StepTaken, MessageSent, ThoughtEnd, EpisodeEnd):
+        for stamped in trace.stamped(kind):
+            try:
+                msgspec.json.decode(orjson.dumps(stamped.event), type=kind)
+                if type(stamped.t) is not int or stamped.t < 0:
+                    raise ValueError(f"there is no environment step {stamped.t!r} - at `$.t`")
+            except ValueError as error:
+                raise UserError(
+                    f"{folder}: damaged: event {stamped.seq} ({kind.kind}): {error}",
+                    _DAMAGED,
+                ) from error
+
+
+def _arm(files: RunFolder) -> str:
+    with suppress(UserError):  # a plan or a meta.json that cannot be read costs the label of an arm, nothing more
+        sweep, own = read_sweep(files.path.resolve().parent), files.meta().hash
+        for cell in sweep.cells if sweep is not None else ():
+            if cell.hash == own:
+                return cell.arm or ""
+    return ""
+
+
+def _instead(folder: Path) -> str:
+    inside = [path.name for path in runs_inside(folder)]
+    if not inside:
+        return "Give the folder of a run: the one that holds trace.jsonl."
+    more = f" ... ({len(inside)} runs)" if len(inside) > _MOST_NAMED else ""
+    return f"It holds runs: give one of them, {', '.join(str(folder / name) for name in inside[:_MOST_NAMED])}{more}."

@@ -1,0 +1,167 @@
+"""The folder of a sweep: the cells' own folders, and `sweep.json`, which says what was planned.
+
+<out>/<sweep>/
+    sweep.json
+    results.csv
+    <cell>/...
+    .lock, .workers     see `quorum.experiments.sweep.engines.locks`
+    .retried/           attempts that failed or were damaged, and were repeated
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.files import write_whole
+from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
+from quorum.experiments.results.finished import FinishedCell, Spent, read_finished
+from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.plan import SweepPlan
+
+MANIFEST = "sweep.json"
+RETRIED = ".retried"
+_HALF_WRITTEN = (PARTIAL, f".{MANIFEST}.", ".results.csv.")
+"""Beginnings of the passing names of files."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCommand:
+    """How a sweep was asked for.
+
+    Attributes:
+        words: `KEY=VALUE` words: of the cells, the experiment and the engine.
+        options: the options that shape the sweep, such as `--name NAME`; none that shapes only this call.
+    """
+
+    words: tuple[str, ...]
+    options: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the command as one would type it."""
+        return shlex.join(("quorum", "sweep", *self.words, *self.options))
+
+
+class SweepFolder:
+    """The folder of a sweep.
+
+    Args:
+        out: the folder that holds many results.
+        name: of the sweep.
+    """
+
+    def __init__(self, out: Path, name: str) -> None:
+        self.path = out.absolute() / name
+        self.name = name
+
+    def create(self) -> None:
+        """Make the folder, if need be.
+
+        Raises:
+            Unwritable: it cannot be made, or nothing can be written there.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f"{PARTIAL}probe"
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise Unwritable(
+                f"{self.path}: results cannot be written there: {error.strerror or error}",
+                "Give another folder: --out DIR.",
+            ) from error
+
+    def done(self, cells: Iterable[PlannedCell]) -> dict[str, FinishedCell]:
+        """Read the cells that are done, by name."""
+        try:
+            present = {entry.name for entry in os.scandir(self.path)}
+        except FileNotFoundError:
+            return {}
+        found = {}
+        for cell in cells:
+            if cell.name in present and (done := read_finished(self.path / cell.name)) is not None:
+                found[cell.name] = done
+        return found
+
+    def clear(self) -> None:
+        """Remove what killed commands and workers left half-written. Only while no worker is at work."""
+        for entry in list(os.scandir(self.path)):
+            if entry.is_dir() and PARTIAL in entry.name:
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name.startswith(_HALF_WRITTEN):
+                os.unlink(entry.path)
+
+    def retire(self, cell: PlannedCell) -> None:
+        """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
+        here, aside = self.path / cell.name, self.path / RETRIED / cell.name
+        if here.exists():
+            aside.mkdir(parents=True, exist_ok=True)
+            number = sum(1 for _ in aside.iterdir()) + 1
+            here.rename(aside / str(number))
+
+    def retired(self) -> Iterator[Spent]:
+        """Return what the failed attempts spent."""
+        for folder in sorted((self.path / RETRIED).glob("*/*")):
+            if (done := read_finished(folder)) is not None:
+                yield done.spent
+
+    def write_manifest(self, plan: SweepPlan, command: SweepCommand) -> None:
+        """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
+
+        Raises:
+            UserError: an arm of this plan meant something else before, a newer Quorum wrote the file, or it cannot be
+                written.
+        """
+        before = self._planned_before()
+        earlier_arms = before.arms if before is not None else {}
+        for name, words in plan.arms.items():
+            if list(words) != list(earlier_arms.get(name, words)):
+                raise UserError(
+                    f"{self.path / MANIFEST}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
+                    "Give the sweep a name of its own: --name NAME.",
+                )
+        names = {cell.name for cell in plan.cells}
+        earlier = [
+            cell
+            for cell in (before.cells if before is not None else ())
+            if cell.name not in names and read_finished(self.path / cell.name) is not None
+        ]
+        used = {cell.arm for cell in earlier}
+        data = {
+            "schema": SCHEMA,
+            "name": self.name,
+            "experiment": plan.experiment,
+            "arguments": command.words,
+            "command": command.text,
+            "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
+            "metrics": plan.metrics,
+            "published": plan.published.model_dump() if plan.published is not None else None,
+            "cells": [
+                *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
+                *(cell.model_dump() for cell in earlier),
+            ],
+        }
+        write_whole(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def _planned_before(self) -> Sweep | None:
+        """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""
+        try:
+            return read_sweep(self.path)
+        except DamagedPlan:
+            return None
+
+
+def remove_partial(folder: Path, name: str) -> None:
+    """Remove what a dead worker left of a cell."""
+    for entry in list(os.scandir(folder)):
+        if entry.name.startswith(f"{name}{PARTIAL}"):
+            shutil.rmtree(entry.path, ignore_errors=True)

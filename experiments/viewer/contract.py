@@ -1,0 +1,310 @@
+"""What the server sends to its scripts, as JSON: one type for each answer.
+
+`static/contract.js` says the same to the scripts, in JSDoc. `tests/experiments/viewer/test_contract.py` holds the two
+equal, and looks for a script that reads each field. An instant is the environment step `t` and the cognitive time
+`t_hat`; events of the same `t` are in the order of the trace. What comes in large numbers is a tuple, whose places have
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from maeil.drawing import Canvas
+
+Record = Mapping[str, Any]
+"""What worlds, minds and models write of their own; its keys are theirs."""
+
+Span = tuple[Annotated[float, "begin"], Annotated[float, "end"], Annotated[int, "thoughts"]]
+"""Of a `t`: the cognitive time when it began and when it ended, and how many thoughts ended in it."""
+Action = tuple[
+    Annotated[int, "agent"],
+    Annotated[str, "plan"],
+    Annotated[int, "index"],
+    Annotated[str, "name"],
+    Annotated[int, "t"],
+    Annotated[float, "t_hat"],
+    Annotated[int | None, "end_t"],
+    Annotated[float | None, "end_t_hat"],
+    Annotated[str | None, "status"],
+    Annotated[str | None, "reason"],
+]
+"""A symbolic action; its end is null while it runs."""
+PlanStatus = tuple[Annotated[int, "t"], Annotated[float, "t_hat"], Annotated[str, "status"], Annotated[str, "reason"]]
+Outcome = tuple[Annotated[int, "t"], Annotated[Sequence[Record], "outcomes"], Annotated[Sequence[Record], "attempts"]]
+"""What a step did, and how the attempts at tasks came off."""
+TaskState = tuple[
+    Annotated[int, "t"],
+    Annotated[int, "threshold"],
+    Annotated[int, "spatial"],
+    Annotated[int, "temporal"],
+    Annotated[int, "participation"],
+    Annotated[int, "joint"],
+    Annotated[int, "dependency"],
+]
+"""The constraints of a task: numbers of agents, to be held against the threshold; `dependency` is 0 or 1."""
+CapabilityChange = tuple[
+    Annotated[int, "t"], Annotated[int, "agent"], Annotated[str, "name"], Annotated[bool, "gained"]
+]
+Score = tuple[Annotated[int, "t"], Annotated[int, "reached"], Annotated[int, "goals"], Annotated[float, "score"]]
+ForcedReady = tuple[Annotated[int, "t"], Annotated[float, "t_hat"], Annotated[int, "agent"]]
+Interruption = tuple[
+    Annotated[int, "t"],
+    Annotated[float, "t_hat"],
+    Annotated[str, "what"],
+    Annotated[int, "agent"],
+    Annotated[str, "reason"],
+]
+"""A failure or an interruption; the agent is -1 where it is nobody's."""
+ChangedMark = tuple[
+    Annotated[int, "name"],
+    Annotated[int, "kind"],
+    Annotated[float, "x"],
+    Annotated[float, "y"],
+    Annotated[float, "width"],
+    Annotated[float, "height"],
+    Annotated[str, "label"],
+    Annotated[str, "title"],
+    Annotated[int, "agent"],
+    Annotated[str, "turn"],
+]
+"""A mark that is new or changed; its name is an index into `names`, its agent -1 for none."""
+
+
+class Thought(TypedDict):
+    """A thought. What follows its `problems` is left out while it goes on."""
+
+    agent: int
+    t: int
+    begins: float
+    """Cognitive time."""
+    acts: Sequence[str]
+    problems: Sequence[str]
+    ends: NotRequired[float]
+    """Cognitive time."""
+    refused: NotRequired[Sequence[str]]
+    calls: NotRequired[Sequence[Record]]
+    numbers: NotRequired[list[int]]
+    """Of its calls, as they are asked for."""
+
+
+class Message(TypedDict):
+    """A message."""
+
+    t: int
+    t_hat: float
+    message: int
+    """Its number."""
+    sender: int
+    recipients: Sequence[int]
+    what: str
+    content: str
+    delivered_at: float
+    """Cognitive time."""
+    feedback: bool
+    """Whether it carries the states of all constraints."""
+    read: list[float]
+    """`agent, t, t_hat`, for each participant that read it."""
+
+
+class Plan(TypedDict):
+    """A plan."""
+
+    id: str
+    agent: int
+    t: int
+    t_hat: float
+    task: Mapping[str, str] | None
+    actions: Sequence[Record]
+    rationale: str
+    flag: str
+    statuses: list[PlanStatus]
+
+
+class Task(TypedDict):
+    """What became of the constraints of a task."""
+
+    name: str
+    changes: list[TaskState]
+
+
+class End(TypedDict):
+    """The end of the episode."""
+
+    t: int
+    outcome: str
+    steps: int
+    finished: bool
+    reason: str
+
+
+class Head(TypedDict):
+    """What is known of an episode as a whole."""
+
+    name: str
+    problems: list[str]
+    """What is wrong with the run, a sentence each."""
+    agents: list[str]
+    coordinators: list[str]
+    simulated: bool
+    """Whether a simulated model answered in it."""
+    facts: Record
+    metrics: Mapping[str, float | None]
+    configuration: Record
+
+
+class Lanes(TypedDict):
+    """What happened, by sort."""
+
+    spans: list[Span]
+    stages: list[list[Any]]
+    """Of each participant: `t, t_hat, stage, reason, t, ...`."""
+    thoughts: list[Thought]
+    messages: list[Message]
+    plans: list[Plan]
+    actions: list[Action]
+    joint: list[Sequence[int]]
+    outcomes: list[Outcome]
+    tasks: list[Task]
+    capabilities: list[CapabilityChange]
+    scores: list[Score]
+    forced: list[ForcedReady]
+    interruptions: list[Interruption]
+    end: End | None
+
+
+class Episode(Head, Lanes):
+    """Answers `/api/run/NAME/episode`."""
+
+    calls: int
+    """Their number."""
+
+
+class Frame(TypedDict, total=False):
+    """What differs in a picture from the one before it."""
+
+    g: list[int]
+    """Ground: `cell, kind, cell, kind, ...`."""
+    p: list[float]
+    """Positions, of marks that only moved: `name, x, y, name, ...`."""
+    m: list[ChangedMark]
+    d: list[int]
+    """Deleted: names of marks that are gone."""
+    c: str
+    """The caption."""
+    h: list[Any]
+    """What agents hold: `agent, holding, agent, ...`."""
+
+
+class Pictures(TypedDict):
+    """The pictures of an episode."""
+
+    canvas: Canvas
+    ground: list[int]
+    """The first one, in runs: `kind, cells, kind, cells, ...`."""
+    names: list[str]
+    """Of all marks; pictures name a mark by its index."""
+    frames: list[Frame]
+    """One for each `t`."""
+
+
+class Film(TypedDict):
+    """Answers `/api/run/NAME/film`."""
+
+    pictures: Pictures | None
+    """None where the world cannot be drawn at all."""
+    primitives: Mapping[str, str]
+    """The name of each primitive that was used, by its number."""
+    problems: list[str]
+    """Why there are fewer pictures than steps."""
+
+
+class PromptMessage(TypedDict):
+    """A message of a prompt."""
+
+    role: str
+    content: str
+
+
+class Rejected(TypedDict):
+    """An answer that was not of the wanted form."""
+
+    text: str
+    reasons: str
+
+
+class Reply(TypedDict):
+    """What a model answered."""
+
+    text: str
+    simulated: bool
+    rejected: list[Rejected]
+
+
+class Failure(TypedDict):
+    """Why no answer came."""
+
+    kind: str
+    message: str
+
+
+class Call(TypedDict):
+    """Answers `/api/run/NAME/call/NUMBER`."""
+
+    agent: str
+    t: Any
+    messages: list[PromptMessage]
+    reply: NotRequired[Reply]
+    failure: NotRequired[Failure]
+
+
+class SharedMessage(TypedDict):
+    """A message of a prompt in an exported page."""
+
+    role: str
+    content: int
+    """Index of its text."""
+
+
+class SharedCalls(TypedDict):
+    """The calls of an exported page: each text of a prompt is there once."""
+
+    texts: list[str]
+    calls: Sequence[Record]
+    """As `Call`, with `SharedMessage` for its messages."""
+
+
+class Exported(TypedDict):
+    """The data of an exported page."""
+
+    episode: Episode
+    film: Film
+    calls: SharedCalls
+
+
+class RunLine(TypedDict):
+    """A run in the table of a sweep."""
+
+    run: str
+    outcome: str
+    simulated: bool
+    remark: str
+    factors: list[str | int | float | bool | None]
+    """As `SweepTable.factors` names them; none where the run has no results."""
+    metrics: Mapping[str, float | None]
+
+
+class SweepTable(TypedDict):
+    """Answers `/api/sweep`."""
+
+    name: str
+    problems: list[str]
+    missing: int
+    """Planned runs that are not there."""
+    simulated: bool
+    factors: list[str]
+    metrics: list[str]
+    shown: list[str]
+    """The metrics that are shown at first; the others can be chosen."""
+    rows: list[RunLine]

@@ -1,0 +1,243 @@
+/* What the server sends; made of `contract.py`. Types only: no script loads it. */
+/** @typedef {[begin: number, end: number, thoughts: number]} Span */
+/** @typedef {[agent: number, plan: string, index: number, name: string, t: number, t_hat: number, end_t: number|null, end_t_hat: number|null, status: string|null, reason: string|null]} Action */
+/** @typedef {[t: number, t_hat: number, status: string, reason: string]} PlanStatus */
+/** @typedef {[t: number, outcomes: Object<string, any>[], attempts: Object<string, any>[]]} Outcome */
+/** @typedef {[t: number, threshold: number, spatial: number, temporal: number, participation: number, joint: number, dependency: number]} TaskState */
+/** @typedef {[t: number, agent: number, name: string, gained: boolean]} CapabilityChange */
+/** @typedef {[t: number, reached: number, goals: number, score: number]} Score */
+/** @typedef {[t: number, t_hat: number, agent: number]} ForcedReady */
+/** @typedef {[t: number, t_hat: number, what: string, agent: number, reason: string]} Interruption */
+/** @typedef {[name: number, kind: number, x: number, y: number, width: number, height: number, label: string, title: string, agent: number, turn: string]} ChangedMark */
+/**
+ * A thought. What follows its `problems` is left out while it goes on.
+ * @typedef {object} Thought
+ * @property {number} agent
+ * @property {number} t
+ * @property {number} begins
+ * @property {string[]} acts
+ * @property {string[]} problems
+ * @property {number} [ends]
+ * @property {string[]} [refused]
+ * @property {Object<string, any>[]} [calls]
+ * @property {number[]} [numbers]
+ */
+/**
+ * A message.
+ * @typedef {object} Message
+ * @property {number} t
+ * @property {number} t_hat
+ * @property {number} message
+ * @property {number} sender
+ * @property {number[]} recipients
+ * @property {string} what
+ * @property {string} content
+ * @property {number} delivered_at
+ * @property {boolean} feedback
+ * @property {number[]} read
+ */
+/**
+ * A plan.
+ * @typedef {object} Plan
+ * @property {string} id
+ * @property {number} agent
+ * @property {number} t
+ * @property {number} t_hat
+ * @property {Object<string, string>|null} task
+ * @property {Object<string, any>[]} actions
+ * @property {string} rationale
+ * @property {string} flag
+ * @property {PlanStatus[]} statuses
+ */
+/**
+ * What became of the constraints of a task.
+ * @typedef {object} Task
+ * @property {string} name
+ * @property {TaskState[]} changes
+ */
+/**
+ * The end of the episode.
+ * @typedef {object} End
+ * @property {number} t
+ * @property {string} outcome
+ * @property {number} steps
+ * @property {boolean} finished
+ * @property {string} reason
+ */
+/**
+ * What is known of an episode as a whole.
+ * @typedef {object} Head
+ * @property {string} name
+ * @property {string[]} problems
+ * @property {string[]} agents
+ * @property {string[]} coordinators
+ * @property {boolean} simulated
+ * @property {Object<string, any>} facts
+ * @property {Object<string, number|null>} metrics
+ * @property {Object<string, any>} configuration
+ */
+/**
+ * What happened, by sort.
+ * @typedef {object} Lanes
+ * @property {Span[]} spans
+ * @property {any[][]} stages
+ * @property {Thought[]} thoughts
+ * @property {Message[]} messages
+ * @property {Plan[]} plans
+ * @property {Action[]} actions
+ * @property {number[][]} joint
+ * @property {Outcome[]} outcomes
+ * @property {Task[]} tasks
+ * @property {CapabilityChange[]} capabilities
+ * @property {Score[]} scores
+ * @property {ForcedReady[]} forced
+ * @property {Interruption[]} interruptions
+ * @property {End|null} end
+ */
+/**
+ * Answers `/api/run/NAME/episode`.
+ * @typedef {object} Episode
+ * @property {string} name
+ * @property {string[]} problems
+ * @property {string[]} agents
+ * @property {string[]} coordinators
+ * @property {boolean} simulated
+ * @property {Object<string, any>} facts
+ * @property {Object<string, number|null>} metrics
+ * @property {Object<string, any>} configuration
+ * @property {Span[]} spans
+ * @property {any[][]} stages
+ * @property {Thought[]} thoughts
+ * @property {Message[]} messages
+ * @property {Plan[]} plans
+ * @property {Action[]} actions
+ * @property {number[][]} joint
+ * @property {Outcome[]} outcomes
+ * @property {Task[]} tasks
+ * @property {CapabilityChange[]} capabilities
+ * @property {Score[]} scores
+ * @property {ForcedReady[]} forced
+ * @property {Interruption[]} interruptions
+ * @property {End|null} end
+ * @property {number} calls
+ */
+/**
+ * What differs in a picture from the one before it.
+ * @typedef {object} Frame
+ * @property {number[]} [g]
+ * @property {number[]} [p]
+ * @property {ChangedMark[]} [m]
+ * @property {number[]} [d]
+ * @property {string} [c]
+ * @property {any[]} [h]
+ */
+/**
+ * The pictures of an episode.
+ * @typedef {object} Pictures
+ * @property {Canvas} canvas
+ * @property {number[]} ground
+ * @property {string[]} names
+ * @property {Frame[]} frames
+ */
+/**
+ * Answers `/api/run/NAME/film`.
+ * @typedef {object} Film
+ * @property {Pictures|null} pictures
+ * @property {Object<string, string>} primitives
+ * @property {string[]} problems
+ */
+/**
+ * A message of a prompt.
+ * @typedef {object} PromptMessage
+ * @property {string} role
+ * @property {string} content
+ */
+/**
+ * An answer that was not of the wanted form.
+ * @typedef {object} Rejected
+ * @property {string} text
+ * @property {string} reasons
+ */
+/**
+ * What a model answered.
+ * @typedef {object} Reply
+ * @property {string} text
+ * @property {boolean} simulated
+ * @property {Rejected[]} rejected
+ */
+/**
+ * Why no answer came.
+ * @typedef {object} Failure
+ * @property {string} kind
+ * @property {string} message
+ */
+/**
+ * Answers `/api/run/NAME/call/NUMBER`.
+ * @typedef {object} Call
+ * @property {string} agent
+ * @property {any} t
+ * @property {PromptMessage[]} messages
+ * @property {Reply} [reply]
+ * @property {Failure} [failure]
+ */
+/**
+ * A message of a prompt in an exported page.
+ * @typedef {object} SharedMessage
+ * @property {string} role
+ * @property {number} content
+ */
+/**
+ * The calls of an exported page: each text of a prompt is there once.
+ * @typedef {object} SharedCalls
+ * @property {string[]} texts
+ * @property {Object<string, any>[]} calls
+ */
+/**
+ * The data of an exported page.
+ * @typedef {object} Exported
+ * @property {Episode} episode
+ * @property {Film} film
+ * @property {SharedCalls} calls
+ */
+/**
+ * A run in the table of a sweep.
+ * @typedef {object} RunLine
+ * @property {string} run
+ * @property {string} outcome
+ * @property {boolean} simulated
+ * @property {string} remark
+ * @property {(string|number|boolean|null)[]} factors
+ * @property {Object<string, number|null>} metrics
+ */
+/**
+ * Answers `/api/sweep`.
+ * @typedef {object} SweepTable
+ * @property {string} name
+ * @property {string[]} problems
+ * @property {number} missing
+ * @property {boolean} simulated
+ * @property {string[]} factors
+ * @property {string[]} metrics
+ * @property {string[]} shown
+ * @property {RunLine[]} rows
+ */
+/**
+ * What stays as it is for a whole episode.
+ * @typedef {object} Canvas
+ * @property {number} width
+ * @property {number} height
+ * @property {MarkKind[]} kinds
+ * @property {boolean} ruled
+ * @property {number} margin
+ */
+/**
+ * A kind of thing, as the legend shows it.
+ * @typedef {object} MarkKind
+ * @property {string} name
+ * @property {string} light
+ * @property {string} dark
+ * @property {string} shape
+ * @property {string} texture
+ * @property {string} sign
+ */
+export {};

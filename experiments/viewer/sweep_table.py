@@ -1,0 +1,81 @@
+"""A sweep as the page shows it: a line a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from maeil.user_errors import UserError
+from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results import Row, read_results
+from quorum.experiments.results.results_csv import factor_columns, metric_columns
+from quorum.experiments.results.run_folder import runs_inside
+from quorum.experiments.viewer import contract
+
+FIRST = (
+    "outcome.completion",
+    "outcome.steps",
+    "outcome.score",
+    "communication.messages",
+    "decision.overhead",
+    "plans.interruptions",
+    "plans.coherence",
+    "model.usd",
+)
+"""The metrics that are shown at first; the others can be chosen."""
+
+
+def sweep_table(folder: Path) -> contract.SweepTable:
+    """Return the runs of a folder, a line each; those that cannot be read are named among the problems."""
+    name, missing = folder.name, 0
+    rows: Sequence[Row] = ()
+    try:
+        found = read_results(folder, follow_links=False)
+    except UserError as error:
+        problems = [error.message]
+    else:
+        rows, missing = found.rows, len(found.missing)
+        problems = [f"{item.name}: {item.reason}" for item in found.damaged]
+        name = found.sweep.name if found.sweep is not None else name
+    varying = _varying(rows)
+    arms = ["arm"] if any(row.arm for row in rows) else []
+    return {
+        "name": name,
+        "problems": problems,
+        "missing": missing,
+        "simulated": any(row.simulated for row in rows),
+        "factors": [*arms, *varying],
+        "metrics": metric_columns(rows),
+        "shown": [name for name in FIRST if any(row.metrics.get(name) for row in rows)],
+        "rows": [*_lines(rows, varying, arms), *_others(folder, {row.name for row in rows})],
+    }
+
+
+def _varying(rows: Sequence[Row]) -> list[str]:
+    """Return the keys that tell runs apart; of several with the same values the first, as `n` of `n` and `env.n`."""
+    found: dict[tuple[str, ...], str] = {}
+    for key in factor_columns(rows):
+        values = tuple(repr(row.factors.get(key)) for row in rows)
+        if len(set(values)) > 1:
+            found.setdefault(values, key)
+    return list(found.values())
+
+
+def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[contract.RunLine]:
+    for row in rows:
+        yield {
+            "run": row.name,
+            "outcome": row.outcome,
+            "simulated": row.simulated,
+            "remark": row.error or row.reason,
+            "factors": [*([row.arm or ""] if arms else []), *(row.factors.get(key) for key in varying)],
+            "metrics": row.metrics,
+        }
+
+
+def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
+    """Return the runs that have no results: under way, killed, damaged, or repeated."""
+    for path in runs_inside(folder, follow_links=False):
+        if path.name not in known:
+            outcome = "unfinished" if PARTIAL in path.name else "not counted"
+            yield {"run": path.name, "outcome": outcome, "simulated": False, "remark": "", "factors": [], "metrics": {}}
