@@ -20,7 +20,7 @@ CORRIDOR = ("--plugin", "corridor", "--config-dir", str(PLUGINS / "corridor_conf
 
 def command(*arguments: str) -> list[str]:
     """Give the command line of `quorum`, as a user would type it."""
-    return [sys.executable, "-m", "cli", *arguments]
+    return [sys.executable, "-m", "quorum", *arguments]
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -9,10 +9,7 @@ from maeil.metrics import GROUPS, METRICS, reproducible
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.results.csv_text import csv_text
 from quorum.experiments.results.reading import read_results
-from quorum.experiments.results.rows import Results, Row, Scalar
-
-OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
-"""The columns before the configuration and the metrics."""
+from quorum.experiments.results.rows import OWN, Results, Row
 
 
 def write_csv(folder: Path) -> Path:
@@ -32,17 +29,10 @@ def as_csv(results: Results) -> str:
     Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
     have them.
     """
-    factors = factor_columns(results.rows)
     metrics = [name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name]))]
-    lines = (
-        (
-            *own_values(row),
-            *(row.factors.get(key) for key in factors),
-            *(row.metrics.get(name) for name in metrics),
-        )
-        for row in results.rows
-    )
-    return csv_text([(*OWN, *factors, *metrics), *lines])
+    columns = (*OWN, *factor_columns(results.rows), *metrics)
+    records = (row.record() for row in results.rows)
+    return csv_text([columns, *([record.get(key) for key in columns] for record in records)])
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
@@ -62,11 +52,3 @@ def metric_columns(rows: Iterable[Row]) -> list[str]:
 def _ordered() -> Iterator[str]:
     places = {group: place for place, group in enumerate(GROUPS)}
     yield from sorted(METRICS, key=lambda name: places.get(METRICS[name].group, len(places)))
-
-
-def own_values(row: Row) -> tuple[Scalar, ...]:
-    """Give the values of the columns before the configuration."""
-    models = "; ".join(row.models)
-    return (
-        row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,
-    )  # fmt: skip

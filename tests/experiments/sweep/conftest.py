@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import SweepRequest, SweepResult, sweep_out
+from quorum.experiments.sweep.command import SweepReport, SweepRequest, sweep_out
 from tests.conftest import PLUGINS
 
 MODULES = ("corridor", "parrot", "mortal")
 LOCAL = ("engine.workers=1",)
 
-Sweep = Callable[..., SweepResult]
+Sweep = Callable[..., SweepReport]
 
 
 @pytest.fixture(scope="session")
@@ -38,11 +38,6 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
         values: dict[str, Any] = {
             "out": tmp_path,
             "name": "s",
-            "retry_failed": False,
-            "limit": None,
-            "budget_usd": None,
-            "budget_tokens": None,
-            "accept_versions": False,
             "plugins": MODULES,
             "config_dir": options,
         }
@@ -55,7 +50,7 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
 def sweep(asked: Callable[..., SweepRequest]) -> Sweep:
     """Run a sweep called `s` in the corridor."""
 
-    def run(*words: str, **changes: Any) -> SweepResult:
+    def run(*words: str, **changes: Any) -> SweepReport:
         return sweep_out(asked(*words, **changes), quiet=True)
 
     return run
