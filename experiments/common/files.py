@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from pathlib import Path
 
 from quorum.experiments.common.errors import UserError
+
+_log = logging.getLogger(__name__)
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:
@@ -30,3 +33,4 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
     except OSError as error:
         passing.unlink(missing_ok=True)
         raise UserError(f"{target}: cannot be written: {error.strerror or error}", hint) from error
+    _log.info("wrote %s", target)

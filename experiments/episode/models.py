@@ -6,6 +6,7 @@ episode has its own wrappers around them: its budget, its recording, the waits b
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -30,6 +31,8 @@ from quorum.experiments.configuration.providers.replay import Recorded, ReplayCo
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.hints import hint_for
+
+_log = logging.getLogger(__name__)
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
@@ -87,6 +90,7 @@ class ModelPool:
             )
             limits = Limits(most or 1, *caps)
             identity = getattr(model, "identity", {"provider": config.name, "settings": key})
+            _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = _Client(model, limits, identity)
         return self._clients[key]
 
@@ -229,7 +233,14 @@ class _Asked:
 
     async def complete(self, request: Request) -> Reply:
         origin = request.origin or Origin(self._participant, 0)
-        return await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+        _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
+        reply = await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+        _log.debug(
+            "%s answers %s: %d tokens read, %d written, %.2f s, %d requests, %d repairs%s",
+            reply.model, self._participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
+            reply.repairs, ", from the cache" if reply.cache_hit else "",
+        )  # fmt: skip
+        return reply
 
 
 class _NoModel:

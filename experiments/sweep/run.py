@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,8 @@ from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.store import Command, SweepFolder
 from quorum.experiments.sweep.versions import check_versions
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SweepResult:
     """What a call of a sweep came to.
 
     Attributes:
@@ -134,7 +137,7 @@ def look(plan: SweepPlan, folder: SweepFolder, options: Options) -> Standing:
 
 def run_sweep(
     plan: SweepPlan, folder: SweepFolder, command: Command, engine: Engine, *, options: Options, view: View
-) -> Summary:
+) -> SweepResult:
     """Run what is missing of a sweep.
 
     Raises:
@@ -148,6 +151,7 @@ def run_sweep(
         standing = look(plan, folder, options)
         folder.write_manifest(plan, command)
         chosen = standing.missing[: options.limit]
+        _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(standing.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
         queue = _run(chosen, folder, engine, options=options, standing=standing, view=view)
@@ -155,7 +159,7 @@ def run_sweep(
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in standing.done.items() if (folder.path / name).exists()}, **ended}
     before = len(standing.done.keys() - {cell.name for cell in chosen})
-    return Summary(
+    return SweepResult(
         folder=folder.path,
         planned=len(plan.cells),
         before=before,
