@@ -17,6 +17,8 @@ from quorum.experiments.sweep.command import SweepRequest, sweep_out
 from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepResult
 
+__all__ = ["Comparison", "Result", "Results", "SweepResult", "UserError", "compare", "results", "run", "sweep"]
+
 Folder = str | PathLike[str]
 
 
