@@ -16,7 +16,7 @@ from tests.conftest import PLUGINS, Quorum, environment
 from tests.test_cli_imports import HEAVY
 
 WORLD = ("env=corridor", "agents=walker", "n=2")
-OPTIONS = {"plugins": ["corridor"], "config_dir": PLUGINS / "corridor_configs"}
+OPTIONS = {"plugins": ["walker"], "config_dir": PLUGINS / "corridor_configs"}
 
 
 def test_every_public_name_is_there_and_the_import_of_the_package_is_light() -> None:
@@ -63,7 +63,7 @@ def test_a_mistake_is_a_user_error(tmp_path: Path) -> None:
 def test_a_world_that_only_the_program_knows_is_told_by_the_workers_of_a_sweep(tmp_path: Path) -> None:
     """Workers import the modules that are named, and never run the program again."""
     program = f"""
-        import corridor, quorum
+        import quorum, walker
         try:
             quorum.sweep("env=corridor", "agents=walker", "n=1", out="runs", config_dir={str(OPTIONS["config_dir"])!r})
         except quorum.UserError as error:

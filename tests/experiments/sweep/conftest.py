@@ -13,7 +13,7 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.sweep.command import SweepReport, SweepRequest, sweep_out
 from tests.conftest import PLUGINS
 
-MODULES = ("corridor", "parrot", "mortal")
+MODULES = ("walker", "parrot", "mortal")
 LOCAL = ("engine.workers=1",)
 
 Sweep = Callable[..., SweepReport]
@@ -24,8 +24,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a `--config-dir` with the options of all test plugins, and load these."""
     load_plugins(MODULES)
     folder = tmp_path_factory.mktemp("configs")
-    for module in MODULES:
-        shutil.copytree(PLUGINS / f"{module}_configs", folder, dirs_exist_ok=True)
+    for name in ("corridor", "parrot", "mortal"):
+        shutil.copytree(PLUGINS / f"{name}_configs", folder, dirs_exist_ok=True)
     (folder / "experiment").mkdir()
     return folder
 
