@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -43,6 +47,40 @@ Json = Annotated[bool, typer.Option("--json", help="Machine-readable results on 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but errors.", show_default=False)]
 
 
+def _show_logs(
+    *,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Log what is built, asked, retried and written.", show_default=False)
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log everything; show where a mistake was found.", show_default=False)
+    ] = False,
+) -> None:
+    if verbose or debug or "QUORUM_LOG" in os.environ:
+        from quorum.experiments.common.logs import show_logs
+
+        show_logs("debug" if debug else "info" if verbose else None)
+
+
+def _verb(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a verb of the command, with the options of `_show_logs` behind its own."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        own, shared = (inspect.signature(part, eval_str=True) for part in (function, _show_logs))
+
+        @wraps(function)
+        def verb(*, verbose: bool, debug: bool, **arguments: Any) -> None:
+            _show_logs(verbose=verbose, debug=debug)
+            function(**arguments)
+
+        parameters = [*own.parameters.values(), *shared.parameters.values()]
+        verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads
+        verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return app.command(name)(verb)
+
+    return register
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from quorum.experiments.common.version import __version__
@@ -76,7 +114,7 @@ def _quorum(
     """
 
 
-@app.command()
+@_verb()
 def run(
     overrides: Overrides = None,
     *,
@@ -165,7 +203,7 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
         summary.print_summary(result, Console())
 
 
-@app.command()
+@_verb()
 def sweep(
     words: Annotated[
         list[str] | None,
@@ -256,7 +294,7 @@ def _print_report(report: Printable, *, as_json: bool) -> None:
         Console().print(report.table(), soft_wrap=True)
 
 
-@app.command()
+@_verb()
 def metrics(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.", show_default=False)
@@ -301,7 +339,7 @@ def metrics(
         raise UserError("\n".join(map(str, wrong)))
 
 
-@app.command()
+@_verb()
 def results(
     sweep: Annotated[
         list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
@@ -384,7 +422,7 @@ Curves = Annotated[
 ]
 
 
-@app.command()
+@_verb()
 def compare(
     sweep: Annotated[
         list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
@@ -443,7 +481,7 @@ def compare(
         typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
 
-@app.command()
+@_verb()
 def report(
     sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="The folder of a sweep, or of runs.")],
     *,
@@ -484,7 +522,7 @@ def report(
         typer.echo(f"report: {target}")
 
 
-@app.command()
+@_verb()
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)],
     other: Annotated[
@@ -537,7 +575,7 @@ def replay(
         typer.echo(line, err=True)
 
 
-@app.command()
+@_verb()
 def view(
     folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="The folder of a run, or of a sweep.")],
     *,
@@ -573,7 +611,7 @@ def view(
         command.view(folder, port, browser=not no_browser, echo=typer.echo)
 
 
-@app.command("list")
+@_verb("list")
 def list_(
     group: Annotated[str | None, typer.Argument(help="Show this group with all its keys.", show_default=False)] = None,
     *,
@@ -602,7 +640,7 @@ def list_(
         typer.echo(as_text(data, shutil.get_terminal_size().columns))
 
 
-@app.command()
+@_verb()
 def show(
     overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
 ) -> None:
@@ -640,7 +678,7 @@ def show(
         typer.echo(cell.as_yaml(), nl=False)
 
 
-@app.command()
+@_verb()
 def check(
     overrides: Overrides = None,
     *,
@@ -685,7 +723,7 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
+@_verb()
 def cache(
     action: Annotated[str, typer.Argument(metavar="stats|clear", help="What to do.", show_default=False)],
     *,
@@ -720,7 +758,7 @@ def cache(
         typer.echo(contents.text())
 
 
-@app.command("serve-simulated")
+@_verb("serve-simulated")
 def serve_simulated(
     overrides: Overrides = None,
     *,
@@ -761,10 +799,12 @@ def main() -> None:
         app(prog_name="quorum")
     except Exception as error:
         from maeil.user_errors import UserError
+        from quorum.experiments.common.logs import log_frames
 
         if not isinstance(error, UserError):
             raise
         typer.echo(f"error: {error}", err=True)
+        log_frames(error)
         sys.exit(2)
 
 

@@ -14,18 +14,24 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGINS = ROOT / "tests" / "plugins"
-CORRIDOR = ("--plugin", "corridor", "--config-dir", str(PLUGINS / "corridor_configs"), "env=corridor", "agents=walker")
-"""Arguments that choose the third-party world and its minds."""
+EXAMPLES = ROOT / "examples"
+CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_configs"), "env=corridor", "agents=walker")
+"""Arguments that choose the world of the examples, and minds of the tests."""
 
 
 def command(*arguments: str) -> list[str]:
     """Give the command line of `quorum`, as a user would type it."""
-    return [sys.executable, "-m", "cli", *arguments]
+    return [sys.executable, "-m", "quorum", *arguments]
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Give an environment in which the checkout and the plugins of the tests are found."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(PLUGINS))), "COLUMNS": "100", **changes}
+    """Return an environment in which the checkout, the plugins of the tests and the examples are found."""
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(map(str, (ROOT, PLUGINS, EXAMPLES))),
+        "COLUMNS": "100",
+        **changes,
+    }
 
 
 Quorum = Callable[..., subprocess.CompletedProcess[str]]

@@ -66,7 +66,7 @@ def test_a_bug_keeps_its_traceback(quorum: Quorum) -> None:
 def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("run", *CORRIDOR, "n=2")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(".....[bold]\n.....[bold]\n")
+    assert done.stdout.startswith(".....[a]\n.....[b]\n")
     for words in ("completed", "2 / 2", "plans: number"):
         assert words in done.stdout
     trace = tmp_path / done.stdout.splitlines()[-1].removeprefix("trace: ")
@@ -147,7 +147,7 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
     ):
         assert words in text
     assert "topology=" not in text
-    text = quorum("list", "agents", "--plugin", "corridor").stdout
+    text = quorum("list", "agents", "--plugin", "walker").stdout
     assert "  walker        registered by a package or plugin" in text
     data = json.loads(quorum("list", "--json").stdout)
     assert [option["name"] for option in data["groups"]["clock"]] == ["fixed", "seconds", "tokens"]

@@ -32,13 +32,23 @@ def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras:
 
 
 def test_no_index_address_is_committed() -> None:
-    for name in ("Makefile", ".ci/run", "constraints.txt", "constraints-litellm.txt", "pyproject.toml"):
+    for name in (
+        "Makefile",
+        ".ci/run",
+        ".ci/beside-others",
+        "constraints.txt",
+        "constraints-litellm.txt",
+        "pyproject.toml",
+    ):
         text = (ROOT / name).read_text()
         assert not re.search(r"index-url|--find-links|https?://", text), name
 
 
-def test_the_wheel_has_every_room() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
-    rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert rooms | {"cli.py", "configs", "prompts"} <= set(included)
+def test_the_wheel_has_every_package_under_a_name_of_its_own() -> None:
+    """What stands at the top of the checkout is in `quorum` where its name is one that others take, too."""
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    inside = {path.name for path in (ROOT / "quorum").iterdir() if path.is_symlink()}
+    assert all((ROOT / "quorum" / name).samefile(ROOT / name) for name in inside)
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    assert packages | {"cli.py", "configs", "prompts"} == inside | {*targets["wheel"]["only-include"]}
+    assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])

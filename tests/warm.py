@@ -9,7 +9,7 @@ import anthropic  # noqa: F401 - all of these are ready for those who are forked
 import matplotlib.figure  # noqa: F401
 import openai  # noqa: F401
 
-import cli  # noqa: F401
+import quorum.cli
 import quorum.experiments.results.summary  # noqa: F401
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -10,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient
 from quorum.agents.llm.protocol import Model, Reply, Request
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Retrying:
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}"
                 ) from None
             waited += wait
+            _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
             await self._sleep(wait)
 
     def _wait(self, failure: Transient, count: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import yaml
 
 from maeil.user_errors import UserError
+
+_log = logging.getLogger(__name__)
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:
@@ -32,6 +35,7 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
     except OSError as error:
         passing.unlink(missing_ok=True)
         raise UserError(f"{target}: cannot be written: {error.strerror or error}", hint) from error
+    _log.info("wrote %s", target)
 
 
 def yaml_problem(error: Exception) -> str:

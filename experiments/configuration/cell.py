@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ import yaml
 
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import Configuration, validate
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ class Cell:
         Raises:
             UserError: an argument or the configuration is not valid.
         """
-        return cls.of(compose(arguments, config_dir))
+        cell = cls.of(compose(arguments, config_dir))
+        _log.info("composed %s", cell.name)
+        return cell
 
     @property
     def seed(self) -> int:

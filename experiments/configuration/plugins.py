@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
 
 from maeil.user_errors import UserError
+
+_log = logging.getLogger(__name__)
 
 
 def load_plugins(modules: Iterable[str]) -> None:
@@ -22,10 +25,11 @@ def load_plugins(modules: Iterable[str]) -> None:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         try:
-            import_module(module)
+            found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):
                 raise UserError(
                     f"--plugin {module}: no module of this name in the current folder or among the installed packages"
                 ) from error
             raise
+        _log.info("imported the plug-in %s from %s", module, found.__file__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import secrets
 import shutil
@@ -12,6 +13,8 @@ from itertools import count
 from pathlib import Path
 
 from maeil.user_errors import UserError
+
+_log = logging.getLogger(__name__)
 
 PARTIAL = ".partial-"
 """Stands between the name of a cell and a random number in the passing name of its folder."""
@@ -73,6 +76,7 @@ class EpisodeFolder:
             else:
                 self.path = target
                 break
+        _log.info("wrote %s", self.path)
         return self.path
 
     @contextmanager

@@ -6,6 +6,7 @@ episode has its own wrappers around them: its budget, its recording, the waits b
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Iterator, Mapping
@@ -33,6 +34,8 @@ from quorum.experiments.configuration.providers.config import ModelConfig, Provi
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.model_hints import model_hint
+
+_log = logging.getLogger(__name__)
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
@@ -92,6 +95,7 @@ class ModelPool:
             )
             limits = Limits(most or 1, *caps)
             identity = model.identity or {"provider": config.name, "settings": key}
+            _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = _Client(model, limits, identity)
         return self._clients[key]
 
@@ -261,7 +265,14 @@ class _ConfiguredModel:
 
     async def complete(self, request: Request) -> Reply:
         origin = request.origin or Origin(self._participant, 0)
-        return await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+        _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
+        reply = await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+        _log.debug(
+            "%s answers %s: %d tokens read, %d written, %.2f s, %d requests, %d repairs%s",
+            reply.model, self._participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
+            reply.repairs, ", from the cache" if reply.cache_hit else "",
+        )  # fmt: skip
+        return reply
 
 
 class _NoModel:

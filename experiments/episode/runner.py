@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.errors import LanguageModelError
+from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import minds, topologies, worlds
@@ -27,6 +29,8 @@ from quorum.experiments.episode.answering_models import AnsweringModels, answeri
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
+
+_log = logging.getLogger(__name__)
 
 Watch = Callable[[World], Listener]
 """Given the world of an episode, returns a listener that is called with every event as it happens."""
@@ -98,6 +102,11 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    _log.info(
+        "built %s: world %s with %d agents, minds %s, topology %s",
+        cell.name, c.env.name, n, c.agents.name, c.topology.name,
+    )  # fmt: skip
+    _log.debug("configuration: %s", cell.plain)
     return Parts(world, team[:n], coordinators, topology)
 
 
@@ -145,7 +154,7 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
             await pool.close()
 
     try:
-        return asyncio.run(alone())
+        return run_coroutine(alone())
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise Interrupted(folder.path) from None
 
@@ -180,6 +189,7 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
     try:
         listeners = [watch(parts.world)] if watch is not None else []
         with Recorder(folder.path / "trace.jsonl", listeners) as recorder, closing(models):
+            _log.info("%s begins", cell.name)
             begin = time.perf_counter()
             end = await play(cell, parts, recorder)
             seconds = time.perf_counter() - begin
@@ -199,6 +209,7 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
             (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
             folder.finish()
         raise
+    _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
     found = answering_models(trace)
     record.end(end.outcome, reason=end.reason, answering_models=found)
     return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())

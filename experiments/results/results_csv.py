@@ -10,10 +10,7 @@ from pathlib import Path
 from maeil.metrics import metrics_by_group, reproducible
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.results.results_folder import read_results
-from quorum.experiments.results.rows import Results, Row, Scalar
-
-OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
-"""The columns before the configuration and the metrics."""
+from quorum.experiments.results.rows import OWN, Results, Row, Scalar
 
 
 def write_csv(folder: Path) -> Path:
@@ -33,17 +30,10 @@ def as_csv(results: Results) -> str:
     Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
     have them.
     """
-    factors = factor_columns(results.rows)
     metrics = [name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name]))]
-    lines = (
-        (
-            *own_values(row),
-            *(row.factors.get(key) for key in factors),
-            *(row.metrics.get(name) for name in metrics),
-        )
-        for row in results.rows
-    )
-    return csv_text([(*OWN, *factors, *metrics), *lines])
+    columns = (*OWN, *factor_columns(results.rows), *metrics)
+    records = (row.record() for row in results.rows)
+    return csv_text([columns, *([record.get(key) for key in columns] for record in records)])
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
@@ -58,14 +48,6 @@ def metric_columns(rows: Iterable[Row]) -> list[str]:
     names = {name for row in rows for name in row.metrics}
     order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
-
-
-def own_values(row: Row) -> tuple[Scalar, ...]:
-    """Return the values of the columns before the configuration."""
-    models = "; ".join(row.models)
-    return (
-        row.name, row.hash, row.arm, row.outcome, row.reason, row.error, row.version, models, row.simulated,
-    )  # fmt: skip
 
 
 def csv_text(lines: Iterable[Iterable[Scalar]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.rows import POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
+
+_log = logging.getLogger(__name__)
 
 
 def read_results(folder: Path, *, follow_links: bool = True) -> Results:
@@ -33,6 +36,7 @@ def read_results(folder: Path, *, follow_links: bool = True) -> Results:
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
         raise UserError(f"{folder}: it holds no runs that are finished", _hint(folder))
+    _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
     planned = sweep.cells if sweep is not None else ()
     there = {cell.hash for cell in planned}
     rows = [replace(found[cell.hash], arm=cell.arm) for cell in planned if cell.hash in found]

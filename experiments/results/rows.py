@@ -13,6 +13,9 @@ from quorum.experiments.results.sweep_file import Sweep, SweepCell
 Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""
 
+OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
+"""The columns of a record before the configuration and the metrics."""
+
 POOLED = ("completed", "budget")
 """Outcomes that statistics are made of: a wall-clock limit or an error says nothing of the team (docs/comparing.md)."""
 
@@ -61,6 +64,14 @@ class Row:
         """Whether the run may stand in statistics."""
         return self.outcome in POOLED
 
+    def record(self) -> dict[str, Scalar]:
+        """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
+        own = (
+            self.name, self.hash, self.arm, self.outcome, self.reason, self.error, self.version,
+            "; ".join(self.models), self.simulated,
+        )  # fmt: skip
+        return {**dict(zip(OWN, own, strict=True)), **self.factors, **self.metrics}
+
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
@@ -94,6 +105,16 @@ class Results:
     missing: tuple[SweepCell, ...]
     unfinished: int
     damaged: tuple[Damaged, ...]
+
+    def records(self) -> list[dict[str, Scalar]]:
+        """Return one flat dictionary a run, all with the same keys: `pandas.DataFrame(results.records())`.
+
+        The keys are the columns of `results.csv` and the metrics that measure wall time. None stands for what a run
+        does not have.
+        """
+        found = [row.record() for row in self.rows]
+        columns = dict.fromkeys(key for record in found for key in record)
+        return [{key: record.get(key) for key in columns} for record in found]
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -13,8 +13,8 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.results.results_csv import OWN, factor_columns, metric_columns, own_values
-from quorum.experiments.results.rows import Results, Row, Scalar
+from quorum.experiments.results.results_csv import factor_columns, metric_columns
+from quorum.experiments.results.rows import OWN, Results, Row, Scalar
 from quorum.experiments.results.run_folder import TRACES
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
         file = Path(folder) / "results.jsonl"
         with file.open("wb") as handle:
             for row in rows:
-                values = {**row.factors, **row.metrics, **dict(zip(OWN, own_values(row), strict=True))}
-                handle.write(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
+                handle.write(orjson.dumps(row.record(), option=orjson.OPT_APPEND_NEWLINE))
         connection.execute(
             "CREATE TABLE results AS FROM read_json(?, format = 'newline_delimited', columns = ?)", [str(file), types]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
 from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import SweepOptions, SweepSummary, View, run_sweep, sweep_status
+from quorum.experiments.sweep.run import SweepOptions, SweepResult, View, run_sweep, sweep_status
 from quorum.experiments.sweep.spending import SweepBudget
 from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 
@@ -41,15 +42,15 @@ class SweepRequest:
     """
 
     words: tuple[str, ...]
-    out: Path
-    name: str | None
-    retry_failed: bool
-    limit: int | None
-    budget_usd: float | None
-    budget_tokens: int | None
-    accept_versions: bool
-    plugins: tuple[str, ...]
-    config_dir: Path | None
+    out: Path = Path("runs")
+    name: str | None = None
+    retry_failed: bool = False
+    limit: int | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    accept_versions: bool = False
+    plugins: tuple[str, ...] = ()
+    config_dir: Path | None = None
 
     @property
     def options(self) -> SweepOptions:
@@ -100,60 +101,58 @@ class Printable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SweepResult:
+class SweepReport:
     """What a sweep came to, in words.
 
     Attributes:
-        summary: the same as data.
+        result: the same as data.
         command: to be said again.
     """
 
-    summary: SweepSummary
+    result: SweepResult
     command: SweepCommand
 
     @property
     def exit_code(self) -> int:
         """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
-        match self.summary.stop:
+        match self.result.stop:
             case Stop.INTERRUPTED:
                 return 130
             case Stop.STUCK:
                 return 2
-        return 1 if self.summary.failed else 0
+        return 1 if self.result.failed else 0
 
     @property
     def complaint(self) -> str:
-        """What is to be said on standard error; empty when all is well."""
-        summary = self.summary
-        lines = [f"error: {summary.reason}"] if summary.stop in (Stop.STUCK, Stop.FAILURES) else []
-        if summary.stop is Stop.BUDGET:
-            lines.append(f"notice: {summary.reason}; a larger one goes on")
-        if summary.failed:
-            lines.append(f"{len(summary.failed)} cells ended in an error: run them again with --retry-failed")
-        if summary.left:
-            lines.append(f"{summary.left} cells are left; go on with: {self.command.text}")
-        return "\n".join(lines)
+        """What is to be told on standard error; empty when all is well."""
+        result = self.result
+        told = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
+        if result.stop is Stop.BUDGET:
+            told.append(f"notice: {result.reason}; a larger one goes on")
+        if result.failed:
+            told.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
+        if result.left:
+            told.append(f"{result.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(told)
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {**self.summary.plain(), "command": self.command.text}
+        return {**self.result.plain(), "command": self.command.text}
 
     def table(self) -> RenderableType:
         """Return it for the terminal."""
-        summary = self.summary
+        result = self.result
         table = Table.grid(padding=(0, 2))
-        done = summary.planned - summary.left
-        table.add_row(
-            "cells", f"{done} of {summary.planned} done: {summary.before} before, {len(summary.finished)} now"
-        )
-        if summary.failed:
-            table.add_row("failed", str(len(summary.failed)))
-        if summary.spent.calls:
-            table.add_row("model calls", f"{summary.spent.calls:,}, {summary.spent.tokens:,} tokens")
-            unknown = f", and {summary.spent.unknown:,} calls at an unknown price" if summary.spent.unknown else ""
-            table.add_row("money", f"${summary.spent.usd:.4f}{' (simulated)' if summary.simulated else ''}{unknown}")
-        table.add_row("time", clock_time(summary.seconds))
-        table.add_row("folder", Text(str(summary.folder), overflow="fold"))
+        done = result.planned - result.left
+        table.add_row("cells", f"{done} of {result.planned} done: {result.before} before, {len(result.finished)} now")
+        if result.failed:
+            table.add_row("failed", str(len(result.failed)))
+        if result.spent.calls:
+            table.add_row("model calls", f"{result.spent.calls:,}, {result.spent.tokens:,} tokens")
+            unknown = f", and {result.spent.unknown:,} calls at an unknown price" if result.spent.unknown else ""
+            table.add_row("money", f"${result.spent.usd:.4f}{' (simulated)' if result.simulated else ''}{unknown}")
+        table.add_row("time", clock_time(result.seconds))
+        table.add_row("folder", Text(str(result.folder), overflow="fold"))
         return table
 
 
@@ -175,7 +174,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     return forecast(planned, status, folder, engine, request.limit)
 
 
-def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
+def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     """Run a sweep, with its progress on standard error.
 
     Raises:
@@ -187,12 +186,13 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
         notice = f"notice: {planned.repeated} points of the grid name a cell that another one names; it is run once"
         Console(stderr=True).print(Text(notice), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    summary = run_sweep(planned, folder, command, engine, options=request.options, view=view)
-    return SweepResult(summary, command)
+    result = run_sweep(planned, folder, command, engine, options=request.options, view=view)
+    return SweepReport(result, command)
 
 
 def _view(name: str, *, quiet: bool) -> View:
     if quiet:
         return nothing
     console = Console(stderr=True)
-    return partial(live_table if console.is_terminal else lines, console, name)
+    logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
+    return partial(live_table if console.is_terminal and not logged else lines, console, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -14,6 +15,8 @@ from quorum.experiments.results.finished import FinishedCell, read_finished
 from quorum.experiments.sweep.engines.protocol import Finished, Shard, Started, Stuck, Traffic, WorkerReport
 from quorum.experiments.sweep.spending import Costs, Expected, SweepBudget
 from quorum.experiments.sweep.sweep_folder import remove_partial
+
+_log = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
@@ -146,6 +149,7 @@ class Queue:
         match report:
             case Started(name) if name in self.under_way:
                 self.running.add(name)
+                _log.info("%s is under way", name)
             case Finished(done):
                 self._finish(done)
             case Traffic(calls, rate_limited):
@@ -161,6 +165,7 @@ class Queue:
         if cell is None:
             return
         self.finished.append(done)
+        _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)
         if self._budget.usd is not None and done.spent.unknown:
@@ -175,6 +180,7 @@ class Queue:
 
     def lost(self, cells: tuple[PlannedCell, ...], reason: str) -> None:
         """Take cells back whose worker is no more, and remove what it left of them."""
+        _log.info("a worker is no more, it had %d cells: %s", len(cells), reason)
         if not self.stopping and cells:
             self._fruitless = 0 if any(cell.name in self.running for cell in cells) else self._fruitless + 1
             if self._fruitless >= MOST_FRUITLESS:

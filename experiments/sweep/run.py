@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import time
 from collections import Counter
@@ -23,6 +24,8 @@ from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class SweepStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepSummary:
+class SweepResult:
     """What a call of a sweep came to.
 
     Attributes:
@@ -150,7 +153,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
 
 def run_sweep(
     plan: SweepPlan, folder: SweepFolder, command: SweepCommand, engine: Engine, *, options: SweepOptions, view: View
-) -> SweepSummary:
+) -> SweepResult:
     """Run what is missing of a sweep.
 
     Raises:
@@ -164,6 +167,7 @@ def run_sweep(
         status = sweep_status(plan, folder, options)
         folder.write_manifest(plan, command)
         chosen = status.missing[: options.limit]
+        _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
         queue = _run(chosen, folder, engine, options=options, status=status, view=view)
@@ -171,7 +175,7 @@ def run_sweep(
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
     before = len(status.done.keys() - {cell.name for cell in chosen})
-    return SweepSummary(
+    return SweepResult(
         folder=folder.path,
         planned=len(plan.cells),
         before=before,

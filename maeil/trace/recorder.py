@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import orjson
 
 from maeil.trace.events import EVENTS, Event, Stamped
 
+_log = logging.getLogger(__name__)
 _KIND = {event: kind.encode() for kind, event in EVENTS.items()}
 
 Listener = Callable[[Stamped], None]
@@ -30,7 +32,7 @@ class Recorder:
 
     def __init__(self, path: Path | None, listeners: Sequence[Listener] = ()) -> None:
         self._file = path.open("xb") if path is not None else None
-        self._listeners = tuple(listeners)
+        self._listeners = (*listeners, _log_event) if _log.isEnabledFor(logging.DEBUG) else tuple(listeners)
         self._begin = time.perf_counter()
         self._seq = 0
 
@@ -67,3 +69,9 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _log_event(stamped: Stamped) -> None:
+    _log.debug(
+        "t=%d t_hat=%g %s %s", stamped.t, stamped.t_hat, stamped.event.kind, orjson.dumps(stamped.event).decode()
+    )

@@ -54,7 +54,7 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     folder.mkdir(exist_ok=True)
     shutil.copytree(ROOT / "docs" / "boards", folder / "docs" / "boards")
     tools.mkdir()
-    (tools / "quorum").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cli "$@"\n')
+    (tools / "quorum").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m quorum "$@"\n')
     (tools / "quorum").chmod(0o755)
     script = "\n".join(line[:-2] + _WAIT if line.endswith(" &") else line for line in shown)
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "cache"))

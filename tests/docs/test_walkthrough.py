@@ -20,7 +20,7 @@ def blocks(kind: str) -> list[str]:
 def test_the_page_shows_every_event_of_the_trace(tmp_path):
     [command] = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("quorum run n=3")]
     arguments = shlex.split(command)[1:]
-    run = [sys.executable, "-m", "cli", *arguments, "--out", str(tmp_path), "--quiet"]
+    run = [sys.executable, "-m", "quorum", *arguments, "--out", str(tmp_path), "--quiet"]
     subprocess.run(run, cwd=ROOT, check=True)
     [folder] = tmp_path.iterdir()
     kinds = ("stage", "message_sent", "message_read", "plan", "action", "step")

@@ -6,10 +6,12 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -86,7 +88,7 @@ class _Process(Member):
         context = multiprocessing.get_context("spawn")
         self.connection, end = context.Pipe()
         self._process = context.Process(target=_main, args=(job, number, end), name="quorum-worker", daemon=True)
-        with _without_interrupts():
+        with _without_interrupts(), _without_main():
             self._process.start()
         end.close()
         self.ended = False
@@ -135,6 +137,21 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, earlier)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start a process that does not run the user's program: what a worker imports is named by `plugins`.
+
+    `multiprocessing` has a new process import the main module of its parent. A script that calls `quorum.sweep` outside
+    of `if __name__ == "__main__"` would begin the same sweep in each of its workers.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _main(job: SweepJob, number: int, connection: Connection) -> None:

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Callable, Iterable
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.configuration.plugins import load_plugins
@@ -38,6 +39,7 @@ class Worker:
     """
 
     def __init__(self, job: SweepJob, processes: int, report: Callable[[WorkerReport], None]) -> None:
+        show_logs()
         os.chdir(job.directory)
         load_plugins(job.plugins)
         code = CodeVersion.of(provenance())
@@ -62,7 +64,7 @@ class Worker:
             if done is None:  # a job that waited in a queue may find that a later command has run the cell
                 try:
                     await self._play(cell)
-                except Unwritable as error:
+                except UserError as error:
                     self._report(Stuck(str(error)))
                     return
                 done = read_finished(self._job.folder / cell.name)
@@ -70,8 +72,18 @@ class Worker:
             self._report(Finished(done))
 
     async def _play(self, planned: PlannedCell) -> None:
-        """Leave the folder of the cell under its final name, whatever its episode comes to."""
-        cell = planned.cell()
+        """Leave the folder of the cell under its final name, whatever its episode comes to.
+
+        Raises:
+            UserError: nothing more can be written, or this process lacks a component of the cell.
+        """
+        try:
+            cell = planned.cell()
+        except UserError as error:
+            raise UserError(
+                f"a worker cannot run {planned.name}: {error.message}",
+                "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
+            ) from error
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
             await run_in_pool(cell, folder, self._pool)

@@ -19,7 +19,7 @@ FILES = ["config.yaml", "meta.json", "metrics.json", "trace.jsonl"]
 
 @pytest.fixture(scope="module", autouse=True)
 def _plugin() -> None:
-    load_plugins(["corridor"])
+    load_plugins(["walker"])
 
 
 def _corridor(*arguments: str) -> Cell:
@@ -39,7 +39,7 @@ def test_an_episode_leaves_one_whole_folder(tmp_path: Path) -> None:
     metrics = json.loads((result.folder / "metrics.json").read_text())
     assert metrics == result.metrics == compute_metrics(read_trace(result.folder))
     assert (metrics["outcome.reached"], metrics["outcome.steps"]) == (2, 4)
-    assert result.board == ".....[bold]\n.....[bold]"
+    assert result.board == ".....[a]\n.....[b]"
 
 
 def test_metrics_that_cannot_be_imported_are_told_before_the_episode(tmp_path: Path, monkeypatch) -> None:
@@ -92,7 +92,7 @@ def test_a_mind_that_raises_is_recorded_and_raised(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["env.length=2000"], "env.length: 2000 cells are too many: at most 1000"),
-        (["agents=heuristic"], "agents: .*the world 'corridor' has no skill 'heuristic'"),
+        (["agents=planner"], "agents=planner needs the skill 'planner': the world 'corridor' has no"),
     ],
 )
 def test_parts_that_do_not_go_together_are_a_users_mistake_and_leave_nothing(tmp_path, arguments, told) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import SweepRequest, SweepResult, run_sweep_command
+from quorum.experiments.sweep.command import SweepReport, SweepRequest, run_sweep_command
 from tests.conftest import PLUGINS
 
-MODULES = ("corridor", "parrot", "mortal")
+MODULES = ("walker", "parrot", "mortal")
 LOCAL = ("engine.workers=1",)
 
-Sweep = Callable[..., SweepResult]
+Sweep = Callable[..., SweepReport]
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +24,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a `--config-dir` with the options of all test plugins, and load these."""
     load_plugins(MODULES)
     folder = tmp_path_factory.mktemp("configs")
-    for module in MODULES:
-        shutil.copytree(PLUGINS / f"{module}_configs", folder, dirs_exist_ok=True)
+    for name in ("corridor", "parrot", "mortal"):
+        shutil.copytree(PLUGINS / f"{name}_configs", folder, dirs_exist_ok=True)
     (folder / "experiment").mkdir()
     return folder
 
@@ -38,11 +38,6 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
         values: dict[str, Any] = {
             "out": tmp_path,
             "name": "s",
-            "retry_failed": False,
-            "limit": None,
-            "budget_usd": None,
-            "budget_tokens": None,
-            "accept_versions": False,
             "plugins": MODULES,
             "config_dir": options,
         }
@@ -55,7 +50,7 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
 def sweep(asked: Callable[..., SweepRequest]) -> Sweep:
     """Run a sweep called `s` in the corridor."""
 
-    def run(*words: str, **changes: Any) -> SweepResult:
+    def run(*words: str, **changes: Any) -> SweepReport:
         return run_sweep_command(asked(*words, **changes), quiet=True)
 
     return run

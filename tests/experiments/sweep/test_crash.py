@@ -102,7 +102,7 @@ def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_do
         done = now
     assert ends == {-signal.SIGKILL: KILLS}
     assert 0 < len(done) < CELLS
-    summary = sweep(*GRID, engine=ENGINE).summary
+    summary = sweep(*GRID, engine=ENGINE).result
     assert (summary.before >= len(done), summary.left, summary.failed) == (True, 0, ())
     assert done.items() <= stamps(folder).items()
     assert as_csv(read_results(folder)) == undisturbed

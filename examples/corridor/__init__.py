@@ -1,0 +1,12 @@
+"""A world with skills of its own, outside of Quorum: `--plugin corridor` imports this package, which registers both."""
+
+from corridor.actions import Rest, Walk
+from corridor.skills import CorridorSkills
+from corridor.world import Corridor, CorridorConfig, component
+from quorum.agents.skills import skills
+from quorum.experiments.configuration.registry import worlds
+
+__all__ = ["Corridor", "CorridorConfig", "CorridorSkills", "Rest", "Walk"]
+
+worlds.register("corridor", component)
+skills.register("corridor", CorridorSkills("corridor"))

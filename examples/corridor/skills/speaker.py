@@ -1,0 +1,38 @@
+"""How the simulated model answers in a corridor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from corridor.actions import VOCABULARY, Rest, Walk
+from corridor.skills.walking import END, walk
+from corridor.world import Sight
+from maeil import Plan, Thought, View
+from quorum.agents.skills import Brief, Speaker, take_turn
+
+TIRED = Plan((Rest(),), END, "I am tired")
+"""A poor choice."""
+
+
+class CorridorSpeaker(Speaker[Sight]):
+    """Walks to the end, and says so."""
+
+    observation = Sight
+    vocabulary = VOCABULARY
+    needs = frozenset({"walk"})
+
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn. A coordinator without a body sees no corridor of its own, and has nothing to say."""
+        assert isinstance(view.observation, Sight)
+        if not view.observation.agent:
+            return Thought()
+        plan = TIRED if rng.random() < poor else walk(view.observation)
+        return take_turn(view, plan, "I am there.")
+
+    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+        """Return a joint plan: everybody who is asked walks to the end."""
+        left = brief.state["left"]
+        plans = {agent: Plan((Walk(cells=left[agent]),), END, "to the end") for agent in brief.asked if left[agent]}
+        return plans | dict.fromkeys(brief.drawn_at_random(), TIRED)

@@ -1,0 +1,42 @@
+"""A topology: everybody hears the one before and tells the one behind, as in the children's game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from maeil import Act, Component, ComponentConfig, ConversationState, Topology, TopologyContext, Turn
+from quorum.experiments.configuration.registry import topologies
+
+
+class WhisperConfig(ComponentConfig):
+    """The values of `configs/topology/whisper.yaml`: there are none but the name."""
+
+    name: Literal["whisper"]
+
+
+class Whisper(Topology):
+    """The undecided agent with the smallest index has the turn; it may write to the next one alone."""
+
+    name = "whisper"
+
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
+        """Return the turn of the first undecided agent: to speak and to plan, the last one to plan only."""
+        if not conversation.quiet or not conversation.undecided:
+            return []
+        agent = conversation.undecided[0]
+        if agent + 1 == conversation.agents:
+            return [Turn(agent, frozenset({Act.PLAN}))]
+        return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), (agent + 1,))]
+
+    def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
+        """Return what a prompt says of it."""
+        return "The agents decide one after the other. Each hears the one before it, and tells the one behind it alone."
+
+
+def build(config: WhisperConfig, context: TopologyContext) -> Whisper:  # noqa: ARG001
+    """Make the topology."""
+    return Whisper()
+
+
+topologies.register("whisper", Component(WhisperConfig, build))

@@ -1,0 +1,51 @@
+"""Runs a coroutine from ordinary code, also where an event loop runs already, as in a notebook."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end and return its result.
+
+    Where the calling thread runs an event loop, the coroutine gets a thread and a loop of its own: a loop cannot run
+    inside another one.
+
+    Raises:
+        KeyboardInterrupt: the user pressed Ctrl-C; the coroutine was cancelled and has ended.
+    """
+    return _run_in_thread(coroutine) if _loop_is_running() else asyncio.run(coroutine)
+
+
+def _loop_is_running() -> bool:
+    with suppress(RuntimeError):
+        return asyncio.get_running_loop().is_running()
+    return False
+
+
+def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(coroutine)
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            return runner.run(_ended(task))
+
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(run)
+        try:
+            return ended.result()
+        except KeyboardInterrupt:
+            with suppress(RuntimeError):  # it has just ended, and its loop is closed
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+async def _ended(task: asyncio.Task[T]) -> T:
+    return await task

@@ -1,0 +1,5 @@
+"""`python -m quorum` is the command `quorum`."""
+
+from quorum.cli import main
+
+main()

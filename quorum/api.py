@@ -1,0 +1,177 @@
+"""What Python programs and notebooks call. The command line does the same with the same parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from maeil.user_errors import UserError
+from quorum.experiments.compare import Comparison, Question
+from quorum.experiments.compare import compare as _compare
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.runner import Result, run_cell
+from quorum.experiments.results import Results, read_results
+from quorum.experiments.sweep.command import SweepRequest, run_sweep_command
+from quorum.experiments.sweep.queue import Stop
+from quorum.experiments.sweep.run import SweepResult
+
+__all__ = ["Comparison", "Result", "Results", "SweepResult", "UserError", "compare", "results", "run", "sweep"]
+
+Folder = str | PathLike[str]
+
+
+def run(*overrides: str, out: Folder = "runs", plugins: Iterable[str] = (), config_dir: Folder | None = None) -> Result:
+    """Run one episode, and keep its trace and metrics.
+
+    ```python
+    result = quorum.run("n=4", "seed=3", "topology=debate", "agents=negotiator")
+    result.outcome, result.metrics["outcome.steps"], result.folder
+    ```
+
+    Args:
+        overrides: what differs from the defaults, `KEY=VALUE`.
+        out: folder for results.
+        plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+
+    Returns:
+        The outcome, the metrics, and the folder with the trace.
+
+    Raises:
+        UserError: the configuration is not valid, nothing can be written to `out`, or a language model refuses to be
+            asked.
+        KeyboardInterrupt: the user stopped the episode.
+        Exception: whatever a world or a mind raises; the folder of the episode says `error`.
+    """
+    load_plugins(plugins)
+    return run_cell(Cell.compose(overrides, _path(config_dir)), Path(out))
+
+
+def sweep(
+    *words: str,
+    out: Folder = "runs",
+    name: str | None = None,
+    retry_failed: bool = False,
+    limit: int | None = None,
+    budget_usd: float | None = None,
+    budget_tokens: int | None = None,
+    accept_versions: bool = False,
+    plugins: Iterable[str] = (),
+    config_dir: Folder | None = None,
+    progress: bool = False,
+) -> SweepResult:
+    """Run a grid of episodes, or what is missing of it: the same call again goes on where it ended.
+
+    ```python
+    done = quorum.sweep("n=2,4", "agents=negotiator", "topology=individual,debate", "seed=range(0,5)", name="talk")
+    done.failed, done.left
+    ```
+
+    The episodes run in worker processes, which import the modules that `plugins` names, and never the program that
+    called.
+
+    Args:
+        words: the grid, `KEY=VALUES`; also `experiment=NAME`, `engine=NAME`, `engine.KEY=VALUE`.
+        out: folder for results.
+        name: of the sweep, and of its folder in `out`; None for the usual one.
+        retry_failed: run the cells that ended in an error again.
+        limit: run so many of the missing cells, at most.
+        budget_usd: begin no cell beyond this cost of the whole sweep, in US dollars.
+        budget_tokens: begin no cell beyond so many tokens of the whole sweep.
+        accept_versions: go on beside results of other code.
+        plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+        progress: show how far it is on standard error.
+
+    Returns:
+        The folder, what was run and what is left, the cells that failed, and what was spent.
+
+    Raises:
+        UserError: the grid is not valid, or no cell can be run any more, whichever it is.
+        KeyboardInterrupt: the user stopped the sweep; the episodes that were under way are finished first.
+    """
+    request = SweepRequest(
+        words=words,
+        out=Path(out),
+        name=name,
+        retry_failed=retry_failed,
+        limit=limit,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        accept_versions=accept_versions,
+        plugins=tuple(plugins),
+        config_dir=_path(config_dir),
+    )
+    load_plugins(request.plugins)
+    result = run_sweep_command(request, quiet=not progress).result
+    if result.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    if result.stop is Stop.STUCK:
+        raise UserError(result.reason)
+    return result
+
+
+def results(folder: Folder) -> Results:
+    """Read the results of a sweep, or of any folder of runs.
+
+    ```python
+    table = pandas.DataFrame(quorum.results("runs/talk").records())
+    ```
+
+    Args:
+        folder: of a sweep, or the `out` of `run`.
+
+    Returns:
+        A row a run, what is missing, and what cannot be read.
+
+    Raises:
+        UserError: there is no such folder, or it holds no runs.
+    """
+    return read_results(Path(folder))
+
+
+def compare(
+    *folders: Folder,
+    by: str | Iterable[str] = (),
+    across: str | None = None,
+    metrics: str | Iterable[str] = (),
+    baseline: str | None = None,
+    statistic: str = "mean",
+    accept_versions: bool = False,
+    curves: bool = False,
+) -> Comparison:
+    """Compare metrics by a factor across another: estimates with 95 % intervals, paired differences.
+
+    ```python
+    found = quorum.compare("runs/talk", by="topology", metrics="steps", baseline="individual")
+    found.estimates["outcome.steps", "debate", 4].value
+    ```
+
+    Args:
+        folders: of sweeps, or of runs.
+        by: factors whose levels are compared: topology, agents, model, env, arm, or any key of the configuration.
+        across: the factor across which they are; None: `n` where it varies; `none`: no factor.
+        metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
+        baseline: the level from which differences are taken; None: none are.
+        statistic: `mean`, `median` or `iqm`.
+        accept_versions: pool runs of different versions of the code.
+        curves: also the score along the steps, read from the traces.
+
+    Returns:
+        Estimates by metric, level and value of `across`, differences, and the runs that count.
+
+    Raises:
+        UserError: the runs do not have what is asked for, or cannot be compared.
+    """
+    question = Question(_names(by), across, _names(metrics), baseline, statistic, accept_versions, curves)
+    return _compare([results(folder) for folder in folders], question)
+
+
+def _path(folder: Folder | None) -> Path | None:
+    return None if folder is None else Path(folder)
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

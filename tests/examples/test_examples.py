@@ -1,0 +1,72 @@
+"""Everything in `examples/` works from outside the tree, as its page says."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from glob import glob
+from pathlib import Path
+
+import pytest
+from corridor import Corridor, CorridorConfig, Walk
+from corridor.skills import CorridorSkills
+
+from maeil import Plan
+from maeil.testing import check_world
+from quorum.agents.coordination.joint import Joint
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.runner import run_cell
+from tests.conftest import EXAMPLES, ROOT, Quorum, environment
+from tests.docs.test_commands import commands
+
+
+def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
+    """In a copy, with nothing but the current folder to find the modules in."""
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("runs", "__pycache__"))
+    for line in commands((tmp_path / "README.md").read_text(encoding="utf-8")):
+        words = [found for word in shlex.split(line)[1:] for found in glob(word, root_dir=tmp_path) or [word]]
+        done = quorum(*words, PYTHONPATH=str(ROOT))
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+    assert (tmp_path / "figures" / "every_run.png").stat().st_size > 1000
+    assert "talk.echoes" in (tmp_path / "figures" / "estimates.csv").read_text()
+
+
+def test_every_cell_of_the_notebook_runs(tmp_path: Path) -> None:
+    """As Jupyter runs them: one after the other, inside a running event loop."""
+    cells = json.loads((EXAMPLES / "first_look.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert not [cell for cell in cells if cell.get("outputs")], "outputs are not committed"
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    program = "import asyncio, json, sys\nnames = {}\nasync def run():\n    for cell in json.load(sys.stdin):\n"
+    program += "        exec(compile(cell, 'cell', 'exec'), names)\nasyncio.run(run())"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, input=json.dumps(sources), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "debate     n = 4: " in done.stdout
+
+
+def test_the_corridor_keeps_the_contract_of_worlds() -> None:
+    check_world(Corridor(CorridorConfig(name="corridor", n=3, length=4, max_steps=20)))
+
+
+def test_the_gate_of_the_corridor_finds_a_walk_that_goes_too_far() -> None:
+    world = Corridor(CorridorConfig(name="corridor", n=2, length=4, max_steps=20))
+    gates = CorridorSkills("corridor").gates(world.vocabulary)
+    plans = {0: Plan((Walk(cells=4),)), 1: Plan((Walk(cells=3), Walk(cells=2)))}
+    found = [gates.confirm(agent, world.observe(agent), Joint(plans)) for agent in plans]
+    assert (found[0], found[1] and found[1].code) == (None, "C-FAR")
+
+
+def test_a_whisper_goes_from_each_agent_to_the_next(tmp_path: Path) -> None:
+    load_plugins(["corridor", "announcer", "whisper", "echoes"])
+    words = ("env=corridor", "agents=announcer", "topology=whisper", "n=4")
+    result = run_cell(Cell.compose(words, EXAMPLES / "configs"), tmp_path)
+    events = map(json.loads, (result.folder / "trace.jsonl").read_text().splitlines())
+    sent = [(event["sender"], event["recipients"]) for event in events if event["event"] == "message_sent"]
+    assert sent == [(0, [1]), (1, [2]), (2, [3])]
+    assert result.metrics["talk.echoes"] == pytest.approx(2 / 3)

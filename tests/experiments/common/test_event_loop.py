@@ -1,0 +1,53 @@
+"""A coroutine runs to its end from ordinary code, whether or not an event loop runs around it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from contextlib import closing
+
+import pytest
+
+from quorum.experiments.common.event_loop import run_coroutine
+
+
+async def _doubled(number: int) -> int:
+    await asyncio.sleep(0)
+    return 2 * number
+
+
+def test_a_coroutine_runs_where_no_loop_runs() -> None:
+    assert run_coroutine(_doubled(4)) == 8
+
+
+async def test_a_coroutine_runs_inside_a_running_loop_as_in_a_notebook() -> None:
+    assert run_coroutine(_doubled(4)) == 8
+
+
+async def test_an_error_of_the_coroutine_reaches_the_caller() -> None:
+    async def fails() -> None:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        run_coroutine(fails())
+
+
+def test_an_interrupt_cancels_the_coroutine_before_it_reaches_the_caller() -> None:
+    ends: list[str] = []
+
+    async def endless() -> None:
+        main = threading.main_thread().ident
+        threading.Timer(0.05, signal.pthread_kill, [main, signal.SIGINT]).start()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ends.append("cleaned up")
+
+    async def notebook() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            run_coroutine(endless())
+        assert ends == ["cleaned up"]
+
+    with closing(asyncio.new_event_loop()) as loop:  # asyncio.run would take the signal for itself
+        loop.run_until_complete(notebook())
