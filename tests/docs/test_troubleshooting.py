@@ -15,7 +15,10 @@ NOT_OURS = {"quorum: command not found"}
 
 @pytest.fixture(scope="module")
 def sources() -> str:
-    files = [ROOT / "Makefile", *(file for folder in ("agents", "experiments") for file in (ROOT / folder).rglob("*.py"))]
+    files = [
+        ROOT / "Makefile",
+        *(file for folder in ("agents", "experiments") for file in (ROOT / folder).rglob("*.py")),
+    ]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
