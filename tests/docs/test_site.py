@@ -22,8 +22,11 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    pages = {page.name: page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
-    assert "maeil.World.reset" in pages["maeil.html"], "the reference shows the members of a contract"
+    pages = {str(page.relative_to(tmp_path)): page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html")}
+    for name in ("maeil.World.reset", "cube_env.CubeEnv", "crafter_env.CrafterVecEnv", "llamac_env.Board.after"):
+        assert f'id="{name}"' in pages[f"api/{name.partition('.')[0]}.html"], (
+            "the reference shows public names and members"
+        )
     assert {name: _LOADED.findall(text) for name, text in pages.items() if _LOADED.search(text)} == {}
     drawn = [name for name, text in pages.items() if 'class="mermaid"' in text]
     assert drawn == [], "the theme fetches Mermaid from the network"
