@@ -1,10 +1,10 @@
-# `make run` and `make test` do all their own set-up: only Python >= 3.11, pip and make are needed.
+# `make run`, `make test` and `make docs` do all their own set-up: only Python >= 3.11, pip and make are needed.
 
 PYTHON ?= python3
 NAME := quickstart-$(shell date +%Y%m%d-%H%M%S)
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
-.PHONY: run test conformance clean
+.PHONY: run test conformance docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -20,8 +20,12 @@ test: .venv/test.stamp
 conformance: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m conformance
 
+docs: .venv/docs.stamp
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
+	@echo "the documentation: site/index.html"
+
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/run.stamp: pyproject.toml constraints.txt | .venv
@@ -31,7 +35,12 @@ clean:
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the tests need ..."
-	@$(PIP) install -c constraints.txt -e '.[test,dev,analysis,ray,slurm,optimum,video]'
+	@$(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,video]'
+	@touch $@ .venv/run.stamp .venv/docs.stamp
+
+.venv/docs.stamp: pyproject.toml constraints.txt | .venv
+	@echo "installing into .venv, with what the documentation needs ..."
+	@$(PIP) install -c constraints.txt -e '.[docs]'
 	@touch $@ .venv/run.stamp
 
 .venv:

@@ -27,7 +27,7 @@ app = typer.Typer(
 
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="What differs from the defaults.", show_default=False),
+    typer.Argument(metavar="KEY=VALUE", help="Values that differ from the defaults.", show_default=False),
 ]
 Plugins = Annotated[
     list[str] | None,
@@ -43,8 +43,8 @@ ConfigDir = Annotated[
     typer.Option("--config-dir", metavar="DIR", help="A folder with more options of the groups.", show_default=False),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable results on standard output.", show_default=False)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing but errors.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.", show_default=False)]
 
 
 def _show_logs(
@@ -128,19 +128,19 @@ def run(
     ] = None,
     budget_tokens: Annotated[
         int | None,
-        typer.Option("--budget-tokens", metavar="N", help="End it at so many tokens.", show_default=False),
+        typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.", show_default=False),
     ] = None,
     budget_calls: Annotated[
         int | None,
-        typer.Option("--budget-calls", metavar="N", help="End it at so many model calls.", show_default=False),
+        typer.Option("--budget-calls", metavar="N", help="End it after N model calls.", show_default=False),
     ] = None,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
-    An episode whose budget is used up ends as `budget`: it is scored and labelled, and the exit code is 0. It is 1 for
-    an episode that ends as `error`.
+    When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
+    code is 1 if the episode ends as `error`.
 
     \b
     Examples:
@@ -166,7 +166,7 @@ def run(
         with ExitStack() as stack:
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
     except Interrupted as stop:
-        typer.echo(f"interrupted; what there is of the episode is in {stop.folder}", err=True)
+        typer.echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
         raise typer.Exit(130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
@@ -207,7 +207,7 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
 def sweep(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="The grid: what is swept, and what is fixed.", show_default=False),
+        typer.Argument(metavar="KEY=VALUES", help="The grid: swept and fixed values.", show_default=False),
     ] = None,
     *,
     out: Out = Path("runs"),
@@ -216,7 +216,7 @@ def sweep(
         typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.", show_default=False),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be run, and its cost.", show_default=False)
+        bool, typer.Option("--dry-run", help="Show what would run, and its cost.", show_default=False)
     ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.", show_default=False)
@@ -227,27 +227,27 @@ def sweep(
     ] = None,
     budget_usd: Annotated[
         float | None,
-        typer.Option("--budget-usd", metavar="USD", help="Begin no cell beyond this cost.", show_default=False),
+        typer.Option("--budget-usd", metavar="USD", help="Start no cell beyond this cost.", show_default=False),
     ] = None,
     budget_tokens: Annotated[
         int | None,
-        typer.Option("--budget-tokens", metavar="N", help="Begin no cell beyond so many tokens.", show_default=False),
+        typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.", show_default=False),
     ] = None,
     accept_versions: Annotated[
         bool,
-        typer.Option("--accept-versions", help="Go on beside results of other code.", show_default=False),
+        typer.Option("--accept-versions", help="Add to results of other code.", show_default=False),
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Run a grid of episodes, or what is missing of it: the same command again goes on where it ended.
+    """Run a grid of episodes, or the part of it that has no results yet.
 
-    Values are separated by commas, or given by Hydra's range(), glob() and the like; experiment=NAME is a grid that
-    is kept in a file, and engine=NAME chooses what runs the cells. The budgets are those of the whole sweep; finished
-    cells count. Ctrl-C lets the episodes under way finish; a second one drops them. The exit code is 1 when cells
-    ended in an error.
+    Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
+    experiment=NAME takes the grid from a file, and engine=NAME chooses what runs the cells. Budgets are for the whole
+    sweep, including finished cells. Ctrl-C lets running episodes finish; a second one drops them. The exit code is 1 if
+    cells ended as `error`.
 
     \b
     Examples:
@@ -306,10 +306,10 @@ def metrics(
     ] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Compute the metrics of old traces again.
+    """Recompute the metrics of old traces.
 
-    A trace that a killed run left is evaluated as far as it goes. When a trace cannot be read, the others are
-    evaluated all the same; the exit code is then 2.
+    The trace of a killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated,
+    and the exit code is 2.
 
     \b
     Examples:
@@ -347,15 +347,15 @@ def results(
     *,
     sql: Annotated[
         str | None,
-        typer.Option("--sql", metavar="QUERY", help="Ask the tables results and events.", show_default=False),
+        typer.Option("--sql", metavar="QUERY", help="Query the tables results and events.", show_default=False),
     ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV on standard output.", show_default=False)] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.", show_default=False)] = False,
     as_json: Json = False,
 ) -> None:
-    """Show the results of a sweep, a line a run, and rebuild its results.csv from the folders.
+    """Show the results of a sweep, one row per run, and rebuild its results.csv from the folders.
 
-    With --csv, --json or --sql nothing is written. --sql asks DuckDB (the extra `analysis`): the table results has the
-    columns of results.csv and the wall times, the table events the traces. Names with a point stand in double quotes.
+    With --csv, --json or --sql nothing is written. --sql uses DuckDB (the extra `analysis`). The table results has the
+    columns of results.csv and the wall times; the table events has the traces. Put names with a dot in double quotes.
 
     \b
     Examples:
@@ -371,7 +371,7 @@ def results(
     from quorum.experiments.results import read_results, show, write_csv
 
     if as_csv and as_json:
-        raise UserError("--csv and --json are two forms of the same: give one of them")
+        raise UserError("--csv and --json are two formats of the same: give one of them")
     found = [read_results(folder) for folder in sweep]
     if sql is not None:
         from quorum.experiments.results.sql import ask
@@ -387,7 +387,7 @@ def results(
         _print_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
     elif as_csv:
         if len(found) > 1:
-            raise UserError("--csv gives the table of one folder", "For several: --sql 'from results' --csv.")
+            raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         typer.echo(table_of(found[0]), nl=False)
     else:
         for part in found:
@@ -397,11 +397,11 @@ def results(
 
 By = Annotated[
     list[str] | None,
-    typer.Option("--by", metavar="FACTOR", help="What is compared; may be repeated.", show_default=False),
+    typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.", show_default=False),
 ]
 Across = Annotated[
     str | None,
-    typer.Option("--across", metavar="FACTOR", help="Across what; n where it varies, or none.", show_default=False),
+    typer.Option("--across", metavar="FACTOR", help="The x axis: n if it varies, or none.", show_default=False),
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -411,14 +411,14 @@ Baseline = Annotated[
     str | None,
     typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.", show_default=False),
 ]
-Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="What is shown.")]
+Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
 AcceptVersions = Annotated[
     bool,
     typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
 ]
 Curves = Annotated[
     bool,
-    typer.Option("--curves", help="Also the score along the steps, read from the traces.", show_default=False),
+    typer.Option("--curves", help="Also show the score along the steps.", show_default=False),
 ]
 
 
@@ -435,7 +435,7 @@ def compare(
     statistic: Statistic = "mean",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="The folder for files; SWEEP/comparison/...", show_default=False),
+        typer.Option("--out", metavar="DIR", help="Folder of the files; SWEEP/comparison/...", show_default=False),
     ] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
@@ -443,10 +443,10 @@ def compare(
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
-    """Compare metrics by a factor across another: tables and figures with intervals, paired differences.
+    """Compare metrics by a factor, with intervals and paired differences.
 
-    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Tables are printed,
-    and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
+    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. The tables are
+    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
 
     \b
     Examples:
@@ -498,9 +498,9 @@ def report(
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
-    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, how to run it again.
+    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, commands to repeat it.
 
-    What is compared is chosen as in `quorum compare`.
+    The options are those of `quorum compare`.
 
     \b
     Examples:
@@ -527,7 +527,7 @@ def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)],
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="OTHER", help="Another run of the same board, beside it.", show_default=False),
+        typer.Argument(metavar="OTHER", help="Another run of the same board, shown beside it.", show_default=False),
     ] = None,
     *,
     out: Annotated[
@@ -535,10 +535,10 @@ def replay(
         typer.Option("--out", metavar="FILE", help="Write a film: FILE.gif, FILE.mp4.", show_default=False),
     ] = None,
     fps: Annotated[float, typer.Option("--fps", "--speed", metavar="N", help="Steps a second.")] = 8,
-    first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step that is shown.")] = 0,
+    first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
     last: Annotated[
         int | None,
-        typer.Option("--to", metavar="T", min=0, help="The last step that is shown.", show_default=False),
+        typer.Option("--to", metavar="T", min=0, help="The last step to show.", show_default=False),
     ] = None,
     width: Annotated[
         int | None,
@@ -549,8 +549,8 @@ def replay(
 ) -> None:
     """Play an episode in the terminal, or write it as a film; alone, or beside another one of the same board.
 
-    The trace is enough: no mind and no model is asked again, and a replay that differs from what was recorded is an
-    error. Where there is no terminal the frames are printed one after another, as text. MP4 needs the extra `video`.
+    Only the trace is needed: no mind and no model is asked again. It is an error if the replay differs from the record.
+    Without a terminal, the frames are printed one after another as text. MP4 needs the extra `video`.
 
     \b
     Examples:
@@ -581,7 +581,7 @@ def view(
     *,
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 0,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address, and open nothing.", show_default=False)
+        bool, typer.Option("--no-browser", help="Print the address without opening it.", show_default=False)
     ] = False,
     export: Annotated[
         Path | None,
@@ -589,9 +589,9 @@ def view(
     ] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Look at an episode or a sweep in the browser: what was thought, said and done, beside the world.
+    """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
 
-    The page is served on this machine alone, for reading only, until Ctrl-C. With --export it is one HTML file that
+    The page is served on this machine only, for reading only, until Ctrl-C. With --export it is one HTML file that
     needs neither a server nor a network.
 
     \b
@@ -619,7 +619,7 @@ def list_(
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Show the groups, their options and the common knobs.
+    """List the groups, their options and the keys that all experiments share.
 
     \b
     Examples:
@@ -644,10 +644,10 @@ def list_(
 def show(
     overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
 ) -> None:
-    """Show a resolved configuration and its hash, or what a language model is asked.
+    """Show a resolved configuration and its hash, or the prompt of a language model.
 
-    `quorum show prompt` prints the prompt of the first turn of a participant (agent=0). No model is asked: those who
-    have a turn before it are answered by the simulated one.
+    `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
+    simulated one answers those who have a turn before it.
 
     \b
     Examples:
@@ -689,9 +689,9 @@ def check(
 ) -> None:
     """Check the installation and a configuration.
 
-    It looks at the packages, at the folder for results, and whether the configuration composes and its components
-    build. With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1
-    when something that is needed fails.
+    This checks the packages, the folder for results, and whether the configuration composes and its components build.
+    With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
+    something that is needed fails.
 
     \b
     Examples:
@@ -729,12 +729,12 @@ def cache(
     *,
     path: Annotated[
         Path | None,
-        typer.Option("--path", metavar="FILE", help="Another file than the usual one.", show_default=False),
+        typer.Option("--path", metavar="FILE", help="The file of the cache.", show_default=False),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear without asking.", show_default=False)] = False,
     as_json: Json = False,
 ) -> None:
-    """Look at the answers of language models that are kept on disk, or throw them away.
+    """Show what the cache of language models' answers holds, or clear it.
 
     \b
     Examples:
@@ -750,7 +750,7 @@ def cache(
     contents = cache_contents(path)
     if action == "clear":
         if contents.entries and not yes:
-            typer.confirm(f"Throw away {contents.entries} answers in {contents.path}?", abort=True, err=True)
+            typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
         contents = clear_cache(path)
     if as_json:
         _print_json(contents.plain())
@@ -765,16 +765,16 @@ def serve_simulated(
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 8008,
     faults: Annotated[
         list[str] | None,
-        typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of the requests.", show_default=False),
+        typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of requests.", show_default=False),
     ] = None,
     latency: Annotated[
-        float, typer.Option("--latency", metavar="SECONDS", help="Seconds that every answer takes.")
+        float, typer.Option("--latency", metavar="SECONDS", help="Seconds that each answer takes.")
     ] = 0.0,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
-    It is for tests and demonstrations: real clients, real HTTP, no model behind it. `quorum list llm` shows the values
-    of the simulated model; `--faults help` names the faults.
+    It is for tests and demonstrations: real clients and real HTTP without a model. `quorum list llm` shows the values
+    of the simulated model; `--faults help` lists the faults.
 
     \b
     Examples:

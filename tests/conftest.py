@@ -48,7 +48,7 @@ def quorum(tmp_path: Path) -> Quorum:
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as told:
             out, err = Path(told) / "out", Path(told) / "err"
-            process = _FORKS.Process(target=_be_quorum, args=(arguments, tmp_path, environment(**changes), out, err))
+            process = FORKS.Process(target=_be_quorum, args=(arguments, tmp_path, environment(**changes), out, err))
             process.start()
             process.join(120)
             if process.is_alive():
@@ -62,13 +62,19 @@ def quorum(tmp_path: Path) -> Quorum:
     return run
 
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["pytest", "tests.warm"])
+FORKS = multiprocessing.get_context("forkserver")
+"""Processes forked from a server that has imported the project already."""
+FORKS.set_forkserver_preload(["pytest", "tests.warm"])
 
 
 def _be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str], out: Path, err: Path) -> None:
     for stream, target in enumerate((Path(os.devnull), out, err)):
         os.dup2(os.open(target, os.O_RDWR | os.O_CREAT), stream)
+    be_quorum(arguments, folder, variables)
+
+
+def be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str]) -> None:
+    """Run the command in this process, which `FORKS` has forked for it."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(variables)

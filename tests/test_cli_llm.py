@@ -160,7 +160,7 @@ def test_the_cache_can_be_looked_at_and_cleared(quorum: Quorum, tmp_path: Path) 
     assert kept["entries"] >= calls > 0
     assert Path(kept["path"]) == tmp_path / "kept" / "quorum" / "replies.sqlite"
     asked = quorum("cache", "clear", **variables)
-    assert (asked.returncode, "Throw away" in asked.stderr) == (1, True)
+    assert (asked.returncode, "Delete" in asked.stderr) == (1, True)
     done = json.loads(quorum("cache", "clear", "--yes", "--json", **variables).stdout)
     assert (done["entries"], done["forgotten"]) == (0, kept["entries"])
 

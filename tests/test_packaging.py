@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -21,7 +22,7 @@ def _constraints(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"), [("constraints.txt", ["test", "dev"]), ("constraints-litellm.txt", ["test", "litellm"])]
+    ("name", "extras"), [("constraints.txt", ["test", "dev", "docs"]), ("constraints-litellm.txt", ["test", "litellm"])]
 )
 def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -52,3 +53,9 @@ def test_the_wheel_has_every_package_under_a_name_of_its_own() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
     assert packages | {"cli.py", "configs", "prompts"} == inside | {*targets["wheel"]["only-include"]}
     assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])
+
+
+def test_a_commit_is_checked_by_what_make_test_runs() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    recipe = (ROOT / "Makefile").read_text().partition("\ntest: ")[2].partition("\n\n")[0].splitlines()[1:]
+    assert [hook["entry"] for hook in hooks] == [line.strip() for line in recipe if "pytest" not in line]

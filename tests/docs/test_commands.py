@@ -11,14 +11,18 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT, environment
+from tests.docs.forked import forked_quorum
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if "\nquorum " in page.read_text("utf-8")
+]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
 _PORT = "8008"
@@ -26,14 +30,14 @@ _WAIT = " > served.txt &\nuntil grep -q Try served.txt; do sleep 0.05; done"
 
 
 def commands(text: str) -> list[str]:
-    """Give the `quorum` lines of a page that run offline."""
+    """Return the `quorum` lines of a page that run offline."""
     lines = [line for kind, block in _BLOCK.findall(text) if kind == "sh" for line in block.splitlines()]
     found = [line.split(" #")[0].strip() for line in lines if "# needs: " not in line]
     return [line for line in found if line.startswith("quorum ")]
 
 
 def files(text: str) -> dict[str, str]:
-    """Give the files that a page shows: name to content."""
+    """Return the files that a page shows: name to content."""
     found = {}
     for _, block in _BLOCK.findall(text):
         if name := _FILE.match(block):
@@ -45,8 +49,6 @@ def files(text: str) -> dict[str, str]:
 def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     shown = commands(text)
-    if not shown:
-        pytest.skip("no commands")
     folder, tools = tmp_path / "empty", tmp_path / "tools"
     for name, content in files(text).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -54,24 +56,23 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     folder.mkdir(exist_ok=True)
     shutil.copytree(ROOT / "docs" / "boards", folder / "docs" / "boards")
     tools.mkdir()
-    (tools / "quorum").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m quorum "$@"\n')
-    (tools / "quorum").chmod(0o755)
     script = "\n".join(line[:-2] + _WAIT if line.endswith(" &") else line for line in shown)
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "cache"))
-    done = subprocess.run(
-        [
-            "bash",
-            "-ec",
-            f"trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\nset -x\n{script.replace(_PORT, _free_port())}",
-        ],
-        cwd=folder,
-        env={**variables, "PATH": f"{tools}:{variables['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    with forked_quorum(tools):
+        done = subprocess.run(
+            [
+                "bash",
+                "-ec",
+                f"trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\nset -x\n{script.replace(_PORT, _free_port())}",
+            ],
+            cwd=folder,
+            env={**variables, "PATH": f"{tools}:{variables['PATH']}"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
