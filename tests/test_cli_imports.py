@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import environment
 
 HEAVY = {
-    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "maeil", "matplotlib", "numba",
+    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "matplotlib", "numba",
     "numpy", "omegaconf", "openai", "opensimplex", "orjson", "pettingzoo", "PIL", "ray", "rich", "starlette", "uvicorn",
     "yaml",
 }  # fmt: skip
@@ -30,14 +30,16 @@ def _modules(*arguments: str) -> set[str]:
         [sys.executable, "-c", PROBE, *arguments], env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout
-    return {name.partition(".")[0] for name in done.stderr.split()}
+    return set(done.stderr.split())
 
 
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["run", "--help"], ["list"], ["list", "env"], ["--version"]], ids=" ".join
 )
 def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
-    assert _modules(*arguments) & HEAVY == set()
+    loaded = _modules(*arguments)
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+    assert {name for name in loaded if name.startswith("maeil.")} <= {"maeil.registry", "maeil.user_errors"}
 
 
 def test_the_help_does_without_pydantic() -> None:
@@ -45,4 +47,4 @@ def test_the_help_does_without_pydantic() -> None:
 
 
 def test_the_probe_sees_what_is_loaded() -> None:
-    assert {"hydra", "numpy", "maeil"} <= _modules("show")
+    assert {"hydra", "numpy", "maeil.world"} <= _modules("show")

@@ -35,5 +35,5 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_world_keeps_the_contract(options: str) -> None:
     values = Cell.compose(["max_steps=20", *options.split()]).configuration.env
-    world = worlds.get(values.name).build(values)
+    world = worlds.get(values.name).build(values, None)
     check_world(world, actions=MOVES if "transport" in options else (), steps=8 if "crafter" in options else 25)
