@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from maeil import Component, Mind, Topology, World
+from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.skills import WorldSkills
+from quorum.experiments.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
 WORLDS = ("cube_env", "crafter_env", "llamac_env")
@@ -139,6 +145,21 @@ def test_a_file_imports_only_what_its_layer_may(package: str) -> None:
     assert files
     found = [violations(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")) for file in files]
     assert [line for lines in found for line in lines] == []
+
+
+def test_what_a_contract_promises_is_never_asked_for_with_getattr() -> None:
+    contracts = (Component, Mind, ModelConfig, ProvidedModel, Topology, World, WorldSkills)
+    members = {name for kind in contracts for name in (*vars(kind), *inspect.get_annotations(kind))}
+    found = [
+        f"{file.relative_to(ROOT)}:{node.lineno}: {node.args[1].value}"
+        for file in _files()
+        if file.relative_to(ROOT).parts[:2] != ("maeil", "testing")  # which asks what an object has
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _name(node.func) == "getattr" and isinstance(node.args[1], ast.Constant)
+        if node.args[1].value in members
+    ]
+    assert found == []
+    assert {"rounds", "price", "participants", "heuristic", "check_plan", "build"} <= members
 
 
 def test_every_package_has_its_layer() -> None:

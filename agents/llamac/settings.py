@@ -40,7 +40,7 @@ class LlamacConfig(ComponentConfig):
     scrutinize_suggestion: bool
     """Whether the assessor's suggestion passes it too; false: as the paper prints it."""
     rollout: NonNegativeInt
-    """Steps that scrutiny rolls a joint plan out for on a copy of the world (CUBE alone); 0: it does not."""
+    """Steps that scrutiny rolls a joint plan out for on a copy of the world, where its gates can; 0: it does not."""
     confirmation: bool
     """Whether actors check their own part; false: they do what they are told (ablation)."""
     internal_retries: NonNegativeInt

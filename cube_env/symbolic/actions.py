@@ -129,3 +129,6 @@ class Navigate(SymbolicAction):
 
 CUBE_VOCABULARY = Vocabulary(Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents)
 EMCOOP_VOCABULARY = Vocabulary(Move, Wait, PushTowards, Navigate)
+
+OnBlock = MoveToBlock | Rendezvous | PushBlock | YieldBlock | PushTowards
+"""The actions that name a block in their argument `block`."""

@@ -9,6 +9,7 @@ from cube_env.symbolic.actions import (
     Move,
     MoveToBlock,
     Navigate,
+    OnBlock,
     PushBlock,
     PushTowards,
     Rendezvous,
@@ -98,4 +99,4 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
 def _block(action: SymbolicAction) -> int | None:
     if isinstance(action, Navigate):
         return action.id if action.entity is Entity.block else None
-    return getattr(action, "block", None)
+    return action.block if isinstance(action, OnBlock) else None

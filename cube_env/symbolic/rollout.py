@@ -10,6 +10,7 @@ from cube_env.constants import Action
 from cube_env.env import CubeEnv
 from cube_env.layout import Layout
 from cube_env.observation import SymbolicObservation
+from cube_env.symbolic.actions import OnBlock
 from cube_env.symbolic.control import make_controller
 from cube_env.symbolic.controller import BLOCK_GONE, CubeController
 from cube_env.symbolic.episode_state import EpisodeState
@@ -84,5 +85,6 @@ def _settle(
 
 def _renamed(action: SymbolicAction, number: Mapping[int, int]) -> SymbolicAction:
     """Name a block by its place among those that are left; one that is gone has none, which fails at once."""
-    block = getattr(action, "block", None)
-    return action if block is None else action.model_copy(update={"block": number.get(block, len(number))})
+    if not isinstance(action, OnBlock):
+        return action
+    return action.model_copy(update={"block": number.get(action.block, len(number))})
