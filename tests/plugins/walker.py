@@ -44,14 +44,14 @@ def build_walkers(config: WalkerConfig, context: TeamContext) -> Sequence[Walker
 class DarkCorridorConfig(CorridorConfig):
     """The values of `dark`."""
 
-    name: Literal["dark"]  # type: ignore[assignment]
+    name: Literal["dark"]
 
 
 class DarkCorridor(Corridor):
     """A corridor that nobody can draw."""
 
     name = "dark"
-    canvas = draw = None  # type: ignore[assignment]
+    canvas = draw = None
 
 
 worlds.register("dark", Component(DarkCorridorConfig, lambda config, _context: DarkCorridor(config)))
