@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import environment
 
 HEAVY = {
-    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "maeil", "matplotlib", "numba",
+    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "matplotlib", "numba",
     "numpy", "omegaconf", "openai", "opensimplex", "orjson", "pettingzoo", "PIL", "ray", "rich", "starlette", "uvicorn",
     "yaml",
 }  # fmt: skip
