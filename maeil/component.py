@@ -56,7 +56,7 @@ class TeamContext:
 
 C = TypeVar("C", bound=ComponentConfig)
 X = TypeVar("X")
-B = TypeVar("B")
+B = TypeVar("B", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

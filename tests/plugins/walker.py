@@ -1,4 +1,4 @@
-"""Minds for the corridor of the examples, registered the way a user would with `--plugin walker`."""
+"""Minds for the corridor of the examples, and a corridor without a picture; a user would say `--plugin walker`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from corridor import Walk
+from corridor import Corridor, CorridorConfig, Walk
 from pydantic import NonNegativeFloat, PositiveInt
 
 from maeil import Component, ComponentConfig, Plan, Task, TeamContext, Thought, View
-from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.registry import minds, worlds
 
 
 class WalkerConfig(ComponentConfig):
@@ -41,4 +41,18 @@ def build_walkers(config: WalkerConfig, context: TeamContext) -> Sequence[Walker
     return [Walker(config) for _ in context.world.agents]
 
 
+class DarkCorridorConfig(CorridorConfig):
+    """The values of `dark`."""
+
+    name: Literal["dark"]
+
+
+class DarkCorridor(Corridor):
+    """A corridor that nobody can draw."""
+
+    name = "dark"
+    canvas = draw = None
+
+
+worlds.register("dark", Component(DarkCorridorConfig, lambda config, _context: DarkCorridor(config)))
 minds.register("walker", Component(WalkerConfig, build_walkers))
