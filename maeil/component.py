@@ -56,11 +56,11 @@ class TeamContext:
 
 C = TypeVar("C", bound=ComponentConfig)
 X = TypeVar("X")
-B = TypeVar("B", covariant=True)
+B_co = TypeVar("B_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Component(Generic[C, X, B]):
+class Component(Generic[C, X, B_co]):
     """A component that can be chosen in a configuration.
 
     | kind | context | what is built |
@@ -78,5 +78,5 @@ class Component(Generic[C, X, B]):
     """
 
     config: type[C]
-    build: Callable[[C, X], B]
+    build: Callable[[C, X], B_co]
     uses_models: bool = False

@@ -64,17 +64,6 @@ def test_a_mistake_is_one_message_and_nothing_is_left(quorum, run, tmp_path, arg
 
 
 def test_a_world_that_cannot_be_drawn_is_shown_as_text_and_is_no_film(quorum, tmp_path) -> None:
-<<<<<<< HEAD
-    (tmp_path / "undrawn.py").write_text("import corridor\n\ndel corridor.Corridor.draw\n")
-    plugins = ("--plugin", "corridor", "--plugin", "undrawn")
-    assert quorum("run", *CORRIDOR, "n=2", "--out", "runs").returncode == 0
-    folder = f"runs/{next((tmp_path / 'runs').iterdir()).name}"
-    assert "its world cannot be built" in quorum("replay", folder).stderr
-    shown = quorum("replay", folder, *plugins)
-    assert shown.returncode == 0, shown.stderr
-    assert "step 0 of" in shown.stdout
-    film = quorum("replay", folder, *plugins, "--out", "f.gif")
-=======
     assert quorum("run", *CORRIDOR, "env=dark", "n=2", "--out", "runs").returncode == 0
     folder = f"runs/{next((tmp_path / 'runs').iterdir()).name}"
     assert "its world cannot be built" in quorum("replay", folder).stderr
@@ -82,6 +71,5 @@ def test_a_world_that_cannot_be_drawn_is_shown_as_text_and_is_no_film(quorum, tm
     assert shown.returncode == 0, shown.stderr
     assert "step 0 of" in shown.stdout
     film = quorum("replay", folder, "--plugin", "walker", "--out", "f.gif")
->>>>>>> h-python
     assert film.returncode == 2
     assert "cannot be drawn" in film.stderr
