@@ -50,7 +50,7 @@ class Walker:
 
 
 class Corridor:
-    name = "corridor"
+    name = "hallway"  # `corridor` is the world of examples/, which a plug-in may have registered
     vocabulary = Vocabulary(Walk, Rest)
     idle = Rest()
 

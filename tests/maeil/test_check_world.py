@@ -207,7 +207,7 @@ def test_the_rule_that_is_broken_is_named(broken: type[Team], rule: str) -> None
     with pytest.raises(BrokenContract) as caught:
         check_world(broken())
     assert rule in caught.value.rule
-    assert "world 'corridor'" in str(caught.value)
+    assert "world 'hallway'" in str(caught.value)
 
 
 def test_the_message_shows_the_place_and_the_first_difference() -> None:

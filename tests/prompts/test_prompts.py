@@ -244,4 +244,4 @@ def test_of_a_world_without_rules_agents_are_told_so_and_the_user_too(caplog):
     seen = view(world, agent=1)
     system, _ = render_prompt(config(), where, seen)
     assert "Nobody has written down the rules" in system.content
-    assert "rules of the world 'corridor'" in caplog.text
+    assert "rules of the world 'hallway'" in caplog.text

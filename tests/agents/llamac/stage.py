@@ -135,7 +135,7 @@ def run(
     world = world or Corridor(agents)
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     settings, gates = config(**switches), gates or CorridorGates()
-    templates = Templates("corridor", folder, own=None, kinds=("llamac", "roles"))
+    templates = Templates("hallway", folder, own=None, kinds=("llamac", "roles"))
     prompts = RolePrompts(templates, LlamacRole, world, rules="rules.jinja", max_actions=8)
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)

@@ -27,16 +27,14 @@ def values(name: str):
 
 
 @pytest.fixture
-def registered():
-    """Skills of the corridor, forgotten after the test."""
+def registered(monkeypatch):
+    """Skills of the world of these tests, forgotten after the test."""
 
     class CorridorSkills(WorldSkills):
         def heuristic(self, world):
             return ["a mind"] * len(world.agents)
 
-    skills.register("corridor", CorridorSkills("corridor"))
-    yield
-    skills.forget("corridor")
+    monkeypatch.setattr(skills, "_registered", {"hallway": CorridorSkills("hallway")})
 
 
 @pytest.mark.parametrize("world", HAVING)
@@ -60,7 +58,7 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
     config = module.component.config(**{**values(name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)
-    told = rf"agents={name} needs the skill '{role}': the world 'corridor' has no skill '{role}'; .* it: {having}$"
+    told = rf"agents={name} needs the skill '{role}': the world 'hallway' has no skill '{role}'; .* it: {having}"
     with pytest.raises(ValueError, match=told):
         module.build(config, context(world, talk))
 
@@ -68,7 +66,7 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
 def test_a_world_of_others_gets_the_minds_that_its_skills_have(registered) -> None:
     config = heuristic.HeuristicConfig(name="heuristic")
     assert heuristic.build(config, context(Corridor(3), topology("individual", 3))) == ["a mind"] * 3
-    assert not skills_of("corridor").has("gates")
+    assert not skills_of("hallway").has("gates")
 
 
 def test_an_installed_package_offers_skills_by_an_entry_point(tmp_path, monkeypatch) -> None:
@@ -87,7 +85,7 @@ def test_an_installed_package_offers_skills_by_an_entry_point(tmp_path, monkeypa
 def test_a_state_without_a_briefing_is_told_as_the_global_observation() -> None:
     world = cube(2)
     world.reset(0)
-    briefing = WorldSkills("corridor").briefing()
+    briefing = WorldSkills("hallway").briefing()
     sight = type("Sight", (), {"global_observation": world.global_observation()})()
     assert briefing.state(sight) == world.global_observation()
     assert briefing.digest(sight) is None
