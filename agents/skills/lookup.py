@@ -40,7 +40,8 @@ def required(mind: str, missing: MissingSkill) -> ValueError:
         missing: the role and the world.
     """
     having = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
-    return ValueError(f"agents={mind} needs the skill '{missing.role}': {missing}; worlds that have it: {having}")
+    lacking = f"agents={mind} needs the skill '{missing.role}', which the world '{missing.world}' does not have"
+    return ValueError(f"{lacking}; worlds that have it: {having}")
 
 
 def prompts_of(world: str) -> Path:

@@ -58,7 +58,7 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
     config = module.component.config(**{**values(name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)
-    told = rf"agents={name} needs the skill '{role}': the world 'hallway' has no skill '{role}'; .* it: {having}"
+    told = f"agents={name} needs the skill '{role}', which the world 'hallway' does not have; worlds .* it: {having}"
     with pytest.raises(ValueError, match=told):
         module.build(config, context(world, talk))
 

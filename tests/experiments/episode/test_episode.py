@@ -92,7 +92,7 @@ def test_a_mind_that_raises_is_recorded_and_raised(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["env.length=2000"], "env.length: 2000 cells are too many: at most 1000"),
-        (["agents=planner"], "agents=planner needs the skill 'planner': the world 'corridor' has no"),
+        (["agents=planner"], "agents=planner needs the skill 'planner', which the world 'corridor' does not have"),
     ],
 )
 def test_parts_that_do_not_go_together_are_a_users_mistake_and_leave_nothing(tmp_path, arguments, told) -> None:
