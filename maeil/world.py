@@ -92,11 +92,14 @@ class World(Protocol):
     name: str
     agents: tuple[str, ...]
     vocabulary: Vocabulary
-    idle: SymbolicAction
-    """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
+
+    @property
+    def idle(self) -> SymbolicAction:
+        """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
+        ...
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Draw a new board from `seed` and give it as a JSON-ready record, from which alone it can be drawn again."""
+        """Draw a new board from `seed` and return it as a JSON-ready record, from which alone it can be drawn again."""
         ...
 
     def observe(self, agent: int) -> Observation:

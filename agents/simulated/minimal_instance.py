@@ -51,12 +51,12 @@ def _instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], choose:
             properties = schema.get("properties", {})
             return {name: _instance(part, definitions, choose) for name, part in properties.items() if name in wanted}
         case "array":
-            length = _number(schema.get("minItems", 0), schema.get("maxItems"), choose)
+            length = _number(schema, "minItems", "maxItems", choose)
             return [_instance(schema["items"], definitions, choose) for _ in range(length)]
         case "string":
             return "simulated"[: schema.get("maxLength")].ljust(schema.get("minLength", 0), ".")
         case "integer" | "number":
-            return _number(schema.get("minimum", 0), schema.get("maximum"), choose)
+            return _number(schema, "minimum", "maximum", choose)
         case "boolean":
             return not choose(2)
         case "null":
@@ -64,6 +64,8 @@ def _instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], choose:
     raise ValueError(f"no value is known that fits {dict(schema)}")
 
 
-def _number(low: int, high: int | None, choose: Callable[[int], int]) -> int:
-    width = _WIDTH if high is None else min(int(high) - int(low) + 1, _WIDTH)
-    return low + choose(max(width, 1))
+def _number(schema: Mapping[str, Any], at_least: str, at_most: str, choose: Callable[[int], int]) -> int:
+    """Make a whole number within the bounds of a schema, which may exclude them."""
+    low = schema.get(at_least, schema.get("exclusiveMinimum", -1) + 1)
+    high = schema.get(at_most, schema.get("exclusiveMaximum", low + _WIDTH) - 1)
+    return int(low) + choose(max(min(int(high - low) + 1, _WIDTH), 1))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
+from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.simulated import SimulatedModel
-from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
+from quorum.agents.simulated.uninformed import UninformedSpeaker
+from tests.agents.naive_team import TOPOLOGIES, config, context, cube, settings, topology, view
+from tests.crafter_env.joined import world as crafter
+from tests.llamac_env.test_squeeze import world as squeeze
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
@@ -35,3 +40,14 @@ async def test_after_a_refusal_it_takes_the_action_with_the_fewest_arguments() -
     mind, _ = build(config(), context(world, topology("individual", 2), lambda _: model))
     thought = await mind.think(view(world, problems=("too far",)))
     assert [action.action for action in thought.decision.actions] == ["rest"]
+
+
+@pytest.mark.parametrize("world", [cube(4), crafter(n=2), squeeze()], ids=lambda world: world.name)
+def test_a_plan_that_is_drawn_is_one_that_the_schema_takes(world) -> None:
+    world.reset(0)
+    types, seen = AnswerTypes(world.vocabulary, 8), view(world)
+    speaker = UninformedSpeaker(types.wanted(seen).schema)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        thought = types.read(write(speaker.answer(seen, 0.0, rng), seen), seen)
+        assert 1 <= len(thought.decision.actions) <= 3

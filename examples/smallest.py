@@ -1,0 +1,53 @@
+"""A provider of a language model that is none: it gives the smallest answer that fits what is asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import orjson
+
+from maeil import Component
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.simulated.minimal_instance import minimal_instance
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.registry import providers
+
+
+class SmallestConfig(ProviderConfig):
+    """The values of `configs/llm/smallest.yaml`: those of every provider, and a price."""
+
+    name: Literal["smallest"]
+    usd: float
+    """Price of an answer."""
+
+    @property
+    def priced(self) -> bool:
+        """Whether the replies say what they cost though no table of prices has the model."""
+        return True
+
+
+class SmallestModel(ProvidedModel):
+    """Tries once; retries, repairs, limits, the cache and budgets are wrapped around it.
+
+    Args:
+        config: its values.
+    """
+
+    def __init__(self, config: SmallestConfig) -> None:
+        self._usd = config.usd
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request. A token is a character here; `simulated` stands beside every result of it."""
+        value = minimal_instance(request.answer.schema) if request.answer is not None else "nothing"
+        text = orjson.dumps(value).decode()
+        usage = Usage(prompt=sum(len(message.content) for message in request.messages), completion=len(text))
+        return Reply(text, Finish.STOP, usage, self._usd, 0.0, "smallest", simulated=True)
+
+
+def build(config: SmallestConfig, _context: None) -> SmallestModel:
+    """Make the model."""
+    return SmallestModel(config)
+
+
+providers.register("smallest", Component(SmallestConfig, build))
