@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from maeil.constraints import ConstraintTracker
 from maeil.conversation import Conversation
 from maeil.errors import EpisodeStop
-from maeil.grounding import Grounding
 from maeil.mind import Mind
+from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
@@ -88,7 +88,7 @@ class _Episode:
         self._team = team
         self._conversation = conversation
         self._constraints = constraints
-        self._grounding = Grounding(world, team)
+        self._execution = PlanExecution(world, team)
         self._progress: Progress | None = None
         self._done = self._finished = False
 
@@ -101,11 +101,11 @@ class _Episode:
             for agent in waiting:
                 self._team.change_stage(agent, Trigger.ALL_READY)
             # Without a new or resumed plan everything has been settled after the last step.
-            if not (waiting and self._grounding.settle()):
+            if not (waiting and self._execution.settle()):
                 self._step()
 
     def _step(self) -> None:
-        joint = self._grounding.act()
+        joint = self._execution.act()
         self._constraints.before_step(joint)
         transition = self._world.step(joint)
         self._team.record(StepTaken(joint, transition.reward))
@@ -118,7 +118,7 @@ class _Episode:
         self._done = transition.terminated or transition.truncated
         self._finished = transition.terminated
         self._record_progress()
-        self._grounding.settle()
+        self._execution.settle()
         self._conversation.begin_step()
         self._team.flush()
 

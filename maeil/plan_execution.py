@@ -1,4 +1,4 @@
-"""Grounding: the team's live plans, action by action, as primitives of the world."""
+"""The execution of the team's live plans: action by action, as primitives of the world."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAN_STATUS = {
 }
 
 
-class Grounding:
+class PlanExecution:
     """Executes the plans of all agents that are in X."""
 
     def __init__(self, world: World, team: Team) -> None:
