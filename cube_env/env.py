@@ -250,9 +250,6 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.side, state.snapshot(), pushes=pushes)
         raise CubeError('this environment has no render mode: make it with CubeEnv(..., render_mode="rgb_array")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its stream of layouts."""
         state = self._require_state()

@@ -71,10 +71,6 @@ class Registry(Generic[T]):
             raise UserError(f"{self.kind} {name!r} is registered already: take another name")
         self._registered[name] = component
 
-    def forget(self, name: str) -> None:
-        """Take back what `register` offered."""
-        del self._registered[name]
-
     def names(self) -> tuple[str, ...]:
         """Return all names, the project's own first."""
         offered = sorted(point.name for point in _offers(tuple(sys.path)).select(group=self.entry_points))

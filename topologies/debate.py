@@ -30,7 +30,7 @@ class Debate(Topology):
 
     name = "debate"
 
-    def __init__(self, config: DebateConfig) -> None:
+    def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
         self.rounds = config.rounds
 
@@ -52,9 +52,4 @@ class Debate(Topology):
         )
 
 
-def build(config: DebateConfig, _context: TopologyContext) -> Debate:
-    """Make the topology."""
-    return Debate(config)
-
-
-component = Component(DebateConfig, build)
+component = Component(DebateConfig, Debate)

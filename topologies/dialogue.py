@@ -38,7 +38,7 @@ class Dialogue(Topology):
     name = "dialogue"
     dialogue = True
 
-    def __init__(self, config: DialogueConfig) -> None:
+    def __init__(self, config: DialogueConfig, _context: TopologyContext | None = None) -> None:
         self.coordinated = config.opens == "coordinator"
         self._config = config
         self.rounds = config.rounds
@@ -85,9 +85,4 @@ def _stated(taken: TurnTaken) -> bool:
     return taken.turn.role == SPEAKER and MessageKind.DIRECTIVE in taken.kinds
 
 
-def build(config: DialogueConfig, _context: TopologyContext) -> Dialogue:
-    """Make the topology."""
-    return Dialogue(config)
-
-
-component = Component(DialogueConfig, build)
+component = Component(DialogueConfig, Dialogue)

@@ -219,9 +219,6 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.game, self.sums)
         raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def _last_reward(self) -> float:
         return self.game.reward(sum(self._picks[-1])) if self._picks else 0.0
 

@@ -226,9 +226,6 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.board)
         raise LlamacError('this environment has no render mode: make it with TransportEnv(..., render_mode="ansi")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def _observations(self) -> dict[str, Observation]:
         state = self.state()
         half = len(COLOURS)

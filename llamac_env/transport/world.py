@@ -67,7 +67,7 @@ class TransportWorld:
     name = "transport"
     vocabulary = VOCABULARY
 
-    def __init__(self, config: TransportConfig) -> None:
+    def __init__(self, config: TransportConfig, _context: None = None) -> None:
         rows = config.rows if config.rows is not None else usual_rows(config.n)
         if config.n % rows:
             raise LlamacError(f"rows: {rows} rows do not hold n = {config.n} cells: choose a divisor, or null")
@@ -189,9 +189,4 @@ def _bounds(board: Board) -> dict[str, int]:
     return found if known.optimum is None else {**found, "optimum": known.optimum}
 
 
-def build(config: TransportConfig, _context: None) -> TransportWorld:
-    """Make the world."""
-    return TransportWorld(config)
-
-
-component = Component(TransportConfig, build)
+component = Component(TransportConfig, TransportWorld)

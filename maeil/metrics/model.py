@@ -21,10 +21,11 @@ has spent 0. Thoughts that the loop asks for again are `decision.repairs`, inval
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import fsum, isfinite
 from typing import Any
 
-from maeil.metrics.registry import Value, metric
+from maeil.metrics.registry import Better, Value, metric
 from maeil.metrics.statistics import quantile
 from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
@@ -60,22 +61,14 @@ def calls(trace: Trace) -> Value:
     return sum(1 for _ in _calls(trace))
 
 
-@metric("model.completion_tokens", "tokens", better="lower")
-def completion_tokens(trace: Trace) -> Value:
-    """Tokens that the models wrote, summed over calls; None when a call does not tell."""
-    return _total("completion_tokens", trace)
-
-
-@metric("model.prompt_tokens", "tokens", better="lower")
-def prompt_tokens(trace: Trace) -> Value:
-    """Tokens that the models were given, summed over calls; None when a call does not tell."""
-    return _total("prompt_tokens", trace)
-
-
-@metric("model.cached_tokens", "tokens")
-def cached_tokens(trace: Trace) -> Value:
-    """Prompt tokens that came from the provider's cache, summed over calls; None when a call does not tell."""
-    return _total("cached_tokens", trace)
+_TOKENS: tuple[tuple[str, Better | None, str], ...] = (
+    ("completion_tokens", "lower", "Tokens that the models wrote"),
+    ("prompt_tokens", "lower", "Tokens that the models were given"),
+    ("cached_tokens", None, "Prompt tokens that came from the provider's cache"),
+)
+for _key, _better, _what in _TOKENS:
+    _doc = f"{_what}, summed over calls; None when a call does not tell."
+    metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
 
 
 @metric("model.usd", "USD", better="lower", title="USD")

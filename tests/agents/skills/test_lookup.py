@@ -27,16 +27,14 @@ def values(name: str):
 
 
 @pytest.fixture
-def registered():
+def registered(monkeypatch):
     """Skills of the corridor, forgotten after the test."""
 
     class CorridorSkills(WorldSkills):
         def heuristic(self, world):
             return ["a mind"] * len(world.agents)
 
-    skills.register("corridor", CorridorSkills("corridor"))
-    yield
-    skills.forget("corridor")
+    monkeypatch.setitem(skills._registered, "corridor", CorridorSkills("corridor"))
 
 
 @pytest.mark.parametrize("world", HAVING)
