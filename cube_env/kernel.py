@@ -253,24 +253,13 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
 
 @compiled_borrowing
 def _displacement(direction: int) -> tuple[int, int]:
-    if direction == _UP:
-        return -1, 0
-    if direction == _DOWN:
-        return 1, 0
-    if direction == _LEFT:
-        return 0, -1
-    return 0, 1
+    return (direction == _DOWN) - (direction == _UP), (direction == _RIGHT) - (direction == _LEFT)
 
 
 @compiled_borrowing
 def _opposite(direction: int) -> int:
-    if direction == _UP:
-        return _DOWN
-    if direction == _DOWN:
-        return _UP
-    if direction == _LEFT:
-        return _RIGHT
-    return _LEFT
+    # Directions come in pairs: 1 and 2, 3 and 4.
+    return direction + 1 if direction % 2 else direction - 1
 
 
 @compiled_borrowing

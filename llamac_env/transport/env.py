@@ -15,7 +15,7 @@ from llamac_env.errors import ActionError, EpisodeError, LlamacError
 from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
-from llamac_env.transport.observation import observe
+from llamac_env.transport.observation import TransportObservation, observe
 from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode, mask
 from llamac_env.transport.render import render_ansi, render_rgb
 
@@ -206,6 +206,10 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """What the last step did; None before the first step of an episode."""
         return self._report
 
+    def symbolic_observation(self, agent: int | None) -> TransportObservation:
+        """What an agent is told, or one who sees the board from outside: None."""
+        return observe(self.board, agent, self.steps, self.max_steps, self.boxes)
+
     def state(self) -> npt.NDArray[np.int8]:
         """The whole board: `(2 rows + 1, 2 columns + 1, 10)` by place in half units: boxes by colour, then targets."""
         found = np.zeros(self.state_space.shape, dtype=np.int8)
@@ -238,10 +242,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {
-            name: {
-                "symbolic": observe(self.board, agent, self.steps, self.max_steps, self.boxes),
-                "report": self._report,
-            }
+            name: {"symbolic": self.symbolic_observation(agent), "report": self._report}
             for agent, name in enumerate(self.possible_agents)
         }
 

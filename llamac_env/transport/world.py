@@ -15,7 +15,7 @@ from llamac_env.transport.drawing import board_generator, draw_board
 from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, Grid, manhattan, usual_rows
-from llamac_env.transport.observation import TransportObservation, observe
+from llamac_env.transport.observation import TransportObservation
 from llamac_env.transport.primitives import decode
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
@@ -107,11 +107,11 @@ class TransportWorld:
 
     def observe(self, agent: int) -> TransportObservation:
         """Return the symbolic observation of an agent."""
-        return self._observe(agent)
+        return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> TransportObservation:
         """Return the whole board, for a participant without a body."""
-        return self._observe(None)
+        return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what in a plan the state or the grid does not allow."""
@@ -169,10 +169,6 @@ class TransportWorld:
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
         return primitive_name(primitive, self.env.grid)
-
-    def _observe(self, agent: int | None) -> TransportObservation:
-        env = self.env
-        return observe(env.board, agent, env.steps, env.max_steps, env.boxes)
 
     def _moves(self, joint: Sequence[int]) -> dict[int, BoxMove]:
         moves = ((agent, decode(self.env.grid, agent, primitive)) for agent, primitive in enumerate(joint))
