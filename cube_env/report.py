@@ -79,7 +79,8 @@ class StepReport:
         self.terminated = live == 0
         self.truncated = step >= max_steps
         self.delivered_weight = weight
-        self.delivered = _delivered(state) if weight else ()
+        is_delivered = state.world.block_report[:, BLOCK_STATUS] == BLOCK_DELIVERED
+        self.delivered = tuple(np.flatnonzero(is_delivered).tolist()) if weight else ()
         # The state's arrays are overwritten by the next step.
         self._attempts = state.world.attempts[:attempts].copy() if attempts else None
         self._agent_report = state.world.agent_report.copy() if attempts or failed else None
@@ -132,8 +133,3 @@ class StepReport:
             f"StepReport(reward={self.reward}, terminated={self.terminated}, truncated={self.truncated}, "
             f"delivered={self.delivered}, pushes={self.pushes}, failed_moves={self.failed_moves})"
         )
-
-
-def _delivered(state: CubeState) -> tuple[int, ...]:
-    ids: list[int] = np.flatnonzero(state.world.block_report[:, BLOCK_STATUS] == BLOCK_DELIVERED).tolist()
-    return tuple(ids)

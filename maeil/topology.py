@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from maeil.messages import MessageKind
-from maeil.mind import Turn
+from maeil.mind import Act, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ class ConversationState(Protocol):
 def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
     """Return all agents but one, ascending: whom it can write to where everybody may write to everybody."""
     return tuple(other for other in range(conversation.agents) if other != agent)
+
+
+def turns_with(act: Act, conversation: ConversationState) -> Counter[int]:
+    """Return how many turns with an act each participant has had in this conversation."""
+    return Counter(taken.turn.agent for taken in conversation.taken if act in taken.turn.acts)
 
 
 class Topology(ABC):

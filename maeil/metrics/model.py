@@ -31,7 +31,8 @@ from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
 
 
-def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
+def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    """Return the records of all calls, in order."""
     return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
 
 
@@ -43,7 +44,7 @@ def _told(call: Mapping[str, Any], key: str) -> int | float | None:
 
 def _total(key: str, trace: Trace) -> Value:
     """Sum up over calls; None when one of them does not tell."""
-    values = [_told(call, key) for call in _calls(trace)]
+    values = [_told(call, key) for call in calls_of(trace)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -52,13 +53,13 @@ def _total(key: str, trace: Trace) -> Value:
 
 def _count(key: str, trace: Trace) -> Value:
     """Sum up over calls; one that does not tell counts 0."""
-    return sum(_told(call, key) or 0 for call in _calls(trace))
+    return sum(_told(call, key) or 0 for call in calls_of(trace))
 
 
 @metric("model.calls", "calls", better="lower")
 def calls(trace: Trace) -> Value:
     """Calls of language models."""
-    return sum(1 for _ in _calls(trace))
+    return sum(1 for _ in calls_of(trace))
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
@@ -78,7 +79,7 @@ def usd(trace: Trace) -> Value:
 
 
 def _latency(share: float, trace: Trace) -> Value:
-    return quantile([seconds for call in _calls(trace) if (seconds := _told(call, "seconds")) is not None], share)
+    return quantile([seconds for call in calls_of(trace) if (seconds := _told(call, "seconds")) is not None], share)
 
 
 @metric("model.latency_median_seconds", "s", better="lower")
@@ -108,4 +109,4 @@ def repairs(trace: Trace) -> Value:
 @metric("model.parse_failures", "calls", better="lower")
 def parse_failures(trace: Trace) -> Value:
     """Calls whose reply could not be read as what was asked for."""
-    return sum(call.get("parse_failure") is True for call in _calls(trace))
+    return sum(call.get("parse_failure") is True for call in calls_of(trace))
