@@ -16,7 +16,7 @@ from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import TransportObservation, observe
-from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode, mask
+from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint, mask
 from llamac_env.transport.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -160,13 +160,8 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if set(actions) != set(self.possible_agents):
             wrong = sorted(set(actions) ^ set(self.possible_agents))
             raise ActionError(f"one action for every agent: {', '.join(map(str, wrong))} missing or unknown")
-        joint = {}
-        for agent, name in enumerate(self.possible_agents):
-            move = decode(self.grid, agent, int(actions[name]))
-            if move is not None:
-                joint[agent] = move
-        report = self.step_moves(joint)
         names = self.possible_agents
+        report = self.step_moves(decode_joint(self.grid, [int(actions[name]) for name in names]))
         over = not report.board.boxes or bool(report.collisions)
         return (
             self._observations(),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 
 from llamac_env.errors import LlamacError
-from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.board import Board
 from llamac_env.transport.bounds import bracket
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.drawing import board_generator, draw_board
@@ -16,7 +16,7 @@ from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, Grid, manhattan, usual_rows
 from llamac_env.transport.observation import TransportObservation
-from llamac_env.transport.primitives import decode
+from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
@@ -123,7 +123,7 @@ class TransportWorld:
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
-        before, moves = self.env.board, self._moves(joint)
+        before, moves = self.env.board, decode_joint(self.env.grid, joint)
         report = self.env.step_moves(moves)
         outcomes: list[Mapping[str, Any]] = []
         for agent in report.placed:
@@ -143,7 +143,7 @@ class TransportWorld:
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
-        return self._tasks.changes(self.env.board, self._moves(joint))
+        return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents, in cells."""
@@ -169,10 +169,6 @@ class TransportWorld:
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
         return primitive_name(primitive, self.env.grid)
-
-    def _moves(self, joint: Sequence[int]) -> dict[int, BoxMove]:
-        moves = ((agent, decode(self.env.grid, agent, primitive)) for agent, primitive in enumerate(joint))
-        return {agent: move for agent, move in moves if move is not None}
 
 
 def _bounds(board: Board) -> dict[str, int]:
