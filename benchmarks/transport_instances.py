@@ -8,9 +8,15 @@ compares.
 from __future__ import annotations
 
 import argparse
+import json
+from typing import Any
 
 from llamac_env import Grid, Instance, achieves, board_generator, draw_board, load_instances, settings, solve
-from llamac_env.transport.frozen import COUNT, instance_file, write_instances
+from llamac_env.transport.frozen import instance_file
+from llamac_env.transport.text import write_board, write_joint
+
+COUNT = 10
+"""Boards of a setting."""
 
 
 def make(grid: Grid, seed: int) -> Instance:
@@ -20,6 +26,16 @@ def make(grid: Grid, seed: int) -> Instance:
     assert known.optimum is not None, "the solver closes every bracket"
     assert achieves(board, known.plan), "a plan places every box with its last step"
     return Instance(seed, board, known.optimum, known.plan)
+
+
+def written(instance: Instance) -> dict[str, Any]:
+    """Return a board as it stands in the file of its setting."""
+    return {
+        "seed": instance.seed,
+        "optimum": instance.optimum,
+        "items": {place: items for place, items in write_board(instance.board).items() if items},
+        "plan": [write_joint(instance.board.grid, joint) for joint in instance.plan],
+    }
 
 
 def main() -> None:
@@ -36,7 +52,8 @@ def main() -> None:
             print("  as in the file" if same else "  NOT as in the file")
         else:
             instance_file(grid).parent.mkdir(exist_ok=True)
-            instance_file(grid).write_text(write_instances(made), encoding="utf-8")
+            text = json.dumps([written(instance) for instance in made], indent=1)
+            instance_file(grid).write_text(f"{text}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -54,9 +54,11 @@ class ConstraintWatch:
         width, height = state.size
         cells, agents = width * height, len(state.positions)
         self._numbers = np.zeros((cells, NUMBERS), dtype=np.int64)
-        self._stamps = np.zeros(cells, dtype=np.int64)
-        self._active = np.zeros(cells, dtype=np.int64)
-        self._count = np.zeros(2, dtype=np.int64)
+        self._followed = (
+            np.zeros(cells, dtype=np.int64),
+            np.zeros(cells, dtype=np.int64),
+            np.zeros(2, dtype=np.int64),
+        )
         self._changed = np.zeros(2 * cells, dtype=np.int64)
         self._aims = np.zeros(agents, dtype=np.int64)
 
@@ -69,27 +71,18 @@ class ConstraintWatch:
         """
         w = self._state.world
         aim_all(joint, self._rules, self._aims, *w)
+        numbers = self._numbers
         found = task_changes(
-            w.materials,
-            w.objects,
-            w.agents,
-            self._rules,
-            joint,
-            named,
-            self._aims,
-            self._numbers,
-            self._stamps,
-            self._active,
-            self._count,
-            self._changed,
-        )
+            w.materials, w.objects, w.agents, self._rules, joint, named, self._aims, numbers, self._changed,
+            *self._followed,
+        )  # fmt: skip
         if not found:
             return []
         cells = self._changed[:found]
         return [
             CellConstraints(cell, material, threshold, spatial, temporal, participation, together, bool(dependency))
             for cell, (material, threshold, spatial, temporal, participation, together, dependency) in zip(
-                cells.tolist(), self._numbers[cells].tolist(), strict=True
+                cells.tolist(), numbers[cells].tolist(), strict=True
             )
         ]
 

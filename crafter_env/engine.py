@@ -75,14 +75,14 @@ class Engine:
         """
         world: Any = World._make(array[number] for array in self.worlds)
         if layout is None:
-            room = begin_world(seed, self.rules, *self._scratch, *world)
+            room = begin_world(seed, self.rules, *self._scratch, world)
             if room >= 0:
                 raise PlacementError(
                     f"the world of seed {seed} has room for {room} agents in one place, not for {self.n}: "
                     "choose another seed, fewer agents, or another spawn"
                 )
             return
-        begin_layout(seed, layout.material_array(), layout.agent_array(), layout.creature_array(), *world)
+        begin_layout(seed, layout.material_array(), layout.agent_array(), layout.creature_array(), world)
         state = CrafterState(world)
         for agent, inventory in enumerate(layout.inventories):
             for item, amount in inventory.items():

@@ -258,9 +258,6 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             return render_rgb(state)
         raise CrafterError('this environment has no render mode: make it with CrafterEnv(..., render_mode="rgb_array")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its series of episodes."""
         state = self.crafter_state.copy()

@@ -18,7 +18,6 @@ from crafter_env.kernels.painting import (
     SPRITES,
     TEAMMATES,
     paint_agents,
-    paint_map,
 )
 from crafter_env.sprites import digit, ground, sprite
 
@@ -29,7 +28,6 @@ GRID: Final = (VIEW[0], VIEW[1] + INVENTORY_ROWS)
 """Cells of a picture: the local view, and below it two rows of what the agent has."""
 SMALLEST: Final = 7 * GRID[0]
 """Pixels below which a figure of 3 x 5 dots does not fit a cell."""
-MAP_UNIT: Final = 8
 _POSES = ("left", "right", "up", "down")
 _TOOLS = {"wood": "B", "stone": "W", "iron": "s"}
 
@@ -65,14 +63,6 @@ class Painter:
             worlds.materials, worlds.occupants, worlds.objects, worlds.agents, worlds.counters,
         )  # fmt: skip
         return pictures
-
-
-def paint_world(world: World, unit: int = MAP_UNIT) -> Picture:
-    """The whole map by day, uint8 (height x unit, width x unit, 3)."""
-    width, height = world.materials.shape
-    picture = np.zeros((height * unit, width * unit, 3), dtype=np.uint8)
-    paint_map(picture, *tiles(unit), world.materials, world.occupants, world.objects, world.agents)
-    return picture
 
 
 def tiles(unit: int) -> tuple[Picture, Picture]:

@@ -120,7 +120,7 @@ class CrafterWorld:
     name = "crafter"
     vocabulary = VOCABULARY
 
-    def __init__(self, config: CrafterConfig) -> None:
+    def __init__(self, config: CrafterConfig, _context: None = None) -> None:
         layout = Layout.parse(config.layout) if config.layout is not None else None
         if layout is not None and len(layout.agents) != config.n:
             found = len(layout.agents)
@@ -338,9 +338,4 @@ def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
     return replace(level, **changes)
 
 
-def build(config: CrafterConfig, _context: None) -> CrafterWorld:
-    """Make the world."""
-    return CrafterWorld(config)
-
-
-component = Component(CrafterConfig, build)
+component = Component(CrafterConfig, CrafterWorld)

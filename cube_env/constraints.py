@@ -10,8 +10,8 @@ A task is a face of a block that is there: to push that block away from that fac
 - joint: agents that are aligned and whose primitive is the push direction;
 - dependency: nothing but force is missing, no wall and no agent is in front of the chain.
 
-EmCoop's formula for spatial, at most one cell away from a face cell, is `agents_near`. EmCoop sets p to the weight of
-the block alone and has no dependency; with chains of blocks both would call pushes possible that are not.
+EmCoop's formula for spatial counts agents at most one cell away from a face cell. EmCoop sets p to the weight of the
+block alone and has no dependency; with chains of blocks both would call pushes possible that are not.
 
 A delivered block's four tasks are over: each is given once more with threshold 0, all counts 0 and no dependency.
 """
@@ -25,7 +25,7 @@ import numpy as np
 from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
 from cube_env.constants import PUSH_DIRECTION, Action, Face
 from cube_env.jit import compiled
-from cube_env.state import CubeState, Snapshot
+from cube_env.state import CubeState
 
 NUMBERS = 5
 THRESHOLD, SPATIAL, TEMPORAL, JOINT, DEPENDENCY = range(NUMBERS)
@@ -65,11 +65,13 @@ class ConstraintWatch:
         blocks = len(state.block_table)
         rows = DIRECTIONS * blocks
         self._numbers = np.full((rows, NUMBERS), -1, dtype=np.int32)
-        self._now = np.empty((rows, NUMBERS), dtype=np.int32)
         self._changed = np.empty(rows, dtype=np.int32)
-        self._aligned_with = np.empty(len(state.agents), dtype=np.int32)
-        self._chain = np.empty(blocks, dtype=np.int32)
-        self._chain_of = np.empty(blocks, dtype=np.int32)
+        self._scratch = (
+            np.empty((rows, NUMBERS), dtype=np.int32),
+            np.empty(len(state.agents), dtype=np.int32),
+            np.empty(blocks, dtype=np.int32),
+            np.empty(blocks, dtype=np.int32),
+        )
 
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[FaceConstraints]:
         """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
@@ -79,37 +81,21 @@ class ConstraintWatch:
             pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
         """
         state = self._state
-        count = task_changes(
-            state.grid,
-            state.block_table,
-            joint,
-            pushing,
-            self._numbers,
-            self._now,
-            self._changed,
-            self._aligned_with,
-            self._chain,
-            self._chain_of,
-        )
+        numbers, changed = self._numbers, self._changed
+        count = task_changes(state.grid, state.block_table, joint, pushing, numbers, changed, *self._scratch)
         if not count:
             return []
-        rows = self._changed[:count]
+        rows = changed[:count]
         n = len(joint)
         return [
             FaceConstraints(
-                row // DIRECTIONS,
-                _FACES[row % DIRECTIONS],
-                threshold,
-                spatial,
-                temporal,
-                n if threshold else 0,
-                together,
-                bool(dependency),
+                row // DIRECTIONS, _FACES[row % DIRECTIONS], threshold, spatial, temporal, n if threshold else 0,
+                together, bool(dependency),
             )
             for row, (threshold, spatial, temporal, together, dependency) in zip(
-                rows.tolist(), self._numbers[rows].tolist(), strict=True
+                rows.tolist(), numbers[rows].tolist(), strict=True
             )
-        ]
+        ]  # fmt: skip
 
 
 @compiled
@@ -119,8 +105,8 @@ def task_changes(
     joint: ActionArray,
     pushing: IntArray,
     numbers: IntArray,
-    now: IntArray,
     changed: IntArray,
+    now: IntArray,
     aligned_with: IntArray,
     chain: IntArray,
     chain_of: IntArray,
@@ -133,8 +119,8 @@ def task_changes(
         joint: (n,) primitives.
         pushing: (n,) blocks that symbolic pushes name; -1 for none.
         numbers: (4 B, 5) threshold, spatial, temporal, joint and dependency of each task; written here.
-        now: (4 B, 5) scratch.
         changed: (4 B,) the rows that are new; written here.
+        now: (4 B, 5) scratch.
         aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
         chain: (B,) scratch.
         chain_of: (B,) scratch.
@@ -244,20 +230,3 @@ def _weigh_chain(
             row += along_row
             col += along_col
     now[DEPENDENCY] = is_free
-
-
-def agents_near(snapshot: Snapshot, block: int, face: Face) -> int:
-    """Number of agents at most one cell from a face cell of a block, by Manhattan distance: EmCoop's spatial formula.
-
-    The face cells are the `w` cells just outside the face, whatever is on them. 0 when the block is delivered.
-    """
-    square = next((view for view in snapshot.blocks if view.id == block), None)
-    if square is None:
-        return 0
-    bottom, right = square.row + square.weight - 1, square.col + square.weight - 1
-    top, left = square.row, square.col
-    if face in (Face.left, Face.right):
-        left = right = square.col - 1 if face is Face.left else right + 1
-    else:
-        top = bottom = square.row - 1 if face is Face.up else bottom + 1
-    return sum(max(top - row, row - bottom, 0) + max(left - col, col - right, 0) <= 1 for row, col in snapshot.agents)

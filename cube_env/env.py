@@ -208,16 +208,22 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def state(self) -> Observation:
         """The multi-channel observation as an array of the caller's own; also after the end of the episode."""
-        return self._require_state().channels.copy()
+        return self.cube_state.channels.copy()
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""
-        return self._require_state().snapshot()
+        return self.cube_state.snapshot()
 
     @property
     def cube_state(self) -> CubeState:
-        """The live arrays: read them, or `copy()` them to roll forward; writing to them breaks the episode."""
-        return self._require_state()
+        """The live arrays: read them, or `copy()` them to roll forward; writing to them breaks the episode.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        if self._state is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        return self._state
 
     @property
     def report(self) -> StepReport | None:
@@ -231,7 +237,6 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             index: The agent's index; None for one who sees the board from outside.
             history: Its recent symbolic actions, which the symbolic layer keeps.
         """
-        self._require_state()
         return self._current_frame().symbolic(index, history)
 
     def render(self) -> str | npt.NDArray[np.uint8]:
@@ -242,7 +247,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         Raises:
             CubeError: The environment was made without a render mode.
         """
-        state = self._require_state()
+        state = self.cube_state
         if self.render_mode == "ansi":
             return render_ansi(self.side, state.snapshot())
         if self.render_mode == "rgb_array":
@@ -250,12 +255,9 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.side, state.snapshot(), pushes=pushes)
         raise CubeError('this environment has no render mode: make it with CubeEnv(..., render_mode="rgb_array")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its stream of layouts."""
-        state = self._require_state()
+        state = self.cube_state
         assert self._generator is not None
         return SavedEnv(state.copy(), self._report, bool(self.agents), self._generator.bit_generator.state)
 
@@ -278,7 +280,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.agents = self.possible_agents[:] if saved.running else []
 
     def _advance(self, actions: ActionArray) -> StepReport:
-        state = self._require_state()
+        state = self.cube_state
         wrong = state.advance(actions)
         if wrong >= 0:
             raise wrong_action(agent_name(wrong), int(actions[wrong]))
@@ -296,7 +298,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         return report
 
     def _observations(self) -> dict[str, Observation]:
-        channels = self._require_state().channels
+        channels = self.cube_state.channels
         if self.copy_obs:
             return {name: channels.copy() for name in self._names}
         if self._shared is None or self._shared.base is not channels:
@@ -311,17 +313,12 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _current_frame(self) -> Frame:
         if self._frame is None:
-            self._frame = Frame(self._require_state(), self.max_steps, self._report)
+            self._frame = Frame(self.cube_state, self.max_steps, self._report)
         return self._frame
-
-    def _require_state(self) -> CubeState:
-        if self._state is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
-        return self._state
 
     def _require_running(self) -> None:
         if not self.agents:
-            step = self._require_state().step
+            step = self.cube_state.step
             raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
 
     def _layout_option(self, options: Mapping[str, Any]) -> Layout | None:

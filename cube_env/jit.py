@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -32,5 +33,12 @@ def compiled_borrowing(function: _Function) -> _Function:
 
 
 def compiled_parallel(function: _Function) -> _Function:
-    """`compiled`, with `numba.prange` loops shared out among threads; compiled when it is first called."""
-    return cast(_Function, numba.njit(cache=True, parallel=True)(function))
+    """`compiled`, with `numba.prange` loops shared out among threads; compiled when it is first called.
+
+    The cache tells functions apart by their names alone, so that the twin of one that is compiled without threads as
+    well has a name of its own.
+    """
+    name = f"{function.__name__}_parallel"
+    twin = FunctionType(function.__code__, function.__globals__, name)
+    twin.__qualname__ = name
+    return cast(_Function, numba.njit(cache=True, parallel=True)(twin))

@@ -112,8 +112,7 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
     return -1
 
 
-@compiled_borrowing
-def step_worlds(  # noqa: PLR0917 (see `step_world`)
+def _step_worlds(  # noqa: PLR0917 (see `step_world`)
     actions: ActionArray,
     begins: FlagArray,
     rewards: RewardArray,
@@ -158,43 +157,21 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
     wrong = _first_wrong(actions, begins)
     if wrong >= 0:
         return wrong
-    for w in range(actions.shape[0]):
-        _step_one(
-            w, actions, begins, rewards, terminations, truncations, step_cost, deliver_reward, max_steps,
-            agents, blocks, grid, channels, counters, attempts, agent_report, block_report,
-        )  # fmt: skip
-    return -1
-
-
-@compiled_parallel
-def step_worlds_parallel(  # noqa: PLR0917 (see `step_world`)
-    actions: ActionArray,
-    begins: FlagArray,
-    rewards: RewardArray,
-    terminations: FlagArray,
-    truncations: FlagArray,
-    step_cost: float,
-    deliver_reward: float,
-    max_steps: int,
-    agents: IntArray,
-    blocks: IntArray,
-    grid: IntArray,
-    channels: ChannelArray,
-    counters: CounterArray,
-    attempts: IntArray,
-    agent_report: IntArray,
-    block_report: IntArray,
-) -> int:
-    """Do what `step_worlds` does, with the worlds shared out among Numba's threads."""
-    wrong = _first_wrong(actions, begins)
-    if wrong >= 0:
-        return wrong
     for w in prange(actions.shape[0]):
-        _step_one(
-            w, actions, begins, rewards, terminations, truncations, step_cost, deliver_reward, max_steps,
-            agents, blocks, grid, channels, counters, attempts, agent_report, block_report,
-        )  # fmt: skip
+        if begins[w]:
+            rewards[w] = 0.0
+            terminations[w] = truncations[w] = False
+        else:
+            _step_one(w, actions, agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
+            rewards[w] = deliver_reward * counters[w, COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
+            terminations[w] = counters[w, COUNT_LIVE] == 0
+            truncations[w] = counters[w, COUNT_STEP] >= max_steps
     return -1
+
+
+step_worlds = compiled_borrowing(_step_worlds)
+step_worlds_parallel = compiled_parallel(_step_worlds)
+"""`step_worlds` with the worlds shared out among Numba's threads."""
 
 
 @compiled_borrowing
@@ -212,13 +189,6 @@ def _first_wrong(actions: ActionArray, begins: FlagArray) -> int:
 def _step_one(  # noqa: PLR0917 (see `step_world`)
     w: int,
     actions: ActionArray,
-    begins: FlagArray,
-    rewards: RewardArray,
-    terminations: FlagArray,
-    truncations: FlagArray,
-    step_cost: float,
-    deliver_reward: float,
-    max_steps: int,
     agents: IntArray,
     blocks: IntArray,
     grid: IntArray,
@@ -228,18 +198,11 @@ def _step_one(  # noqa: PLR0917 (see `step_world`)
     agent_report: IntArray,
     block_report: IntArray,
 ) -> None:
-    """Advance one world of a batch, unless it is about to begin."""
-    if begins[w]:
-        rewards[w] = 0.0
-        terminations[w] = truncations[w] = False
-        return
+    """Advance one world of a batch; its views are cut out here, where they are not counted."""
     step_world(
         actions[w], agents[w], blocks[w], grid[w], channels[w], counters[w], attempts[w], agent_report[w],
         block_report[w],
     )  # fmt: skip
-    rewards[w] = deliver_reward * counters[w, COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
-    terminations[w] = counters[w, COUNT_LIVE] == 0
-    truncations[w] = counters[w, COUNT_STEP] >= max_steps
 
 
 @compiled_borrowing
@@ -290,24 +253,13 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
 
 @compiled_borrowing
 def _displacement(direction: int) -> tuple[int, int]:
-    if direction == _UP:
-        return -1, 0
-    if direction == _DOWN:
-        return 1, 0
-    if direction == _LEFT:
-        return 0, -1
-    return 0, 1
+    return (direction == _DOWN) - (direction == _UP), (direction == _RIGHT) - (direction == _LEFT)
 
 
 @compiled_borrowing
 def _opposite(direction: int) -> int:
-    if direction == _UP:
-        return _DOWN
-    if direction == _DOWN:
-        return _UP
-    if direction == _LEFT:
-        return _RIGHT
-    return _LEFT
+    # Directions come in pairs: 1 and 2, 3 and 4.
+    return direction + 1 if direction % 2 else direction - 1
 
 
 @compiled_borrowing

@@ -25,7 +25,9 @@ def load_board(name: str) -> Layout:
     Raises:
         LayoutError: There is none of this name; the message names the nearest and all.
     """
-    return Layout.parse(_read(name))
+    if name not in board_names():
+        raise _unknown(name)
+    return Layout.parse((BOARDS / f"{name}.txt").read_text(encoding="utf-8"))
 
 
 def layout_from(source: str) -> Layout:
@@ -50,12 +52,6 @@ def layout_from(source: str) -> Layout:
         return Layout.parse(text)
     except LayoutError as error:
         raise LayoutError(f"{source}: {error}") from error
-
-
-def _read(name: str) -> str:
-    if name not in board_names():
-        raise _unknown(name)
-    return (BOARDS / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def _unknown(name: str) -> LayoutError:

@@ -97,15 +97,9 @@ class SymbolicObservation:
         ]
         for block in self.blocks:
             lines.append(_block_line(block))
-            lines.extend(
-                f"  {name} face: free {_runs(cells.free)}; taken {_runs(cells.taken)}"
-                for name, cells in (
-                    ("left", block.faces.left),
-                    ("right", block.faces.right),
-                    ("up", block.faces.up),
-                    ("down", block.faces.down),
-                )
-            )
+            for face in Face:
+                cells = block.faces[face]
+                lines.append(f"  {face} face: free {_runs(cells.free)}; taken {_runs(cells.taken)}")
         if self.history:
             lines.append("Your recent actions:")
             lines.extend(_history_line(entry) for entry in self.history)

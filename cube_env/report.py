@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from cube_env.arrays import AGENT_ATTEMPT, AGENT_FAILURE, BLOCK_DELIVERED, BLOCK_STATUS, ActionArray
 from cube_env.constants import Action, MoveFailure, PushOutcome
 from cube_env.state import CubeState
@@ -79,7 +77,10 @@ class StepReport:
         self.terminated = live == 0
         self.truncated = step >= max_steps
         self.delivered_weight = weight
-        self.delivered = _delivered(state) if weight else ()
+        self.delivered = ()
+        if weight:
+            statuses = state.world.block_report[:, BLOCK_STATUS].tolist()
+            self.delivered = tuple(block for block, status in enumerate(statuses) if status == BLOCK_DELIVERED)
         # The state's arrays are overwritten by the next step.
         self._attempts = state.world.attempts[:attempts].copy() if attempts else None
         self._agent_report = state.world.agent_report.copy() if attempts or failed else None
@@ -132,8 +133,3 @@ class StepReport:
             f"StepReport(reward={self.reward}, terminated={self.terminated}, truncated={self.truncated}, "
             f"delivered={self.delivered}, pushes={self.pushes}, failed_moves={self.failed_moves})"
         )
-
-
-def _delivered(state: CubeState) -> tuple[int, ...]:
-    ids: list[int] = np.flatnonzero(state.world.block_report[:, BLOCK_STATUS] == BLOCK_DELIVERED).tolist()
-    return tuple(ids)

@@ -120,7 +120,13 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         self.single_action_space = MultiDiscrete([len(Action)] * self.n)
         self.action_space = MultiDiscrete(np.full((self.num_envs, self.n), len(Action)))
         self._kernel = step_worlds_parallel if parallel else step_worlds
-        self._worlds = _allocate(self.num_envs, self.side, self.n, self._block_count(), observe=observe)
+        self._fixed = CubeState.from_layout(layout) if layout is not None else None
+        if layout is not None:
+            blocks = len(layout.blocks)
+        else:
+            assert self.scenario is not None
+            blocks = len(self.scenario.weights)
+        self._worlds = _allocate(self.num_envs, self.side, self.n, blocks, observe=observe)
         self._rewards = np.zeros(self.num_envs)
         self._terminations = np.zeros(self.num_envs, dtype=np.bool_)
         self._truncations = np.zeros(self.num_envs, dtype=np.bool_)
@@ -217,12 +223,6 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             return tuple(render_rgb(self.side, snapshot) for snapshot in snapshots)
         raise CubeError('this environment has no render mode: make it with CubeVecEnv(..., render_mode="rgb_array")')
 
-    def _block_count(self) -> int:
-        if self.scenario is not None:
-            return len(self.scenario.weights)
-        assert self.layout is not None
-        return len(self.layout.blocks)
-
     def _seed(self, seed: int | Sequence[int | None] | None) -> None:
         seeds: Sequence[int | None]
         if seed is None:
@@ -243,27 +243,21 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         """Write the board of a world's next episode into its arrays."""
         worlds = self._worlds
         agents, blocks, counters = worlds.agents[world], worlds.blocks[world], worlds.counters[world]
-        if self.scenario is not None:
+        if self._fixed is not None:
+            agents[...] = self._fixed.agents
+            blocks[...] = self._fixed.block_table
+        else:
+            assert self.scenario is not None
             rows, drawn = draw_board(self.scenario, self._generators[world])
             agents[:, 0] = rows
             agents[:, 1] = 0
             blocks[...] = drawn
-        else:
-            assert self.layout is not None
-            fixed = self._fixed
-            agents[...] = fixed.agents
-            blocks[...] = fixed.block_table
         grid = worlds.grid[world]
         occupy(agents, blocks, grid)
         if self.observe:
             paint(blocks, grid, worlds.channels[world])
         counters[...] = 0
         counters[arrays.COUNT_LIVE] = len(blocks)
-
-    @cached_property
-    def _fixed(self) -> CubeState:
-        assert self.layout is not None
-        return CubeState.from_layout(self.layout)
 
     def _checked(self, actions: npt.ArrayLike) -> ActionArray:
         joint = np.asarray(actions)

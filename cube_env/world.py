@@ -25,7 +25,7 @@ from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.tasks import TaskBoard
-from maeil.actions import SymbolicAction, Vocabulary
+from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
@@ -84,20 +84,18 @@ class CubeWorld:
 
     name = "cube"
 
-    def __init__(self, config: CubeConfig) -> None:
-        layout = _layout(config) if config.layout is not None else None
-        rewards: dict[str, Any] = {"step_cost": config.step_cost, "deliver_reward": config.deliver_reward}
-        if layout is not None:
-            self.env = CubeEnv(layout=layout, max_steps=config.max_steps, **rewards)
-        else:
-            self.env = CubeEnv(scenario=_scenario(config), max_steps=config.max_steps, **rewards)
+    def __init__(self, config: CubeConfig, _context: None = None) -> None:
+        self.env = CubeEnv(
+            scenario=_scenario(config) if config.layout is None else None,
+            layout=_layout(config) if config.layout is not None else None,
+            max_steps=config.max_steps,
+            step_cost=config.step_cost,
+            deliver_reward=config.deliver_reward,
+        )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
-        self.vocabulary: Vocabulary
-        self.idle: SymbolicAction
-        if config.vocabulary == "emcoop":
-            self.vocabulary, self.idle = EMCOOP_VOCABULARY, Wait()
-        else:
-            self.vocabulary, self.idle = CUBE_VOCABULARY, Idle()
+        is_emcoop = config.vocabulary == "emcoop"
+        self.vocabulary = EMCOOP_VOCABULARY if is_emcoop else CUBE_VOCABULARY
+        self.idle: SymbolicAction = Wait() if is_emcoop else Idle()
         self._reward = reward_function(config.reward)
         self._episode: EpisodeState
         self._tasks: TaskBoard
@@ -231,9 +229,4 @@ def _layout(config: CubeConfig) -> Layout:
     return layout
 
 
-def build(config: CubeConfig, _context: None) -> CubeWorld:
-    """Make the world."""
-    return CubeWorld(config)
-
-
-component = Component(CubeConfig, build)
+component = Component(CubeConfig, CubeWorld)

@@ -54,17 +54,7 @@ class ConstraintTracker:
                 self._states[state.task] = state
             else:
                 self._states.pop(state.task, None)
-            self._team.record(
-                ConstraintChange(
-                    asdict(state.task),
-                    state.threshold,
-                    state.spatial,
-                    state.temporal,
-                    state.participation,
-                    state.joint,
-                    state.dependency,
-                )
-            )
+            self._team.record(ConstraintChange(**asdict(state)))
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
         """Return the attempts of the step as records; a failed one says which constraints were missing."""

@@ -136,12 +136,9 @@ class Drawable(Protocol):
 
     def canvas(self) -> Canvas:
         """Return what stays as it is until the next reset."""
-        ...
 
     def draw(self) -> Drawing:
         """Draw the world as it is."""
-        ...
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive, for people."""
-        ...

@@ -67,7 +67,6 @@ class Observation(Protocol):
 
     def text(self) -> str:
         """Return the observation as plain text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +157,3 @@ class Mind(Protocol):
 
     async def think(self, view: View) -> Thought:
         """Answer a turn. The world stands still meanwhile; other minds may be thinking at the same time."""
-        ...

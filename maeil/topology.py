@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from maeil.messages import MessageKind
-from maeil.mind import Turn
+from maeil.mind import Act, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,61 +39,55 @@ class ConversationState(Protocol):
     @property
     def t(self) -> int:
         """Environment step."""
-        ...
 
     @property
     def agents(self) -> int:
         """Number of embodied agents."""
-        ...
 
     @property
     def participants(self) -> int:
         """Number of agents and coordinators."""
-        ...
 
     @property
     def opened_by(self) -> Sequence[int]:
         """Agents that needed a decision when the conversation began, ascending."""
-        ...
 
     @property
     def undecided(self) -> Sequence[int]:
         """Agents in R or I that are not thinking just now, ascending: they need a turn before the world can go on."""
-        ...
 
     @property
     def taken(self) -> Sequence[TurnTaken]:
         """Turns that have ended in this conversation, in order."""
-        ...
 
     @property
     def quiet(self) -> bool:
         """Whether nobody is thinking and no message is on its way."""
-        ...
 
     def may_speak(self, participant: int) -> bool:
         """Whether a participant can be given a turn: an agent in R or I, or a coordinator with thoughts left.
 
         Nobody who is thinking can.
         """
-        ...
 
     def unread(self, participant: int) -> int:
         """Number of messages in the mailbox of a participant."""
-        ...
 
     def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
-        ...
 
     def distance(self, agent: int, other: int) -> float | None:
         """Distance between two agents in the world's own measure; None where it has none."""
-        ...
 
 
 def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
     """Return all agents but one, ascending: whom it can write to where everybody may write to everybody."""
     return tuple(other for other in range(conversation.agents) if other != agent)
+
+
+def turns_with(act: Act, conversation: ConversationState) -> Counter[int]:
+    """Return how many turns with an act each participant has had in this conversation."""
+    return Counter(taken.turn.agent for taken in conversation.taken if act in taken.turn.acts)
 
 
 class Topology(ABC):

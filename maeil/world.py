@@ -34,15 +34,12 @@ class Controller(Protocol):
         Asked before and after every environment step, for all agents in turn, until nobody's answer changes any more:
         so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
         """
-        ...
 
     def act(self) -> int:
         """Return the primitive for the coming environment step. Called once a step, only while `status()` is None."""
-        ...
 
     def close(self) -> None:
         """Let go of whatever is shared with other controllers. Called once, however the action ended."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,27 +97,21 @@ class World(Protocol):
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw a new board from `seed` and return it as a JSON-ready record, from which alone it can be drawn again."""
-        ...
 
     def observe(self, agent: int) -> Observation:
         """Return the symbolic observation of an agent."""
-        ...
 
     def global_observation(self) -> Observation:
         """Return the whole world, for a participant without a body."""
-        ...
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return why a plan cannot be carried out in the present state: one reason each, empty when it can."""
-        ...
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start an action."""
-        ...
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step with one primitive for each agent."""
-        ...
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the states of the active tasks that are not what they were when this was last called.
@@ -129,16 +120,12 @@ class World(Protocol):
         from. The first call after a reset gives every active task. A task that is over is given a last time, with a
         threshold of 0.
         """
-        ...
 
     def distance(self, agent: int, other: int) -> float | None:
         """Return the distance between two agents in the world's own measure; None where it has none."""
-        ...
 
     def progress(self) -> Progress:
         """Return how far the team has come."""
-        ...
 
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
-        ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,7 +9,7 @@ from pydantic import NonNegativeInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, Topology
+from maeil.topology import ConversationState, Topology, turns_with
 
 LEADER, FOLLOWER = "leader", "follower"
 
@@ -57,16 +56,15 @@ class Centralized(Topology):
         ]
         rounds = self._config.rounds
         if not conversation.may_speak(leader):
-            return (
-                _plan(leader, conversation)
-                if directives or _taken(Act.SPEAK, conversation)
-                else _speak(followers, leader)
-            )
+            if directives or turns_with(Act.SPEAK, conversation):
+                return _plan(leader, conversation)
+            return _write(Act.SPEAK, followers, leader)
         if not directives:
             return [self._direct(leader, conversation)]
         if directives[-1].messages and followers:
-            if not _acknowledged(len(directives), conversation) and (len(directives) == 1 or len(directives) <= rounds):
-                return _acknowledge(followers, leader)
+            answered = max(turns_with(Act.ACKNOWLEDGE, conversation).values(), default=0)
+            if answered < len(directives) <= max(rounds, 1):
+                return _write(Act.ACKNOWLEDGE, followers, leader)
             if len(directives) <= rounds:
                 return [self._direct(leader, conversation)]
         return _plan(leader, conversation)
@@ -81,12 +79,8 @@ class Centralized(Topology):
         return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=feedback)
 
 
-def _speak(followers: Sequence[int], leader: int) -> list[Turn]:
-    return [Turn(agent, frozenset({Act.SPEAK}), (leader,), role=FOLLOWER) for agent in followers]
-
-
-def _acknowledge(followers: Sequence[int], leader: int) -> list[Turn]:
-    return [Turn(agent, frozenset({Act.ACKNOWLEDGE}), (leader,), role=FOLLOWER) for agent in followers]
+def _write(act: Act, followers: Sequence[int], leader: int) -> list[Turn]:
+    return [Turn(agent, frozenset({act}), (leader,), role=FOLLOWER) for agent in followers]
 
 
 def _plan(leader: int, conversation: ConversationState) -> list[Turn]:
@@ -94,15 +88,6 @@ def _plan(leader: int, conversation: ConversationState) -> list[Turn]:
         Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER)
         for agent in conversation.undecided
     ]
-
-
-def _taken(act: Act, conversation: ConversationState) -> Counter[int]:
-    """How many turns with an act each participant has had."""
-    return Counter(taken.turn.agent for taken in conversation.taken if act in taken.turn.acts)
-
-
-def _acknowledged(directives: int, conversation: ConversationState) -> bool:
-    return max(_taken(Act.ACKNOWLEDGE, conversation).values(), default=0) >= directives
 
 
 def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,7 +9,7 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, Topology, everyone_but
+from maeil.topology import ConversationState, Topology, everyone_but, turns_with
 
 
 class DebateConfig(ComponentConfig):
@@ -30,7 +29,7 @@ class Debate(Topology):
 
     name = "debate"
 
-    def __init__(self, config: DebateConfig) -> None:
+    def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
         self.rounds = config.rounds
 
@@ -38,7 +37,7 @@ class Debate(Topology):
         """Return the turn of the next speaker, or a turn to plan for everybody."""
         if not conversation.quiet:
             return []
-        spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
+        spoken = turns_with(Act.SPEAK, conversation)
         for speeches in range(self._config.rounds):
             for agent in conversation.opened_by:
                 if spoken[agent] <= speeches and conversation.may_speak(agent) and conversation.agents > 1:
@@ -52,9 +51,4 @@ class Debate(Topology):
         )
 
 
-def build(config: DebateConfig, _context: TopologyContext) -> Debate:
-    """Make the topology."""
-    return Debate(config)
-
-
-component = Component(DebateConfig, build)
+component = Component(DebateConfig, Debate)

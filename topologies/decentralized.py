@@ -25,7 +25,7 @@ class Decentralized(Topology):
 
     name = "decentralized"
 
-    def __init__(self, config: DecentralizedConfig) -> None:
+    def __init__(self, config: DecentralizedConfig, _context: TopologyContext | None = None) -> None:
         self._budget = config.budget
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
@@ -47,9 +47,4 @@ class Decentralized(Topology):
         )
 
 
-def build(config: DecentralizedConfig, _context: TopologyContext) -> Decentralized:
-    """Make the topology."""
-    return Decentralized(config)
-
-
-component = Component(DecentralizedConfig, build)
+component = Component(DecentralizedConfig, Decentralized)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -11,7 +10,7 @@ from pydantic import PositiveInt
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.messages import MessageKind
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, Topology, TurnTaken
+from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
 
 OPENER, SPEAKER, ALONE = "opener", "speaker", "alone"
 
@@ -38,7 +37,7 @@ class Dialogue(Topology):
     name = "dialogue"
     dialogue = True
 
-    def __init__(self, config: DialogueConfig) -> None:
+    def __init__(self, config: DialogueConfig, _context: TopologyContext | None = None) -> None:
         self.coordinated = config.opens == "coordinator"
         self._config = config
         self.rounds = config.rounds
@@ -52,7 +51,7 @@ class Dialogue(Topology):
             return [Turn(conversation.agents, frozenset({Act.SPEAK}), tuple(range(conversation.agents)), role=OPENER)]
         speakers = self._speakers(conversation, opening)
         if len(speakers) > 1 and not any(_stated(taken) for taken in conversation.taken):
-            spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
+            spoken = turns_with(Act.SPEAK, conversation)
             for turns in range(self._config.rounds):
                 for agent in speakers:
                     if spoken[agent] <= turns and conversation.may_speak(agent):
@@ -85,9 +84,4 @@ def _stated(taken: TurnTaken) -> bool:
     return taken.turn.role == SPEAKER and MessageKind.DIRECTIVE in taken.kinds
 
 
-def build(config: DialogueConfig, _context: TopologyContext) -> Dialogue:
-    """Make the topology."""
-    return Dialogue(config)
-
-
-component = Component(DialogueConfig, build)
+component = Component(DialogueConfig, Dialogue)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
@@ -11,7 +10,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.mind import Act, Turn
-from maeil.topology import ConversationState, Topology
+from maeil.topology import ConversationState, Topology, turns_with
 
 Edge = tuple[int, int]
 
@@ -51,7 +50,7 @@ class Graph(Topology):
         """Return the turns of all speakers of the round, or a turn to plan for everybody."""
         if not conversation.quiet:
             return []
-        spoken = Counter(taken.turn.agent for taken in conversation.taken if Act.SPEAK in taken.turn.acts)
+        spoken = turns_with(Act.SPEAK, conversation)
         for done in range(self._config.rounds):
             if speakers := [a for a in conversation.opened_by if spoken[a] <= done and conversation.may_speak(a)]:
                 reach = self._neighbours(conversation)

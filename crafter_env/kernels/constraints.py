@@ -69,10 +69,10 @@ def task_changes(
     named: IntArray,
     aims: IntArray,
     numbers: IntArray,
+    changed: IntArray,
     stamps: IntArray,
     active: IntArray,
     count: IntArray,
-    changed: IntArray,
 ) -> int:
     """Bring the numbers of all tasks up to date.
 
@@ -85,10 +85,10 @@ def task_changes(
         named: (n,) cells that symbolic actions collect, or -1.
         aims: (n,) from `aim_all`.
         numbers: (W H, NUMBERS) of each cell, all 0 where there is no task; written here.
+        changed: (2 W H,) the cells that are new; written here.
         stamps: (W H,) the last call in which a cell was in view; written here.
         active: (W H,) the cells that are tasks, in the first `count[0]` places; written here.
         count: (2,) length of `active`, and number of calls; written here.
-        changed: (2 W H,) the cells that are new; written here.
 
     Returns:
         The number of cells in `changed`.

@@ -79,13 +79,7 @@ def begin_world(
     tunnels: FlagArray,
     marks: ByteArray,
     queue: IntArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
+    w: World,
 ) -> int:
     """Generate one world, and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
 
@@ -96,18 +90,11 @@ def begin_world(
         tunnels: Shape (W, H).
         marks: Shape (W, H).
         queue: Shape (W H, 2).
-        materials: This and the following are the fields of `World`, in its order; all are written.
-        occupants: See `World`.
-        objects: See `World`.
-        agents: See `World`.
-        chunks: See `World`.
-        counters: See `World`.
-        generator: See `World`.
+        w: Its arrays; all are written.
 
     Returns:
         -1; or the number of agents for whom there is room, which is too small.
     """
-    w = World(materials, occupants, objects, agents, chunks, counters, generator)
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
@@ -122,13 +109,7 @@ def begin_layout(
     drawn: ByteArray,
     cells: IntArray,
     creatures: IntArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
+    w: World,
 ) -> None:
     """Lay one world out as drawn.
 
@@ -137,15 +118,8 @@ def begin_layout(
         drawn: Shape (W, H): materials.
         cells: Shape (n, 2): where each agent stands.
         creatures: Shape (k, 4): `Entity`, x, y and health of each other object.
-        materials: This and the following are the fields of `World`, in its order; all are written.
-        occupants: See `World`.
-        objects: See `World`.
-        agents: See `World`.
-        chunks: See `World`.
-        counters: See `World`.
-        generator: See `World`.
+        w: Its arrays; all are written.
     """
-    w = World(materials, occupants, objects, agents, chunks, counters, generator)
     _clear(w, seed)
     for x in range(drawn.shape[0]):
         for y in range(drawn.shape[1]):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crafter_env.constants import Action, Entity, Item, Material
+from crafter_env.constants import COLLECT, Action, Entity, Item, Material
 from maeil.actions import SymbolicAction, Vocabulary
 
 Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
@@ -127,12 +127,7 @@ class Target(StrEnum):
 MATERIAL_OF: dict[Target, Material] = {t: Material[t.value] for t in Target if t.value in Material.__members__}
 """The targets that are cells of a material."""
 MATERIAL_OF_RESOURCE: dict[Resource, Material] = {
-    Resource.wood: Material.tree,
-    Resource.stone: Material.stone,
-    Resource.coal: Material.coal,
-    Resource.iron: Material.iron,
-    Resource.diamond: Material.diamond,
-    Resource.drink: Material.water,
+    Resource[recipe.item.name]: material for material, recipe in COLLECT.items() if material is not Material.grass
 }
 """The resources that are cells of a material."""
 CREATURES_OF: dict[str, tuple[Entity, ...]] = {

@@ -11,7 +11,7 @@ from crafter_env.observation import PastAction
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus, SymbolicAction
-from maeil.controllers import Repeat, failed
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 NOOP: Final = int(Action.noop)
@@ -76,16 +76,12 @@ class RepeatController(CrafterController):
         self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
     ) -> None:
         super().__init__(episode, agent, action)
-        self._repeat = Repeat(int(primitive), steps)
+        self.step = int(primitive)
+        self._steps = steps
 
     def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
-        return self._repeat.status()
-
-    def act(self) -> int:
-        """Return the primitive for the coming step."""
-        self.step = self._repeat.act()
-        return super().act()
+        return SUCCESS if self.ticks >= self._steps else None
 
 
 class RefusedAction(CrafterController):

@@ -78,13 +78,12 @@ class PlaceController(CrafterController):
             return None
         x, y = episode.cell_of(agent)
         for action, (dx, dy) in DISPLACEMENT.items():
-            turns = (
-                self._bears((x + dx, y + dy))
-                and not episode.is_free((x + dx, y + dy))
-                and self._is_safe(x + dx, y + dy)
-            )
-            walks = episode.is_free((x + dx, y + dy)) and self._bears((x + 2 * dx, y + 2 * dy))
-            if self.ticks < 2 and (turns or walks):
+            there = x + dx, y + dy
+            if episode.is_free(there):
+                leads_on = self._bears((x + 2 * dx, y + 2 * dy))
+            else:
+                leads_on = self._bears(there) and episode.state.material_at(there) is not Material.lava
+            if self.ticks < 2 and leads_on:
                 self.step = int(action)
                 return None
         return failed(Reason.no_place, self._object)
@@ -92,9 +91,6 @@ class PlaceController(CrafterController):
     def _bears(self, cell: tuple[int, int]) -> bool:
         state = self.episode.state
         return state.material_at(cell) in self._recipe.where and state.entity_at(cell) is Entity.none
-
-    def _is_safe(self, x: int, y: int) -> bool:
-        return self.episode.state.material_at((x, y)) is not Material.lava
 
 
 class ShareController(CrafterController):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from crafter_env.constants import COLLECT, NEEDS, Cell, Entity, Item, Material
@@ -19,6 +21,7 @@ from crafter_env.observation import (
     Teammate,
 )
 from crafter_env.profiles import CollectRule
+from crafter_env.state import Creature
 from crafter_env.symbolic.episode_state import EpisodeState
 
 TASKS = (Material.diamond, Material.iron, Material.coal, Material.stone, Material.tree)
@@ -88,7 +91,7 @@ class Observer:
             cooperation=self._cooperation,
             map=self._draw(episode.memory[agent], [agent, *others]),
             visible=self._visible(cell) if alive else {},
-            entities=self._entities(agent) if alive else (),
+            entities=self._entities(episode.creatures(agent)) if alive else (),
             teammates=tuple(Teammate(other, episode.cell_of(other), episode.sleeps(other)) for other in others),
             tasks=tasks,
             supplies=supplies,
@@ -117,10 +120,7 @@ class Observer:
             cooperation=self._cooperation,
             map=self._draw(state.materials, living),
             visible={},
-            entities=tuple(
-                self._entity(state.entity_at(creature.cell), creature.id, creature.cell, creature.health)
-                for creature in state.creatures()
-            ),
+            entities=self._entities((state.entity_at(creature.cell), creature) for creature in state.creatures()),
             teammates=tuple(Teammate(agent, episode.cell_of(agent), episode.sleeps(agent)) for agent in living),
             tasks=(),
             supplies=(),
@@ -150,15 +150,11 @@ class Observer:
                     )
         return {material: tuple(ids) for material, ids in sorted(found.items())}
 
-    def _entities(self, agent: int) -> tuple[SeenEntity, ...]:
+    def _entities(self, seen: Iterable[tuple[Entity, Creature]]) -> tuple[SeenEntity, ...]:
         return tuple(
-            self._entity(kind, creature.id, creature.cell, creature.health)
-            for kind, creature in self._episode.creatures(agent)
+            SeenEntity(self._episode.creature_id(creature), kind.name, creature.cell, creature.health)
+            for kind, creature in seen
         )
-
-    def _entity(self, kind: Entity, number: int, cell: Cell, health: int) -> SeenEntity:
-        width, height = self._episode.state.size
-        return SeenEntity(width * height + number, kind.name, cell, health)
 
     def _hints(self, agent: int) -> tuple[tuple[TargetHint, ...], tuple[TargetHint, ...], tuple[Frontier, ...]]:
         episode = self._episode

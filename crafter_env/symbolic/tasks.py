@@ -122,17 +122,17 @@ class TaskBoard:
 
     def _note_cell(self, found: CellConstraints, changes: list[TaskState]) -> None:
         """Add the state of a cell's task; before it the end of the task that the cell was, where that was another."""
-        cell, material, threshold, spatial, temporal, participation, joint, dependency = found
+        cell, material = found.cell, found.material
         before, task = self._cells.get(cell, (material, None))
         if task is not None and before != material:
             changes.append(_over(task))
             del self._cells[cell]
             task = None
-        if threshold:
+        if found.threshold:
             if task is None:
                 task = cell_task(material, cell)
                 self._cells[cell] = material, task
-            changes.append(TaskState(task, threshold, spatial, temporal, participation, joint, dependency))
+            changes.append(TaskState(task, *found[2:]))
 
     def _craft_states(self, joint: Sequence[int], makes: Sequence[int]) -> list[TaskState]:
         now = {_MAKES[action]: self._craft_state(_MAKES[action], joint) for action in makes}

@@ -9,7 +9,7 @@ from cube_env.constants import Action
 from cube_env.observation import HistoryEntry
 from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
-from maeil.controllers import Repeat, failed
+from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
@@ -111,16 +111,11 @@ class RepeatController(CubeController):
         self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
     ) -> None:
         super().__init__(episode, agent, action, steps)
-        self._repeat = Repeat(int(primitive), steps)
+        self.step = int(primitive)
 
     def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
-        return self._repeat.status()
-
-    def act(self) -> int:
-        """Return the primitive for the coming step."""
-        self.step = self._repeat.act()
-        return super().act()
+        return SUCCESS if self.ticks >= self.timeout else None
 
 
 class RefusedAction(CubeController):

@@ -27,16 +27,7 @@ class TaskBoard:
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return [
-            TaskState(
-                self._tasks[found.block][found.face],
-                found.threshold,
-                found.spatial,
-                found.temporal,
-                found.participation,
-                found.joint,
-                found.dependency,
-            )
-            for found in self._watch.changes(joint, pushing)
+            TaskState(self._tasks[found.block][found.face], *found[2:]) for found in self._watch.changes(joint, pushing)
         ]
 
     def attempts(self, report: StepReport) -> tuple[Attempt, ...]:

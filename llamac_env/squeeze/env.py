@@ -204,8 +204,9 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def state(self) -> npt.NDArray[np.float32]:
         """All last picks and the last reward, float32 `(n + 1,)`; -1 and 0 before the first round."""
-        picks = self._picks[-1] if self._picks else (-1,) * self.n
-        return np.array([*picks, self._last_reward()], dtype=np.float32)
+        if not self._picks:
+            return np.array([*(-1,) * self.n, 0.0], dtype=np.float32)
+        return np.array([*self._picks[-1], self.game.reward(sum(self._picks[-1]))], dtype=np.float32)
 
     def render(self) -> str | npt.NDArray[np.uint8]:
         """The rounds as text or as an image, by `render_mode`.
@@ -218,12 +219,6 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if self.render_mode == "rgb_array":
             return render_rgb(self.game, self.sums)
         raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _last_reward(self) -> float:
-        return self.game.reward(sum(self._picks[-1])) if self._picks else 0.0
 
     def _observations(self) -> dict[str, Observation]:
         state = self.state()

@@ -50,7 +50,7 @@ class SqueezeWorld:
     name = "squeeze"
     vocabulary = VOCABULARY
 
-    def __init__(self, config: SqueezeConfig) -> None:
+    def __init__(self, config: SqueezeConfig, _context: None = None) -> None:
         self.env = SqueezeEnv(config.n, rho=config.rho, rounds=config.max_steps)
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Pick(units=0)
@@ -136,9 +136,4 @@ class SqueezeWorld:
         return f"pick {primitive}"
 
 
-def build(config: SqueezeConfig, _context: None) -> SqueezeWorld:
-    """Make the world."""
-    return SqueezeWorld(config)
-
-
-component = Component(SqueezeConfig, build)
+component = Component(SqueezeConfig, SqueezeWorld)

@@ -60,7 +60,8 @@ def lower_bound(board: Board) -> int:
     - The boxes that only one agent can reach: it lets one go a step, and then each has the rest of its way to go.
     """
     grid = board.grid
-    longest = max((way for colour in Colour for way in _ways(board, colour)), default=0)
+    pairs = (pair for colour in Colour for pair in assignments(board, colour)[0])
+    least = max((grid.steps_to(box, target) for box, target in pairs), default=0)
     alone: dict[int, list[Item]] = {}
     for box in board.boxes:
         if len(handlers := grid.handlers[box.place]) == 1:
@@ -68,7 +69,6 @@ def lower_bound(board: Board) -> int:
     served: dict[int, list[Item]] = {}
     for target in board.targets:
         served.setdefault(grid.agent_of[target.place], []).append(target)
-    least = longest
     for agent in range(grid.agents):
         boxes, targets = alone.get(agent, []), served.get(agent, [])
         work = Counter(box.colour for box in boxes) | Counter(target.colour for target in targets)
@@ -81,11 +81,6 @@ def lower_bound(board: Board) -> int:
             *(arrival + len(arrivals) - 1 - number for number, arrival in enumerate(arrivals)),
         )
     return least
-
-
-def _ways(board: Board, colour: Colour) -> list[int]:
-    """The ways of the boxes of a colour to their targets, where the longest is shortest."""
-    return [board.grid.steps_to(box, target) for box, target in assignments(board, colour)[0]]
 
 
 def _nearest(board: Board, item: Item, others: tuple[Item, ...]) -> int:

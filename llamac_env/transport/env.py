@@ -15,8 +15,8 @@ from llamac_env.errors import ActionError, EpisodeError, LlamacError
 from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
-from llamac_env.transport.observation import observe
-from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode, mask
+from llamac_env.transport.observation import TransportObservation, observe
+from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint, mask
 from llamac_env.transport.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -160,13 +160,8 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if set(actions) != set(self.possible_agents):
             wrong = sorted(set(actions) ^ set(self.possible_agents))
             raise ActionError(f"one action for every agent: {', '.join(map(str, wrong))} missing or unknown")
-        joint = {}
-        for agent, name in enumerate(self.possible_agents):
-            move = decode(self.grid, agent, int(actions[name]))
-            if move is not None:
-                joint[agent] = move
-        report = self.step_moves(joint)
         names = self.possible_agents
+        report = self.step_moves(decode_joint(self.grid, [int(actions[name]) for name in names]))
         over = not report.board.boxes or bool(report.collisions)
         return (
             self._observations(),
@@ -206,6 +201,10 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """What the last step did; None before the first step of an episode."""
         return self._report
 
+    def symbolic_observation(self, agent: int | None) -> TransportObservation:
+        """What an agent is told, or one who sees the board from outside: None."""
+        return observe(self.board, agent, self.steps, self.max_steps, self.boxes)
+
     def state(self) -> npt.NDArray[np.int8]:
         """The whole board: `(2 rows + 1, 2 columns + 1, 10)` by place in half units: boxes by colour, then targets."""
         found = np.zeros(self.state_space.shape, dtype=np.int8)
@@ -226,9 +225,6 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.board)
         raise LlamacError('this environment has no render mode: make it with TransportEnv(..., render_mode="ansi")')
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def _observations(self) -> dict[str, Observation]:
         state = self.state()
         half = len(COLOURS)
@@ -241,10 +237,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {
-            name: {
-                "symbolic": observe(self.board, agent, self.steps, self.max_steps, self.boxes),
-                "report": self._report,
-            }
+            name: {"symbolic": self.symbolic_observation(agent), "report": self._report}
             for agent, name in enumerate(self.possible_agents)
         }
 

@@ -17,13 +17,10 @@ from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid
 from llamac_env.transport.plan import JointPlan
-from llamac_env.transport.text import read_agent, read_board, read_move, write_board, write_joint
+from llamac_env.transport.text import read_agent, read_board, read_move
 
 INSTANCES = Path(__file__).resolve().parent / "instances"
 """Where the files are."""
-
-COUNT = 10
-"""Boards of a setting."""
 
 SHAPES = ((2, 2), (2, 4), (4, 8))
 """Rows and columns of the settings, each with both difficulties."""
@@ -85,21 +82,6 @@ def find_instance(grid: Grid, seed: int) -> Instance:
 def instance_file(grid: Grid) -> Path:
     """Where the boards of a setting are."""
     return INSTANCES / f"{grid.difficulty}_{grid.rows}x{grid.cols}.json"
-
-
-def write_instances(instances: tuple[Instance, ...]) -> str:
-    """Write the boards of a setting as the text of its file."""
-    return json.dumps([_write(instance) for instance in instances], indent=1) + "\n"
-
-
-def _write(instance: Instance) -> dict[str, Any]:
-    grid = instance.board.grid
-    return {
-        "seed": instance.seed,
-        "optimum": instance.optimum,
-        "items": {place: items for place, items in write_board(instance.board).items() if items},
-        "plan": [write_joint(grid, joint) for joint in instance.plan],
-    }
 
 
 def _read(grid: Grid, data: dict[str, Any]) -> Instance:

@@ -6,6 +6,8 @@ places (see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -48,6 +50,16 @@ def decode(grid: Grid, agent: int, primitive: int) -> BoxMove | None:
     colour, slot = divmod(primitive - 1, SLOTS)
     place = grid.slots[agent][slot]
     return BoxMove(COLOURS[colour], place) if place is not None else None
+
+
+def decode_joint(grid: Grid, joint: Sequence[int]) -> dict[int, BoxMove]:
+    """Return the moves of a joint action by agent, without those that do nothing.
+
+    Raises:
+        ActionError: a number is no primitive.
+    """
+    moves = ((agent, decode(grid, agent, primitive)) for agent, primitive in enumerate(joint))
+    return {agent: move for agent, move in moves if move is not None}
 
 
 def mask(board: Board, agent: int) -> npt.NDArray[np.int8]:

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 
 from llamac_env.errors import LlamacError
-from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.board import Board
 from llamac_env.transport.bounds import bracket
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.drawing import board_generator, draw_board
 from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, Grid, manhattan, usual_rows
-from llamac_env.transport.observation import TransportObservation, observe
-from llamac_env.transport.primitives import decode
+from llamac_env.transport.observation import TransportObservation
+from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
@@ -67,7 +67,7 @@ class TransportWorld:
     name = "transport"
     vocabulary = VOCABULARY
 
-    def __init__(self, config: TransportConfig) -> None:
+    def __init__(self, config: TransportConfig, _context: None = None) -> None:
         rows = config.rows if config.rows is not None else usual_rows(config.n)
         if config.n % rows:
             raise LlamacError(f"rows: {rows} rows do not hold n = {config.n} cells: choose a divisor, or null")
@@ -107,11 +107,11 @@ class TransportWorld:
 
     def observe(self, agent: int) -> TransportObservation:
         """Return the symbolic observation of an agent."""
-        return self._observe(agent)
+        return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> TransportObservation:
         """Return the whole board, for a participant without a body."""
-        return self._observe(None)
+        return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what in a plan the state or the grid does not allow."""
@@ -123,7 +123,7 @@ class TransportWorld:
 
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
-        before, moves = self.env.board, self._moves(joint)
+        before, moves = self.env.board, decode_joint(self.env.grid, joint)
         report = self.env.step_moves(moves)
         outcomes: list[Mapping[str, Any]] = []
         for agent in report.placed:
@@ -143,7 +143,7 @@ class TransportWorld:
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
-        return self._tasks.changes(self.env.board, self._moves(joint))
+        return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents, in cells."""
@@ -170,14 +170,6 @@ class TransportWorld:
         """Return the name of a primitive."""
         return primitive_name(primitive, self.env.grid)
 
-    def _observe(self, agent: int | None) -> TransportObservation:
-        env = self.env
-        return observe(env.board, agent, env.steps, env.max_steps, env.boxes)
-
-    def _moves(self, joint: Sequence[int]) -> dict[int, BoxMove]:
-        moves = ((agent, decode(self.env.grid, agent, primitive)) for agent, primitive in enumerate(joint))
-        return {agent: move for agent, move in moves if move is not None}
-
 
 def _bounds(board: Board) -> dict[str, int]:
     """What is known of the fewest steps: `lower_bound`, `upper_bound` and, where they meet, `optimum`."""
@@ -189,9 +181,4 @@ def _bounds(board: Board) -> dict[str, int]:
     return found if known.optimum is None else {**found, "optimum": known.optimum}
 
 
-def build(config: TransportConfig, _context: None) -> TransportWorld:
-    """Make the world."""
-    return TransportWorld(config)
-
-
-component = Component(TransportConfig, build)
+component = Component(TransportConfig, TransportWorld)

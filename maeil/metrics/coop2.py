@@ -19,6 +19,7 @@ A plan's specification, a text of the language model there, is here its task wit
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import orjson
@@ -81,21 +82,17 @@ def _times(trace: Trace, *stages: Stage) -> list[float]:
     return list(times.values())
 
 
-def _time_mean(stages: tuple[Stage, ...], trace: Trace) -> Value:
-    return mean(_times(trace, *stages))
-
-
-def _time_std(stages: tuple[Stage, ...], trace: Trace) -> Value:
-    return deviation(_times(trace, *stages))
+def _time(statistic: Callable[[Sequence[float]], Value], stages: tuple[Stage, ...], trace: Trace) -> Value:
+    return statistic(_times(trace, *stages))
 
 
 for _name, _stages in (("wait", (Stage.WAIT,)), ("decision", (Stage.REASON, Stage.INTERRUPTED))):
     _what = (
         f"over (agent, step) pairs of the wall time from an entry of {' or '.join(_stages)} to the agent's next entry"
     )
-    for _kind, _word, _function in (("mean", "Mean", _time_mean), ("std", "Population standard deviation", _time_std)):
+    for _kind, _word, _statistic in (("mean", "Mean", mean), ("std", "Population standard deviation", deviation)):
         _coop2(f"coop2.{_name}_time_{_kind}_seconds", "s", doc=f"{_word} {_what}; open entries are left out.")(
-            partial(_function, _stages)
+            partial(_time, _statistic, _stages)
         )
 
 

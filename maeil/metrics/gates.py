@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from maeil.metrics.model import calls_of
 from maeil.metrics.registry import Value, metric
 from maeil.tasks import Constraint
 from maeil.trace.events import ThoughtEnd
@@ -27,12 +28,8 @@ from maeil.trace.reader import Trace
 ACTORS = frozenset({"actor", "reviewer"})
 
 
-def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
-    return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
-
-
 def _rejections(trace: Trace) -> Iterator[Mapping[str, Any]]:
-    return (rejection for call in _calls(trace) for rejection in call.get("rejections", ()))
+    return (rejection for call in calls_of(trace) for rejection in call.get("rejections", ()))
 
 
 @metric("gates.rejections", "rejections")
@@ -61,13 +58,13 @@ metric(
 @metric("gates.rejected_proposals", "calls")
 def rejected_proposals(trace: Trace) -> Value:
     """Calls for a joint plan whose answer did not pass: the retries of a planner, but for the last one of a failure."""
-    return sum(1 for call in _calls(trace) if call.get("rejections") and call.get("role") not in ACTORS)
+    return sum(1 for call in calls_of(trace) if call.get("rejections") and call.get("role") not in ACTORS)
 
 
 @metric("gates.actor_calls", "calls")
 def actor_calls(trace: Trace) -> Value:
     """Calls of agents for feedback on their part: when it failed its confirmation (LLaMAC), or always (HMAS-2)."""
-    return sum(1 for call in _calls(trace) if call.get("role") in ACTORS)
+    return sum(1 for call in calls_of(trace) if call.get("role") in ACTORS)
 
 
 @metric("gates.feedback_rounds", "rounds")
@@ -79,4 +76,4 @@ def feedback_rounds(trace: Trace) -> Value:
 @metric("gates.repaired_plans", "plans")
 def repaired_plans(trace: Trace) -> Value:
     """Plans that were dropped because they did not go with others and all retries were used up."""
-    return sum(len(call.get("repaired", ())) for call in _calls(trace))
+    return sum(len(call.get("repaired", ())) for call in calls_of(trace))

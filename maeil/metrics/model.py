@@ -21,16 +21,18 @@ has spent 0. Thoughts that the loop asks for again are `decision.repairs`, inval
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import fsum, isfinite
 from typing import Any
 
-from maeil.metrics.registry import Value, metric
+from maeil.metrics.registry import Better, Value, metric
 from maeil.metrics.statistics import quantile
 from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
 
 
-def _calls(trace: Trace) -> Iterator[Mapping[str, Any]]:
+def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    """Return the records of all calls, in order."""
     return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
 
 
@@ -42,7 +44,7 @@ def _told(call: Mapping[str, Any], key: str) -> int | float | None:
 
 def _total(key: str, trace: Trace) -> Value:
     """Sum up over calls; None when one of them does not tell."""
-    values = [_told(call, key) for call in _calls(trace)]
+    values = [_told(call, key) for call in calls_of(trace)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -51,31 +53,23 @@ def _total(key: str, trace: Trace) -> Value:
 
 def _count(key: str, trace: Trace) -> Value:
     """Sum up over calls; one that does not tell counts 0."""
-    return sum(_told(call, key) or 0 for call in _calls(trace))
+    return sum(_told(call, key) or 0 for call in calls_of(trace))
 
 
 @metric("model.calls", "calls", better="lower")
 def calls(trace: Trace) -> Value:
     """Calls of language models."""
-    return sum(1 for _ in _calls(trace))
+    return sum(1 for _ in calls_of(trace))
 
 
-@metric("model.completion_tokens", "tokens", better="lower")
-def completion_tokens(trace: Trace) -> Value:
-    """Tokens that the models wrote, summed over calls; None when a call does not tell."""
-    return _total("completion_tokens", trace)
-
-
-@metric("model.prompt_tokens", "tokens", better="lower")
-def prompt_tokens(trace: Trace) -> Value:
-    """Tokens that the models were given, summed over calls; None when a call does not tell."""
-    return _total("prompt_tokens", trace)
-
-
-@metric("model.cached_tokens", "tokens")
-def cached_tokens(trace: Trace) -> Value:
-    """Prompt tokens that came from the provider's cache, summed over calls; None when a call does not tell."""
-    return _total("cached_tokens", trace)
+_TOKENS: tuple[tuple[str, Better | None, str], ...] = (
+    ("completion_tokens", "lower", "Tokens that the models wrote"),
+    ("prompt_tokens", "lower", "Tokens that the models were given"),
+    ("cached_tokens", None, "Prompt tokens that came from the provider's cache"),
+)
+for _key, _better, _what in _TOKENS:
+    _doc = f"{_what}, summed over calls; None when a call does not tell."
+    metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
 
 
 @metric("model.usd", "USD", better="lower", title="USD")
@@ -85,7 +79,7 @@ def usd(trace: Trace) -> Value:
 
 
 def _latency(share: float, trace: Trace) -> Value:
-    return quantile([seconds for call in _calls(trace) if (seconds := _told(call, "seconds")) is not None], share)
+    return quantile([seconds for call in calls_of(trace) if (seconds := _told(call, "seconds")) is not None], share)
 
 
 @metric("model.latency_median_seconds", "s", better="lower")
@@ -115,4 +109,4 @@ def repairs(trace: Trace) -> Value:
 @metric("model.parse_failures", "calls", better="lower")
 def parse_failures(trace: Trace) -> Value:
     """Calls whose reply could not be read as what was asked for."""
-    return sum(call.get("parse_failure") is True for call in _calls(trace))
+    return sum(call.get("parse_failure") is True for call in calls_of(trace))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
+from functools import partial
 
 from maeil.metrics.plan_history import plan_history
-from maeil.metrics.registry import Value, metric
+from maeil.metrics.registry import Better, Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import mean, ratio
 from maeil.plans import PlanStatus
@@ -14,7 +16,7 @@ from maeil.trace.events import ForcedReady, PlanChange, StageChange, StepTaken, 
 from maeil.trace.reader import Trace
 
 
-def _ended(trace: Trace, *statuses: PlanStatus) -> int:
+def _ended(statuses: Collection[PlanStatus], trace: Trace) -> int:
     return sum(plan.end in statuses for plan in plan_history(trace))
 
 
@@ -33,38 +35,23 @@ def mean_length(trace: Trace) -> Value:
 @metric("plans.success_rate", better="higher")
 def success_rate(trace: Trace) -> Value:
     """Plans that succeeded / plans that ended before the episode did; None when none did."""
-    ended = _ended(trace, *(status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED))
-    return ratio(_ended(trace, PlanStatus.SUCCEEDED), ended)
+    finals = [status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED]
+    return ratio(_ended([PlanStatus.SUCCEEDED], trace), _ended(finals, trace))
 
 
-@metric("plans.failed", "plans", better="lower")
-def failed(trace: Trace) -> Value:
-    """Plans that ended because an action of theirs failed."""
-    return _ended(trace, PlanStatus.FAILED)
-
-
-@metric("plans.timed_out", "plans", better="lower")
-def timed_out(trace: Trace) -> Value:
-    """Plans that ended because an action of theirs ran out of time."""
-    return _ended(trace, PlanStatus.TIMED_OUT)
-
-
-@metric("plans.interrupted", "plans")
-def interrupted(trace: Trace) -> Value:
-    """Plans given up for another after they had begun to run."""
-    return _ended(trace, PlanStatus.INTERRUPTED)
-
-
-@metric("plans.replaced", "plans")
-def replaced(trace: Trace) -> Value:
-    """Plans given up for another before their first step."""
-    return _ended(trace, PlanStatus.REPLACED)
-
-
-@metric("plans.cancelled", "plans")
-def cancelled(trace: Trace) -> Value:
-    """Plans that were cut off by the end of the episode, or that an action of theirs cancelled."""
-    return _ended(trace, PlanStatus.CANCELLED)
+_ENDS: tuple[tuple[PlanStatus, Better | None, str], ...] = (
+    (PlanStatus.FAILED, "lower", "Plans that ended because an action of theirs failed."),
+    (PlanStatus.TIMED_OUT, "lower", "Plans that ended because an action of theirs ran out of time."),
+    (PlanStatus.INTERRUPTED, None, "Plans given up for another after they had begun to run."),
+    (PlanStatus.REPLACED, None, "Plans given up for another before their first step."),
+    (
+        PlanStatus.CANCELLED,
+        None,
+        "Plans that were cut off by the end of the episode, or that an action of theirs cancelled.",
+    ),
+)
+for _status, _better, _doc in _ENDS:
+    metric(f"plans.{_status}", "plans", better=_better, doc=_doc)(partial(_ended, [_status]))
 
 
 @metric("plans.interruptions", "entries of I")
@@ -140,5 +127,5 @@ def stability(trace: Trace) -> Value:
 
     EmCoop draws a plan stability and gives no formula for it; this is ours.
     """
-    given_up = ratio(_ended(trace, PlanStatus.INTERRUPTED, PlanStatus.REPLACED), len(plan_history(trace)))
+    given_up = ratio(_ended([PlanStatus.INTERRUPTED, PlanStatus.REPLACED], trace), len(plan_history(trace)))
     return None if given_up is None else 1 - given_up

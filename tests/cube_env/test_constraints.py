@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cube_env import CubeState, Face, Layout, PushBlock, PushTowards
-from cube_env.constraints import ConstraintWatch, agents_near
+from cube_env.constraints import ConstraintWatch
 from tests.cube_env.acting import world
-from tests.cube_env.boards import LETTERS, board, dense_layout, herd_actions, play
+from tests.cube_env.boards import LETTERS, board, dense_layout, herd_actions
 from tests.cube_env.slow_constraints import slow_constraints
 
 NOBODY = np.full(64, -1, dtype=np.int32)
@@ -132,18 +132,6 @@ def test_every_attempts_task_was_given_before():
     cube = world("0AA...|\n1AA...|\n..2...|\n3.....|")
     known = {state.task for state in cube.constraints([4, 4, 1, 0])}
     assert {attempt.task for attempt in cube.step([4, 4, 1, 0]).attempts} <= known
-
-
-@pytest.mark.parametrize(("face", "near"), [("left", 3), ("right", 1), ("up", 0), ("down", 2)])
-def test_the_papers_formula_counts_agents_at_most_one_cell_from_a_face_cell(face, near):
-    drawn = """
-        .0......|
-        ...AA...|
-        .12AA.3.|
-        ..4.....|
-        ...5....|
-    """
-    assert agents_near(play(drawn).snapshot(), 0, Face(face)) == near
 
 
 @pytest.mark.parametrize("seed", range(12))
