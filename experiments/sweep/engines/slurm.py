@@ -66,7 +66,7 @@ class Slurm:
         UserError: submitit is not installed.
     """
 
-    def __init__(self, config: SlurmConfig) -> None:
+    def __init__(self, config: SlurmConfig, _context: None = None) -> None:
         self._submitit = load("submitit", "slurm", "engine=slurm")
         self._config = config
         self._jobs: list[_Submitted] = []
@@ -183,9 +183,4 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
     return [report.message for report in reports if isinstance(report, Stuck)]
 
 
-def build(config: SlurmConfig, _context: None) -> Slurm:
-    """Make the engine."""
-    return Slurm(config)
-
-
-component = Component(SlurmConfig, build)
+component = Component(SlurmConfig, Slurm)
