@@ -6,13 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from maeil.calls import Call
-from maeil.errors import EpisodeStop
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, look, named, told, unreadable
 from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
 from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
 from quorum.agents.coordination.speaker import RoleSpeaker, note
@@ -23,18 +21,8 @@ from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.skills import Briefing
 
 
-class ScrutinyFailed(EpisodeStop):
-    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished.
-
-    It is a failure of the method, scored and pooled like any other; so the outcome is `completed`.
-    """
-
-    outcome = "completed"
-
-    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
-        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
-        super().__init__(f"no joint plan after {retries} retries: {found}")
-        self.calls = tuple(calls)
+class ScrutinyFailed(NoJointPlan):
+    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished."""
 
 
 class TripletCritic:
@@ -146,6 +134,10 @@ class TripletCritic:
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
         """Have all critics propose, all again when one of them fails, until both pass."""
+
+        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
+            return self._scrutiny.judge(decision.sight, decision.joint(plans))
+
         roles = CRITICS[self._settings.critics]
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         feedback: list[dict[str, Any]] = []
@@ -156,7 +148,7 @@ class TripletCritic:
             )
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):
-                proposals[role.value] = proposal = self._proposal(decision, answer.value, answer.reasons)
+                proposals[role.value] = proposal = self._answers.proposal(answer, decision.asked, judge)
                 tried[role.value].append(proposal)
                 decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
             failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
@@ -170,16 +162,6 @@ class TripletCritic:
                 for role, proposal in failed.items()
                 for entry in told(role, proposal.rejections, self._world.agents)
             ]
-
-    def _proposal(self, decision: Decision, value: object, reasons: Sequence[str]) -> Proposal:
-        """Read a critic's answer, and judge it."""
-        if value is None:
-            return unreadable(reasons)
-        try:
-            thoughts, plans = self._answers.read_joint(value, decision.asked)
-        except Misread as error:
-            return Proposal({}, "", error.rejections, readable=False)
-        return Proposal(plans, thoughts, self._scrutiny.judge(decision.sight, decision.joint(plans)))
 
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]

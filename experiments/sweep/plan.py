@@ -34,10 +34,10 @@ class SweepPlan:
 
     experiment: str | None
     words: tuple[str, ...]
-    arms: Mapping[str, tuple[str, ...]]
+    arms: Mapping[str, Sequence[str]]
     cells: tuple[PlannedCell, ...]
     repeated: int
-    metrics: tuple[str, ...]
+    metrics: Sequence[str]
     published: Published | None
 
     @property
@@ -65,7 +65,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
             "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
         )
     name, rest = _split(words)
-    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {}, (), None)
+    experiment = named.load(name, config_dir) if name is not None else named.Experiment(fixed=(), grid=(), arms={})
     with session(config_dir) as composing:
         given = axes(rest, composing)
         fixed = _single(axes(experiment.fixed, composing), "fixed")

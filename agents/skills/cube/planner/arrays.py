@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-Integers = npt.NDArray[np.signedinteger[Any]]
-Flags = npt.NDArray[np.bool_]
+from quorum.agents.skills.cube.planner.jit import Flags, Integers
 
 ROW, COL, WEIGHT, ALIVE = range(4)
 """Columns of a table of blocks: its top-left cell, its weight, and 1 while it is there."""

@@ -11,8 +11,8 @@ Execution", ICAPS 2022).
 
 from __future__ import annotations
 
-from cube_env.jit import compiled
-from quorum.agents.skills.cube.planner.arrays import BOW, DOWN, LEFT, RIGHT, STAY, UNREACHED, UP, Integers, Team
+from quorum.agents.skills.cube.planner.arrays import BOW, DOWN, LEFT, RIGHT, STAY, UNREACHED, UP, Team
+from quorum.agents.skills.cube.planner.jit import Integers, compiled
 
 
 @compiled

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cube_env import CubeState
-from quorum.agents.skills.cube.planner.arrays import PUSHING, Integers, Team
+from quorum.agents.skills.cube.planner.arrays import PUSHING, Team
+from quorum.agents.skills.cube.planner.jit import Integers
 from quorum.agents.skills.cube.planner.motion import move
 from quorum.agents.skills.cube.planner.schedule import Schedule
 from quorum.agents.skills.cube.planner.staging import begin_step

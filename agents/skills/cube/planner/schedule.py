@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cube_env.jit import compiled
-from quorum.agents.skills.cube.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT, Flags, Integers
+from quorum.agents.skills.cube.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT
+from quorum.agents.skills.cube.planner.jit import Flags, Integers, compiled
 
 NOT_SCHEDULED = -1
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cube_env.jit import compiled
 from quorum.agents.skills.cube.planner.arrays import (
     ALIVE,
     BOW,
@@ -26,9 +25,9 @@ from quorum.agents.skills.cube.planner.arrays import (
     STAY,
     WALL,
     WEIGHT,
-    Integers,
     Team,
 )
+from quorum.agents.skills.cube.planner.jit import Integers, compiled
 
 
 @compiled

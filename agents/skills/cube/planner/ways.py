@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cube_env.jit import compiled
-from quorum.agents.skills.cube.planner.arrays import BOW, LANE, OPEN, STANDING, UNREACHED, WALL, Integers, Team
+from quorum.agents.skills.cube.planner.arrays import BOW, LANE, OPEN, STANDING, UNREACHED, WALL, Team
+from quorum.agents.skills.cube.planner.jit import Integers, compiled
 
 
 @compiled
