@@ -233,7 +233,8 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
-    from quorum.experiments.sweep.command import SweepRequest, run_sweep_command, show_plan
+    from quorum.experiments.sweep.command import run_sweep_command, show_plan
+    from quorum.experiments.sweep.run import SweepRequest
 
     _load_plugins(plugin)
     request = SweepRequest(
@@ -666,7 +667,7 @@ def cache(
       quorum cache clear --yes
     """
     from maeil.user_errors import UserError, choices_hint
-    from quorum.experiments.episode.cache_contents import cache_contents, clear_cache
+    from quorum.experiments.episode.cache_contents import cache_contents
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
@@ -674,7 +675,7 @@ def cache(
     if action == "clear":
         if contents.entries and not yes:
             typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
-        contents = clear_cache(path)
+        contents = cache_contents(path, clear=True)
     if as_json:
         _print_json(contents.plain())
     else:

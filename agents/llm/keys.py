@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -17,11 +18,7 @@ def describe_request(request: Request) -> dict[str, Any]:
     return {
         "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
-        "sampling": {
-            "temperature": request.sampling.temperature,
-            "max_tokens": request.sampling.max_tokens,
-            "seed": request.sampling.seed,
-        },
+        "sampling": asdict(request.sampling),
         "sample": request.sample,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -20,11 +21,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
-        "usage": {
-            "prompt": reply.usage.prompt,
-            "completion": reply.usage.completion,
-            "cached": reply.usage.cached,
-        },
+        "usage": asdict(reply.usage),
         "usd": reply.usd,
         "repairs": reply.repairs,
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],

@@ -34,10 +34,10 @@ class SweepPlan:
 
     experiment: str | None
     words: tuple[str, ...]
-    arms: Mapping[str, Sequence[str]]
+    arms: Mapping[str, tuple[str, ...]]
     cells: tuple[PlannedCell, ...]
     repeated: int
-    metrics: Sequence[str]
+    metrics: tuple[str, ...]
     published: Published | None
 
     @property
@@ -76,7 +76,8 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
             composing,
             given,
         )
-    return SweepPlan(name, tuple(words), experiment.arms, cells, repeated, experiment.metrics, experiment.published)
+    named_arms = {arm: tuple(own) for arm, own in experiment.arms.items()}
+    return SweepPlan(name, tuple(words), named_arms, cells, repeated, tuple(experiment.metrics), experiment.published)
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
