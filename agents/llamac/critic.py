@@ -4,21 +4,65 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from maeil.calls import Call
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, look, named, told, unreadable
+from quorum.agents.coordination.joint import (
+    Joint,
+    NoJointPlan,
+    Proposal,
+    Rejection,
+    Sight,
+    look,
+    named,
+    told,
+    unreadable,
+)
 from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
 from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
 from quorum.agents.coordination.speaker import RoleSpeaker, note
 from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.decision import Decision
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.skills import Briefing
+
+
+@dataclass(slots=True)
+class Decision:
+    """A decision in the making.
+
+    Attributes:
+        sight: the state.
+        asked: agents that need a plan, ascending: those who carry out no suggestion.
+        running: what is left of the plans of the others.
+        key: tells this conversation from the next.
+        calls: of the thought under way.
+        retries: internal retries left.
+        rounds: external retries left.
+        plans: the suggestion as it stands.
+        critics: what the critics proposed, by role.
+        dialogue: what has been suggested and objected, JSON-ready.
+    """
+
+    sight: Sight
+    asked: tuple[int, ...]
+    running: dict[int, Plan]
+    key: object
+    retries: int
+    rounds: int
+    calls: list[Call] = field(default_factory=list)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    critics: dict[str, Proposal] = field(default_factory=dict)
+    dialogue: list[dict[str, Any]] = field(default_factory=list)
+
+    def joint(self, plans: Mapping[int, Plan]) -> Joint:
+        """Put plans beside those that are under way."""
+        return Joint(plans, self.running)
 
 
 class ScrutinyFailed(NoJointPlan):

@@ -27,9 +27,8 @@ from rich.text import Text
 
 from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Session, session
-from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, axes, count, joined, points

@@ -15,7 +15,7 @@ from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell, Spent
