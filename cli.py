@@ -26,35 +26,25 @@ app = typer.Typer(
 )
 
 Overrides = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Values that differ from the defaults.", show_default=False),
+    list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Values that differ from the defaults.")
 ]
+Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.")]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option(
-        "--plugin",
-        metavar="MODULE",
-        help="Import a module that registers components, metrics or figures.",
-        show_default=False,
-    ),
+    typer.Option("--plugin", metavar="MODULE", help="Import a module that registers components, metrics or figures."),
 ]
 ConfigDir = Annotated[
-    Path | None,
-    typer.Option("--config-dir", metavar="DIR", help="A folder with more options of the groups.", show_default=False),
+    Path | None, typer.Option("--config-dir", metavar="DIR", help="A folder with more options of the groups.")
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.", show_default=False)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
 def _show_logs(
     *,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Log what is built, asked, retried and written.", show_default=False)
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Log everything; show where a mistake was found.", show_default=False)
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is built, asked, retried and written.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Log everything; show where a mistake was found.")] = False,
 ) -> None:
     if verbose or debug or "QUORUM_LOG" in os.environ:
         from quorum.experiments.common.logs import show_logs
@@ -119,20 +109,17 @@ def run(
     overrides: Overrides = None,
     *,
     out: Out = Path("runs"),
-    live: Annotated[bool, typer.Option("--live", help="Show the team at work.", show_default=False)] = False,
+    live: Annotated[bool, typer.Option("--live", help="Show the team at work.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", metavar="USD", help="End the episode at this cost.", show_default=False),
+        float | None, typer.Option("--budget-usd", metavar="USD", help="End the episode at this cost.")
     ] = None,
     budget_tokens: Annotated[
-        int | None,
-        typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.", show_default=False),
+        int | None, typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.")
     ] = None,
     budget_calls: Annotated[
-        int | None,
-        typer.Option("--budget-calls", metavar="N", help="End it after N model calls.", show_default=False),
+        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
     ] = None,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -153,12 +140,11 @@ def run(
     """
     from maeil.user_errors import UserError
     from quorum.experiments.configuration.cell import Cell
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.episode.runner import Interrupted, run_cell
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     cell = Cell.compose([*(overrides or []), *limits], config_dir)
@@ -206,37 +192,27 @@ def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
 @_verb()
 def sweep(
     words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="KEY=VALUES", help="The grid: swept and fixed values.", show_default=False),
+        list[str] | None, typer.Argument(metavar="KEY=VALUES", help="The grid: swept and fixed values.")
     ] = None,
     *,
     out: Out = Path("runs"),
     name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.", show_default=False),
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run, and its cost.", show_default=False)
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.", show_default=False)
+        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
     ] = False,
     limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.", show_default=False),
+        int | None, typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.")
     ] = None,
     budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", metavar="USD", help="Start no cell beyond this cost.", show_default=False),
+        float | None, typer.Option("--budget-usd", metavar="USD", help="Start no cell beyond this cost.")
     ] = None,
     budget_tokens: Annotated[
-        int | None,
-        typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.", show_default=False),
+        int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
-    accept_versions: Annotated[
-        bool,
-        typer.Option("--accept-versions", help="Add to results of other code.", show_default=False),
-    ] = False,
+    accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -257,10 +233,10 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
-    from quorum.experiments.configuration.plugins import load_plugins
-    from quorum.experiments.sweep.command import SweepRequest, run_sweep_command, show_plan
+    from quorum.experiments.sweep.command import run_sweep_command, show_plan
+    from quorum.experiments.sweep.run import SweepRequest
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     request = SweepRequest(
         words=tuple(words or ()),
         out=out,
@@ -296,14 +272,10 @@ def _print_report(report: Printable, *, as_json: bool) -> None:
 
 @_verb()
 def metrics(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.", show_default=False)
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.")],
     *,
     as_json: Json = False,
-    write: Annotated[
-        bool, typer.Option("--write", help="Replace metrics.json beside each trace.", show_default=False)
-    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="Replace metrics.json beside each trace.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Recompute the metrics of old traces.
@@ -319,10 +291,9 @@ def metrics(
       quorum metrics runs/* --plugin my_metrics --write
     """
     from maeil.user_errors import UserError
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results.recompute import recompute_all, write_metrics
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     done, wrong = recompute_all(runs)
     if as_json:
         _print_json([run.plain() for run in done])
@@ -341,15 +312,12 @@ def metrics(
 
 @_verb()
 def results(
-    sweep: Annotated[
-        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
-    ],
+    sweep: Sweeps,
     *,
     sql: Annotated[
-        str | None,
-        typer.Option("--sql", metavar="QUERY", help="Query the tables results and events.", show_default=False),
+        str | None, typer.Option("--sql", metavar="QUERY", help="Query the tables results and events.")
     ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.", show_default=False)] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show the results of a sweep, one row per run, and rebuild its results.csv from the folders.
@@ -395,38 +363,20 @@ def results(
             typer.echo(f"table: {write_csv(part.folder)}")
 
 
-By = Annotated[
-    list[str] | None,
-    typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.", show_default=False),
-]
-Across = Annotated[
-    str | None,
-    typer.Option("--across", metavar="FACTOR", help="The x axis: n if it varies, or none.", show_default=False),
-]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option("--metric", metavar="METRIC", help="A metric; may be repeated.", show_default=False),
-]
+By = Annotated[list[str] | None, typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.")]
+Across = Annotated[str | None, typer.Option("--across", metavar="FACTOR", help="The x axis: n if it varies, or none.")]
+Metrics = Annotated[list[str] | None, typer.Option("--metric", metavar="METRIC", help="A metric; may be repeated.")]
 Baseline = Annotated[
-    str | None,
-    typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.", show_default=False),
+    str | None, typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.")
 ]
 Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
-AcceptVersions = Annotated[
-    bool,
-    typer.Option("--accept-versions", help="Pool runs of different versions of the code.", show_default=False),
-]
-Curves = Annotated[
-    bool,
-    typer.Option("--curves", help="Also show the score along the steps.", show_default=False),
-]
+AcceptVersions = Annotated[bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code.")]
+Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
 @_verb()
 def compare(
-    sweep: Annotated[
-        list[Path], typer.Argument(metavar="SWEEP...", help="Folders of sweeps, or of runs.", show_default=False)
-    ],
+    sweep: Sweeps,
     *,
     by: By = None,
     across: Across = None,
@@ -434,8 +384,7 @@ def compare(
     baseline: Baseline = None,
     statistic: Statistic = "mean",
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of the files; SWEEP/comparison/...", show_default=False),
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the files; SWEEP/comparison/...")
     ] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
@@ -463,10 +412,9 @@ def compare(
     from quorum.experiments.compare.notes import notes
     from quorum.experiments.compare.records import as_json as json_of
     from quorum.experiments.compare.tables import tables
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results import read_results
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
@@ -490,9 +438,7 @@ def report(
     metric: Metrics = None,
     baseline: Baseline = None,
     statistic: Statistic = "mean",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     quiet: Quiet = False,
@@ -510,10 +456,9 @@ def report(
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.results import read_results
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
     target = out or sweep / "report.html"
@@ -524,26 +469,16 @@ def report(
 
 @_verb()
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
     other: Annotated[
-        Path | None,
-        typer.Argument(metavar="OTHER", help="Another run of the same board, shown beside it.", show_default=False),
+        Path | None, typer.Argument(metavar="OTHER", help="Another run of the same board, shown beside it.")
     ] = None,
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Write a film: FILE.gif, FILE.mp4.", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write a film: FILE.gif, FILE.mp4.")] = None,
     fps: Annotated[float, typer.Option("--fps", "--speed", metavar="N", help="Steps a second.")] = 8,
     first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
-    last: Annotated[
-        int | None,
-        typer.Option("--to", metavar="T", min=0, help="The last step to show.", show_default=False),
-    ] = None,
-    width: Annotated[
-        int | None,
-        typer.Option("--width", metavar="PIXELS", help="Width of a film.", show_default=False),
-    ] = None,
+    last: Annotated[int | None, typer.Option("--to", metavar="T", min=0, help="The last step to show.")] = None,
+    width: Annotated[int | None, typer.Option("--width", metavar="PIXELS", help="Width of a film.")] = None,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -561,10 +496,9 @@ def replay(
     """
     from rich.console import Console
 
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     runs = [run] if other is None else [run, other]
     request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
     try:
@@ -580,12 +514,9 @@ def view(
     folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="The folder of a run, or of a sweep.")],
     *,
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 0,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address without opening it.", show_default=False)
-    ] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.", show_default=False),
+        Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
     ] = None,
     plugin: Plugins = None,
 ) -> None:
@@ -601,10 +532,9 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.viewer import command
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     if export is not None:
         typer.echo(f"page: {command.export(folder, export)}")
     else:
@@ -613,7 +543,7 @@ def view(
 
 @_verb("list")
 def list_(
-    group: Annotated[str | None, typer.Argument(help="Show this group with all its keys.", show_default=False)] = None,
+    group: Annotated[str | None, typer.Argument(help="Show this group with all its keys.")] = None,
     *,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -630,9 +560,8 @@ def list_(
     import shutil
 
     from quorum.experiments.configuration.listing import as_text, listing
-    from quorum.experiments.configuration.plugins import load_plugins
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     data = listing(group, config_dir)
     if as_json:
         _print_json(data)
@@ -658,9 +587,8 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
     """
     from quorum.experiments.configuration.cell import Cell
-    from quorum.experiments.configuration.plugins import load_plugins
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     arguments = overrides or []
     if arguments[:1] == ["prompt"]:
         from quorum.experiments.episode.prompt import first_prompt
@@ -702,10 +630,9 @@ def check(
     """
     from dataclasses import asdict
 
-    from quorum.experiments.configuration.plugins import load_plugins
     from quorum.experiments.episode.checks import check as findings_of
 
-    load_plugins(plugin or [])
+    _load_plugins(plugin)
     findings = list(findings_of(overrides or [], out, config_dir))
     if as_json:
         _print_json([asdict(finding) for finding in findings])
@@ -725,13 +652,10 @@ def check(
 
 @_verb()
 def cache(
-    action: Annotated[str, typer.Argument(metavar="stats|clear", help="What to do.", show_default=False)],
+    action: Annotated[str, typer.Argument(metavar="stats|clear", help="What to do.")],
     *,
-    path: Annotated[
-        Path | None,
-        typer.Option("--path", metavar="FILE", help="The file of the cache.", show_default=False),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear without asking.", show_default=False)] = False,
+    path: Annotated[Path | None, typer.Option("--path", metavar="FILE", help="The file of the cache.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear without asking.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what the cache of language models' answers holds, or clear it.
@@ -743,7 +667,7 @@ def cache(
       quorum cache clear --yes
     """
     from maeil.user_errors import UserError, choices_hint
-    from quorum.experiments.episode.cache_contents import cache_contents, clear_cache
+    from quorum.experiments.episode.cache_contents import cache_contents
 
     if action not in ("stats", "clear"):
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
@@ -751,7 +675,7 @@ def cache(
     if action == "clear":
         if contents.entries and not yes:
             typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
-        contents = clear_cache(path)
+        contents = cache_contents(path, clear=True)
     if as_json:
         _print_json(contents.plain())
     else:
@@ -764,8 +688,7 @@ def serve_simulated(
     *,
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 8008,
     faults: Annotated[
-        list[str] | None,
-        typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of requests.", show_default=False),
+        list[str] | None, typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of requests.")
     ] = None,
     latency: Annotated[
         float, typer.Option("--latency", metavar="SECONDS", help="Seconds that each answer takes.")
@@ -785,6 +708,13 @@ def serve_simulated(
     from quorum.experiments.episode.simulated_server import serve
 
     serve(overrides or [], port, faults or [], latency, typer.echo)
+
+
+def _load_plugins(modules: list[str] | None) -> None:
+    if modules:
+        from quorum.experiments.configuration.plugins import load_plugins
+
+        load_plugins(modules)
 
 
 def _print_json(data: object) -> None:

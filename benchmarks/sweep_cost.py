@@ -27,8 +27,7 @@ from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
-from quorum.experiments.sweep.run import SweepOptions, run_sweep
-from quorum.experiments.sweep.spending import SweepBudget
+from quorum.experiments.sweep.run import SweepRequest, run_sweep
 from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 
 RUNS = 3
@@ -71,11 +70,11 @@ def cpu_seconds() -> float:
 def sweep(words: Sequence[str], *engine: str) -> Cost:
     """Run a sweep in a folder of its own."""
     planned = plan(words)
-    options = SweepOptions(retry_failed=False, limit=None, budget=SweepBudget(), accept_versions=False, plugins=())
+    request = SweepRequest(words=tuple(words))
     with tempfile.TemporaryDirectory() as out:
         folder = SweepFolder(Path(out), "measured")
         begin, used = time.perf_counter(), cpu_seconds()
-        summary = run_sweep(planned, folder, SweepCommand((), ()), choose_engine(engine), options=options, view=nothing)
+        summary = run_sweep(planned, folder, SweepCommand((), ()), choose_engine(engine), request=request, view=nothing)
         wall, used = time.perf_counter() - begin, cpu_seconds() - used
         assert not summary.left, summary.reason
         assert not summary.failed

@@ -13,9 +13,9 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results import Results, read_results
-from quorum.experiments.sweep.command import SweepRequest, run_sweep_command
+from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import SweepResult
+from quorum.experiments.sweep.run import SweepRequest, SweepResult
 
 __all__ = ["Comparison", "Result", "Results", "SweepResult", "UserError", "compare", "results", "run", "sweep"]
 

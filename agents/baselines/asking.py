@@ -8,11 +8,10 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from maeil.calls import Call
-from maeil.errors import EpisodeStop
 from maeil.mind import View
 from maeil.world import World
-from quorum.agents.coordination.answers import JointAnswers, Misread
-from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told, unreadable
+from quorum.agents.coordination.answers import JointAnswers
+from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told
 from quorum.agents.coordination.speaker import RoleSpeaker, SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
 
@@ -28,21 +27,6 @@ class BaselineRole(StrEnum):
     """An agent that agrees or objects to the joint plan."""
     TALKER = "talker"
     """An agent that talks, or states the joint plan."""
-
-
-class NoJointPlan(EpisodeStop):
-    """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.
-
-    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other; so the outcome is
-    `completed`.
-    """
-
-    outcome = "completed"
-
-    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
-        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
-        super().__init__(f"no joint plan after {retries} retries: {found}")
-        self.calls = tuple(calls)
 
 
 class Judged(Protocol):
@@ -97,7 +81,11 @@ class Asker:
             asked: agents that it may have plans for.
             blocks: the data of the prompt.
         """
-        return await self.insist(role, self._answers.joint, lambda answer: self._proposal(answer, asked), view, blocks)
+
+        def judge(answer: SpeakerReply) -> Proposal:
+            return self._answers.proposal(answer, asked, lambda plans: impossible(self._world, plans))
+
+        return await self.insist(role, self._answers.joint, judge, view, blocks)
 
     async def insist(
         self,
@@ -125,12 +113,3 @@ class Asker:
             if not answer.rejections or len(calls) > self.retries:
                 return AskingResult(answer, calls)
             feedback = told(role, answer.rejections, self._world.agents)
-
-    def _proposal(self, answer: SpeakerReply, asked: Sequence[int]) -> Proposal:
-        if answer.value is None:
-            return unreadable(answer.reasons)
-        try:
-            thoughts, plans = self._answers.read_joint(answer.value, asked)
-        except Misread as error:
-            return Proposal({}, "", error.rejections, readable=False)
-        return Proposal(plans, thoughts, impossible(self._world, plans))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from maeil.calls import Call
-from maeil.messages import Message, MessageKind
+from maeil.messages import MessageKind
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
+from quorum.agents.baselines.asking import Asker, BaselineRole
 from quorum.agents.baselines.history import History
-from quorum.agents.coordination.joint import look, named
+from quorum.agents.coordination.joint import NoJointPlan, look, named
 from quorum.agents.coordination.memory import place, under_way
 from quorum.agents.coordination.plan_messages import directive, read_directive, read_objections, show
 from quorum.agents.coordination.speaker import note
@@ -86,7 +86,9 @@ class Coordinator:
         Raises:
             NoJointPlan: no joint plan can be read and carried out after all retries.
         """
-        self._hear(view.unread, view.names)
+        for message in view.unread:
+            if message.kind is MessageKind.DIRECTIVE:
+                self._take(read_directive(message, self._world.vocabulary, view.names))
         key = (view.t, tuple(map(place, view.team)))
         if key != self._key:
             self._begin(view, key)
@@ -126,11 +128,6 @@ class Coordinator:
         recipients = sorted({*before, *plans})
         messages = (directive(recipients, plans, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(calls))
-
-    def _hear(self, messages: Iterable[Message], names: Sequence[str]) -> None:
-        for message in messages:
-            if message.kind is MessageKind.DIRECTIVE:
-                self._take(read_directive(message, self._world.vocabulary, names))
 
     def _take(self, plans: dict[int, Plan]) -> None:
         self._plans = plans

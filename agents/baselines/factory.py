@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR
 from quorum.agents.baselines.asking import Asker, BaselineRole
@@ -17,6 +14,7 @@ from quorum.agents.baselines.history import History
 from quorum.agents.coordination.answers import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.coordination.speaker import RoleSpeaker
+from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import prompts_of, skills_of
 
@@ -66,7 +64,7 @@ class TeamFactory:
     def answers(self, forms: type[Forms]) -> Forms:
         """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
         vocabulary, names = tuple(self.world.vocabulary), self.world.agents
-        found: Forms = _answers(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
+        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
         return found
 
     def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:
@@ -84,10 +82,3 @@ class TeamFactory:
     def coordinator(self, source: Source) -> Coordinator:
         """Return the coordinator, whose joint plans come from a source."""
         return Coordinator(source, self.world, self.skills.briefing(), self.history())
-
-
-@cache
-def _answers(
-    forms: Callable[..., Any], actions: tuple[type[SymbolicAction], ...], max_actions: int, names: tuple[str, ...]
-) -> Any:
-    return forms(Vocabulary(*actions), max_actions, names)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from maeil.calls import Call
 from maeil.mind import View
 from maeil.plans import Plan
-from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
-from quorum.agents.coordination.joint import Proposal, named
+from quorum.agents.baselines.asking import Asker, BaselineRole
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, named
 from quorum.agents.skills import Merge
 
 

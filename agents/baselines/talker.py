@@ -11,11 +11,11 @@ from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.baselines.answers import TalkAnswers
-from quorum.agents.baselines.asking import Asker, BaselineRole, NoJointPlan
+from quorum.agents.baselines.asking import Asker, BaselineRole
 from quorum.agents.baselines.history import History
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.follower import carry_out
-from quorum.agents.coordination.joint import Rejection, impossible, look, named, unreadable
+from quorum.agents.coordination.joint import NoJointPlan, Rejection, impossible, look, named, unreadable
 from quorum.agents.coordination.plan_messages import directive, read_directive
 from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.skills import Briefing

@@ -7,7 +7,7 @@ seen and refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan
-from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Rejection
+from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Proposal, Rejection, unreadable
+from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import checked, part, plan_model, read_plan, tidy
 
@@ -57,6 +58,24 @@ class JointAnswers:
         """
         answer = read(self._joint, value)
         return answer.thoughts, self.read_entries(answer.plans, asked)
+
+    def proposal(
+        self, answer: SpeakerReply, asked: Iterable[int], judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]]
+    ) -> Proposal:
+        """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons.
+
+        Args:
+            answer: what came of asking for it.
+            asked: agents that it may have plans for.
+            judge: tells what is wrong with plans that can be read.
+        """
+        if answer.value is None:
+            return unreadable(answer.reasons)
+        try:
+            thoughts, plans = self.read_joint(answer.value, asked)
+        except Misread as error:
+            return Proposal({}, "", error.rejections, readable=False)
+        return Proposal(plans, thoughts, judge(plans))
 
     def read_entries(self, entries: Sequence[Any], asked: Iterable[int]) -> dict[int, Plan]:
         """Read the plans of validated entries.

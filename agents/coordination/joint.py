@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from maeil.calls import Call
+from maeil.errors import EpisodeStop
 from maeil.mind import Observation
 from maeil.plans import Plan
 from maeil.tasks import Constraint
@@ -101,6 +103,21 @@ class Proposal:
     thoughts: str = ""
     rejections: tuple[Rejection, ...] = ()
     readable: bool = True
+
+
+class NoJointPlan(EpisodeStop):
+    """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.
+
+    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other; so the outcome is
+    `completed`.
+    """
+
+    outcome = "completed"
+
+    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
+        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
+        super().__init__(f"no joint plan after {retries} retries: {found}")
+        self.calls = tuple(calls)
 
 
 FORM, STRANGER, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"

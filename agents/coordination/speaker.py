@@ -12,8 +12,7 @@ from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, Model
-from quorum.agents.prompting.call_records import answered, unanswered
-from quorum.agents.prompting.requests import RequestCounter
+from quorum.agents.prompting.call_records import RequestCounter, answered, unanswered
 
 
 @dataclass(frozen=True, slots=True)

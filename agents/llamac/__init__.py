@@ -7,9 +7,7 @@ two gates are skills of the world.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.coordination.prompts import RolePrompts
@@ -20,6 +18,7 @@ from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.critic import TripletCritic
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
+from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import MissingSkill, prompts_of, required, skills_of
 
@@ -48,7 +47,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     templates = Templates(world.name, prompts_of(world.name), own=config.prompts_folder, kinds=("llamac", "roles"))
     prompts = RolePrompts(templates, LlamacRole, world, rules=config.rules, max_actions=config.max_actions)
     sources = tuple(role.value for role in CRITICS["both"])
-    answers = _answers(tuple(world.vocabulary), config.max_actions, world.agents, sources)
+    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources)
     actors: list[Mind] = [
         Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, world, config)
         for name in world.agents
@@ -56,14 +55,6 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
     scrutiny = Scrutiny(world, gates, enabled=config.scrutiny)
     return [*actors, TripletCritic(speaker, answers, scrutiny, skills.briefing(), world=world, settings=config)]
-
-
-@cache
-def _answers(
-    actions: tuple[type[SymbolicAction], ...], max_actions: int, names: tuple[str, ...], sources: tuple[str, ...]
-) -> Answers:
-    """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
-    return Answers(Vocabulary(*actions), max_actions, names, sources)
 
 
 component = Component(LlamacConfig, build, uses_models=True)

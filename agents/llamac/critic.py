@@ -4,37 +4,69 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from maeil.calls import Call
-from maeil.errors import EpisodeStop
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import Proposal, Rejection, look, named, told, unreadable
+from quorum.agents.coordination.joint import (
+    Joint,
+    NoJointPlan,
+    Proposal,
+    Rejection,
+    Sight,
+    look,
+    named,
+    told,
+    unreadable,
+)
 from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
 from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
 from quorum.agents.coordination.speaker import RoleSpeaker, note
 from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.decision import Decision
 from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.skills import Briefing
 
 
-class ScrutinyFailed(EpisodeStop):
-    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished.
+@dataclass(slots=True)
+class Decision:
+    """A decision in the making.
 
-    It is a failure of the method, scored and pooled like any other; so the outcome is `completed`.
+    Attributes:
+        sight: the state.
+        asked: agents that need a plan, ascending: those who carry out no suggestion.
+        running: what is left of the plans of the others.
+        key: tells this conversation from the next.
+        calls: of the thought under way.
+        retries: internal retries left.
+        rounds: external retries left.
+        plans: the suggestion as it stands.
+        critics: what the critics proposed, by role.
+        dialogue: what has been suggested and objected, JSON-ready.
     """
 
-    outcome = "completed"
+    sight: Sight
+    asked: tuple[int, ...]
+    running: dict[int, Plan]
+    key: object
+    retries: int
+    rounds: int
+    calls: list[Call] = field(default_factory=list)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    critics: dict[str, Proposal] = field(default_factory=dict)
+    dialogue: list[dict[str, Any]] = field(default_factory=list)
 
-    def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
-        found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)
-        super().__init__(f"no joint plan after {retries} retries: {found}")
-        self.calls = tuple(calls)
+    def joint(self, plans: Mapping[int, Plan]) -> Joint:
+        """Put plans beside those that are under way."""
+        return Joint(plans, self.running)
+
+
+class ScrutinyFailed(NoJointPlan):
+    """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished."""
 
 
 class TripletCritic:
@@ -146,6 +178,10 @@ class TripletCritic:
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
         """Have all critics propose, all again when one of them fails, until both pass."""
+
+        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
+            return self._scrutiny.judge(decision.sight, decision.joint(plans))
+
         roles = CRITICS[self._settings.critics]
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         feedback: list[dict[str, Any]] = []
@@ -156,7 +192,7 @@ class TripletCritic:
             )
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):
-                proposals[role.value] = proposal = self._proposal(decision, answer.value, answer.reasons)
+                proposals[role.value] = proposal = self._answers.proposal(answer, decision.asked, judge)
                 tried[role.value].append(proposal)
                 decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
             failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
@@ -170,16 +206,6 @@ class TripletCritic:
                 for role, proposal in failed.items()
                 for entry in told(role, proposal.rejections, self._world.agents)
             ]
-
-    def _proposal(self, decision: Decision, value: object, reasons: Sequence[str]) -> Proposal:
-        """Read a critic's answer, and judge it."""
-        if value is None:
-            return unreadable(reasons)
-        try:
-            thoughts, plans = self._answers.read_joint(value, decision.asked)
-        except Misread as error:
-            return Proposal({}, "", error.rejections, readable=False)
-        return Proposal(plans, thoughts, self._scrutiny.judge(decision.sight, decision.joint(plans)))
 
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quorum.agents.llm.keys import request_key
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.records import describe_reply, dump, load, read_reply
+from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
 
 BUSY_SECONDS = 30.0
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from quorum.agents.llm.errors import RateLimited
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -74,12 +75,10 @@ class AdaptiveConcurrency:
                 place.set_result(None)
 
 
+@dataclass(slots=True)
 class _Entry:
-    __slots__ = ("amount", "begin")
-
-    def __init__(self, begin: float, amount: float) -> None:
-        self.begin = begin
-        self.amount = amount
+    begin: float
+    amount: float
 
 
 class _PerMinute:

@@ -9,9 +9,8 @@ from typing import Any
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
-from quorum.agents.llm.keys import describe_request, request_key
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request
-from quorum.agents.llm.records import WALL, describe_reply
+from quorum.agents.llm.records import WALL, describe_reply, describe_request, request_key
 
 Sink = Callable[[dict[str, Any]], None]
 """Takes one record, e.g. to write it as a line of `calls.jsonl`."""

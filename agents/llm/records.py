@@ -1,16 +1,40 @@
-"""Replies as JSON-ready records and back: for caches, recordings and traces."""
+"""Requests and replies as JSON-ready records, and replies back: for caches, recordings, replays and traces."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 
-from quorum.agents.llm.protocol import Finish, Rejected, Reply, Usage
+from quorum.agents.llm.protocol import Finish, Rejected, Reply, Request, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
+
+
+def describe_request(request: Request) -> dict[str, Any]:
+    """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
+    answer = request.answer
+    return {
+        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+        "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
+        "sampling": asdict(request.sampling),
+        "sample": request.sample,
+    }
+
+
+def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
+    """Hash a request, and the model that is asked if `identity` names it.
+
+    Args:
+        request: what is asked; its origin plays no part.
+        identity: provider, address, model, and whatever else of the provider's settings reaches the model.
+    """
+    content = {"request": describe_request(request), "identity": dict(identity or {})}
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
@@ -20,11 +44,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
-        "usage": {
-            "prompt": reply.usage.prompt,
-            "completion": reply.usage.completion,
-            "cached": reply.usage.cached,
-        },
+        "usage": asdict(reply.usage),
         "usd": reply.usd,
         "repairs": reply.repairs,
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],

@@ -12,11 +12,10 @@ import orjson
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
-from quorum.agents.llm.keys import describe_request, request_key
 from quorum.agents.llm.protocol import Origin, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
-from quorum.agents.llm.records import read_reply
+from quorum.agents.llm.records import describe_request, read_reply, request_key
 
 _MOST_COMPARED = 64
 _MOST_LINES = 30

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptSet, PromptWriter
+from quorum.agents.prompting.answers import answers_of
 
 
 class NaiveConfig(ComponentConfig):
@@ -37,7 +36,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     """
     names = [*context.world.agents, *([COORDINATOR] if context.topology.coordinated else [])]
     prompts = _writer(config, context)
-    answers = _answers(tuple(context.world.vocabulary), config.max_actions)
+    answers = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions)
     return [NaiveMind(context.models(name), prompts, answers, config.repairs) for name in names]
 
 
@@ -52,12 +51,6 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
 
 def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
     return PromptWriter(config.prompts, context.world, context.topology, config.max_actions)
-
-
-@cache
-def _answers(actions: tuple[type[SymbolicAction], ...], max_actions: int) -> AnswerTypes:
-    """Return the types of the answers, made once for all teams of a process with the same vocabulary."""
-    return AnswerTypes(Vocabulary(*actions), max_actions)
 
 
 component = Component(NaiveConfig, build, uses_models=True)

@@ -11,8 +11,7 @@ from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
-from quorum.agents.prompting.call_records import answered, unanswered
-from quorum.agents.prompting.requests import RequestCounter
+from quorum.agents.prompting.call_records import RequestCounter, answered, unanswered
 
 
 class NaiveMind:

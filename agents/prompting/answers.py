@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Callable, Mapping
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from maeil.actions import Vocabulary
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
 
@@ -48,6 +48,18 @@ def plan_model(vocabulary: Vocabulary, max_actions: int) -> type[BaseModel]:
         task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
         actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
     )
+
+
+@cache
+def answers_of(forms: Callable[..., Any], actions: tuple[type[SymbolicAction], ...], *arguments: Any) -> Any:
+    """Make the forms of the answers for a vocabulary, once for all teams of a process.
+
+    Args:
+        forms: the class of the forms.
+        actions: of the vocabulary.
+        arguments: what else it is made of; they can be hashed.
+    """
+    return forms(Vocabulary(*actions), *arguments)
 
 
 def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:

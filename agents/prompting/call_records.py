@@ -1,13 +1,39 @@
-"""What a call of a language model leaves in the trace."""
+"""How a mind calls a language model: the requests that it makes, and what a call leaves in the trace."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from typing import Any
 
 from maeil.calls import Call
+from maeil.mind import View
 from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import Reply
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Origin, Reply, Request, Sampling
 from quorum.agents.llm.records import read_reply
+
+UNSET = Sampling(temperature=None, max_tokens=4096)
+"""What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
+
+
+class RequestCounter:
+    """Makes requests; a prompt that was asked before is another sample of it."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[bytes] = Counter()
+
+    def request(self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat, view: View) -> Request:
+        """Return the request for an answer.
+
+        Args:
+            messages: the prompt.
+            wanted: the form of the answer.
+            view: the turn in which it is asked.
+        """
+        joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
+        digest = hashlib.sha256(joined.encode()).digest()
+        self._asked[digest] += 1
+        return Request(messages, wanted, UNSET, self._asked[digest] - 1, Origin(view.name, view.t))
 
 
 def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> Call:

@@ -75,7 +75,7 @@ class SimulatedModel(ProvidedModel):
         settings: rates, prices, latency.
     """
 
-    def __init__(self, settings: SimulatedSettings) -> None:
+    def __init__(self, settings: SimulatedSettings, _context: None = None) -> None:
         self._settings = settings
 
     async def complete(self, request: Request) -> Reply:

@@ -44,7 +44,7 @@ def requirements() -> tuple[Needed, ...]:
     for line in lines:
         requirement = Requirement(line)
         for extra in ("", *extras):
-            if _belongs(requirement, extra):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
                 found.append(_look_up(requirement, extra))
                 break
     return tuple(found)
@@ -65,10 +65,6 @@ def load(module: str, extra: str, what: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise UserError(f"{what}: the package {module} is missing", f"pip install '{DISTRIBUTION}[{extra}]'") from error
-
-
-def _belongs(requirement: Requirement, extra: str) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
 def _look_up(requirement: Requirement, extra: str) -> Needed:

@@ -163,7 +163,10 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         estimates=estimates,
         differences=_differences(wanted, baseline, groups, design) if baseline is not None else (),
         published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
-        curves={key: _curve(group, statistic) for key, group in groups.items()} if question.curves else {},
+        curves={
+            key: curve([row.folder for row in group.rows], group.strata, statistic)
+            for key, group in (groups.items() if question.curves else ())
+        },
     )
 
 
@@ -239,10 +242,6 @@ def _differences(
         ]
         found += differences(metric, pairings, METRICS[metric].better)
     return tuple(found)
-
-
-def _curve(group: Group, statistic: Name) -> Curve:
-    return curve([row.folder for row in group.rows], group.strata, statistic)
 
 
 def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], list[float]]:

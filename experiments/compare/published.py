@@ -29,17 +29,14 @@ def _table(published: Published, runs: Sequence[Row]) -> Table:
     header += [f"{title}, {whose}" for title in titles for whose in ("published", "here")]
     rows = []
     for row in published.rows:
-        found = [run for run in runs if _is_of(run, published.factors, row)]
+        wanted = dict(zip(published.factors, row, strict=False))
+        found = [run for run in runs if all(value_of(run, factor) == value for factor, value in wanted.items())]
         texts = [*(written(cast("Scalar", value)) for value in row[:named]), str(len(found))]
         for metric, value in zip(published.metrics, row[named:], strict=True):
             texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
         rows.append(tuple(texts))
     caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
     return Table("published and here", tuple(header), tuple(rows), caption, labels=named)
-
-
-def _is_of(run: Row, factors: Sequence[str], row: Sequence[Value]) -> bool:
-    return all(value_of(run, factor) == value for factor, value in zip(factors, row, strict=False))
 
 
 def _figure(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""A cell: one configuration with its seed, and the name under which its results are kept."""
+"""A cell: one configuration with its seed, and the name under which its results are kept; and as a plan holds it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 
 from quorum.experiments.configuration.compose import compose
@@ -92,6 +93,37 @@ class Cell:
         data = {"hash": self.hash, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
         return text
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell in so few bytes that a plan can hold a million.
+
+    Attributes:
+        name: of its folder.
+        hash: of its configuration's identity.
+        kind: equal for cells that differ in nothing but the seed, and so are expected to cost the same.
+        arm: the arm of the experiment that it belongs to, if any.
+        uses_models: whether its minds think with language models.
+        configuration: the resolved configuration as JSON.
+    """
+
+    name: str
+    hash: str
+    kind: str
+    arm: str | None
+    uses_models: bool
+    configuration: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
+        """Keep what a plan needs of a cell."""
+        kind = hashlib.sha256(orjson.dumps({**cell.plain, "seed": None})).hexdigest()
+        return cls(cell.name, cell.hash, kind, arm, cell.configuration.uses_models, orjson.dumps(cell.plain))
+
+    def cell(self) -> Cell:
+        """Return the cell itself."""
+        return Cell.of(orjson.loads(self.configuration))
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,10 +159,6 @@ def _search_path(config_dir: Path | None) -> list[str]:
     return [f"hydra.searchpath=['file://{location}']"]
 
 
-def _composed(arguments: Iterable[str]) -> dict[str, Any]:
-    return resolved(hydra.compose("config", overrides=list(arguments)))
-
-
 def _explain(error: Exception, overrides: Sequence[Override], search_path: list[str]) -> UserError:
     """Say in our words what Hydra refused."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
@@ -205,7 +201,7 @@ def _unknown_key(overrides: Sequence[Override], search_path: list[str]) -> UserE
     groups = _groups()
     choices = [o.input_line for o in overrides if o.key_or_group in groups and o.input_line]
     try:
-        keys = list(_dotted(_composed([*search_path, *choices])))
+        keys = list(_dotted(resolved(hydra.compose("config", overrides=[*search_path, *choices]))))
     except _REFUSALS:
         return None
     for override in overrides:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.catalogue import EXPERIMENT, Knob, Option, knobs, options
+from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 
 
@@ -33,7 +34,7 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
             for name, members in groupby(found, key=lambda option: option.group)
             if group in (None, name)
         },
-        "knobs": [_plain_knob(knob) for knob in knobs()] if group is None else [],
+        "knobs": [asdict(knob) for knob in knobs()] if group is None else [],
         "components": {
             registry.group: list(registry.names())
             for registry in (*REGISTRIES, engines)
@@ -53,12 +54,8 @@ def _plain(option: Option) -> dict[str, Any]:
         "name": option.name,
         "description": option.description,
         "source": option.source,
-        "knobs": [_plain_knob(knob) for knob in option.knobs],
+        "knobs": [asdict(knob) for knob in option.knobs],
     }
-
-
-def _plain_knob(knob: Knob) -> dict[str, str]:
-    return {"key": knob.key, "value": knob.value, "description": knob.description}
 
 
 def as_text(data: dict[str, Any], width: int) -> str:

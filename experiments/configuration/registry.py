@@ -83,9 +83,9 @@ providers: Registry[Component[Any, None, Model]] = Registry(
     {
         "simulated": "quorum.experiments.configuration.providers.simulated:component",
         "replay": "quorum.experiments.configuration.providers.replay:component",
-        "openai": "quorum.experiments.configuration.providers.openai:component",
-        "anthropic": "quorum.experiments.configuration.providers.anthropic:component",
-        "litellm": "quorum.experiments.configuration.providers.litellm:component",
+        "openai": "quorum.experiments.configuration.providers.remote:openai",
+        "anthropic": "quorum.experiments.configuration.providers.remote:anthropic",
+        "litellm": "quorum.experiments.configuration.providers.remote:litellm",
     },
     _component,
 )

@@ -38,25 +38,14 @@ class CacheContents:
         return f"{forgotten}{self.entries} answers, {self.bytes / 1e6:.1f} MB in {self.path}"
 
 
-def cache_contents(path: Path | None) -> CacheContents:
+def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
     """Return what a cache holds; one that is not there yet holds nothing, and is not made.
 
     Args:
         path: its file; None for the usual one.
+        clear: whether its answers are thrown away before.
     """
-    return _opened(path or default_cache(), clear=False)
-
-
-def clear_cache(path: Path | None) -> CacheContents:
-    """Throw the answers of a cache away.
-
-    Args:
-        path: its file; None for the usual one.
-    """
-    return _opened(path or default_cache(), clear=True)
-
-
-def _opened(path: Path, *, clear: bool) -> CacheContents:
+    path = path or default_cache()
     if not path.exists():
         return CacheContents(path, 0, 0)
     try:

@@ -97,12 +97,8 @@ def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterato
         yield Finding("configuration", False, True, str(error))
         return
     yield Finding("configuration", True, True, f"{cell.name} composes, and its components build")
-    if any(_chooses_model(argument) for argument in arguments):
+    if any(argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm" for argument in arguments):
         yield from _models(cell.configuration)
-
-
-def _chooses_model(argument: str) -> bool:
-    return argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm"
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:

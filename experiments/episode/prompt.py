@@ -54,10 +54,6 @@ class Prompt:
 class _PromptFound(EpisodeStop):
     """The participant was asked: the episode need not go on."""
 
-    def __init__(self, request: Request) -> None:
-        super().__init__("the prompt is found")
-        self.request = request
-
 
 class _PromptCatcher:
     """Stands in the place of the participant's model."""
@@ -67,7 +63,7 @@ class _PromptCatcher:
 
     async def complete(self, request: Request) -> Reply:
         self.request = request
-        raise _PromptFound(request)
+        raise _PromptFound
 
 
 def first_prompt(arguments: Sequence[str], config_dir: Path | None = None) -> Prompt:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.server import Addresses, Fault, FaultKind, run
-from quorum.agents.simulated import NAME
+from quorum.agents.simulated import NAME, SimulatedModel
 from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.providers.simulated import build
 from quorum.experiments.configuration.schema import validate
 
 
@@ -30,7 +29,7 @@ def serve(
     """
     if strangers := [argument for argument in arguments if not argument.startswith("llm.")]:
         raise UserError(f"{strangers[0]!r}: a server takes values of the simulated model", "For example: llm.poor=0.2")
-    brain = build(validate(compose(["llm=simulated", *arguments])).llm, None)  # type: ignore[arg-type] # by its name
+    brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     planned = _Planned(_rates(faults))
     try:
         run(brain, port=port, faults=planned, latency=latency, ready=lambda found: echo(_greeting(found)))

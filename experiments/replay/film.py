@@ -68,11 +68,7 @@ def check_target(file: Path, width: int | None) -> Encode:
     if ending == ".mp4":
         av = load("av", "video", f"--out {file}")
         return lambda images, _, fps: encode_mp4(av, images, fps, max(HOLD, 1 / fps))
-    return _gif
-
-
-def _gif(images: Iterator[Image.Image], canvas: Canvas, fps: float) -> bytes:
-    return encode_gif(images, palette(canvas.kinds), fps, max(HOLD, 1 / fps))
+    return lambda images, canvas, fps: encode_gif(images, palette(canvas.kinds), fps, max(HOLD, 1 / fps))
 
 
 def make_film(

@@ -66,11 +66,8 @@ class Row:
 
     def record(self) -> dict[str, Scalar]:
         """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
-        own = (
-            self.name, self.hash, self.arm, self.outcome, self.reason, self.error, self.version,
-            "; ".join(self.models), self.simulated,
-        )  # fmt: skip
-        return {**dict(zip(OWN, own, strict=True)), **self.factors, **self.metrics}
+        own = {name: getattr(self, name) for name in OWN}
+        return {**own, "models": "; ".join(self.models), **self.factors, **self.metrics}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from maeil.metrics import METRICS
-from quorum.experiments.results.rows import Results, Row
+from quorum.experiments.results.rows import OWN, Results, Row
 from quorum.experiments.results.summary import shown
 
 if TYPE_CHECKING:
@@ -53,22 +53,7 @@ def as_json(results: Results) -> dict[str, Any]:
     return {
         "folder": str(results.folder),
         "sweep": results.sweep.model_dump(mode="json", by_alias=True) if results.sweep is not None else None,
-        "runs": [
-            {
-                "name": row.name,
-                "hash": row.hash,
-                "arm": row.arm,
-                "outcome": row.outcome,
-                "reason": row.reason,
-                "error": row.error,
-                "version": row.version,
-                "models": list(row.models),
-                "simulated": row.simulated,
-                "factors": dict(row.factors),
-                "metrics": dict(row.metrics),
-            }
-            for row in results.rows
-        ],
+        "runs": [{name: getattr(row, name) for name in (*OWN, "factors", "metrics")} for row in results.rows],
         "missing": [cell.name for cell in results.missing],
         "unfinished": results.unfinished,
         "damaged": {item.name: item.reason for item in results.damaged},

@@ -5,89 +5,19 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from maeil.user_errors import UserError
-from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
 from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import SweepOptions, SweepResult, View, run_sweep, sweep_status
-from quorum.experiments.sweep.spending import SweepBudget
+from quorum.experiments.sweep.run import SweepRequest, SweepResult, View, run_sweep, sweep_status
 from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
-
-
-@dataclass(frozen=True, slots=True)
-class SweepRequest:
-    """The arguments of the command.
-
-    Attributes:
-        words: `KEY=VALUES` of the grid, the experiment and the engine.
-        out: folder for results.
-        name: of the sweep; None for the usual one.
-        retry_failed: run the cells that ended in an error again.
-        limit: cells to run, at most.
-        budget_usd: money of the whole sweep.
-        budget_tokens: tokens of the whole sweep.
-        accept_versions: go on beside results of other code.
-        plugins: modules that register components.
-        config_dir: folder with more options of the groups.
-    """
-
-    words: tuple[str, ...]
-    out: Path = Path("runs")
-    name: str | None = None
-    retry_failed: bool = False
-    limit: int | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    accept_versions: bool = False
-    plugins: tuple[str, ...] = ()
-    config_dir: Path | None = None
-
-    @property
-    def options(self) -> SweepOptions:
-        """What shapes this call.
-
-        Raises:
-            UserError: a budget is not positive.
-        """
-        for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
-            if value is not None and not value > 0:
-                raise UserError(f"{option} {value}: a budget must be more than 0")
-        budget = SweepBudget(self.budget_usd, self.budget_tokens)
-        return SweepOptions(self.retry_failed, self.limit, budget, self.accept_versions, self.plugins)
-
-    def command(self) -> SweepCommand:
-        """The part of the arguments that names the sweep, to be said again."""
-        options: list[str] = []
-        if self.out != Path("runs"):
-            options += ["--out", str(self.out)]
-        if self.name is not None:
-            options += ["--name", self.name]
-        for plugin in self.plugins:
-            options += ["--plugin", plugin]
-        if self.config_dir is not None:
-            options += ["--config-dir", str(self.config_dir)]
-        return SweepCommand(self.words, tuple(options))
-
-    def folder(self, name: str) -> SweepFolder:
-        """Return the folder of the sweep.
-
-        Raises:
-            UserError: the name is not that of a folder.
-        """
-        chosen = self.name if self.name is not None else name
-        if not chosen or chosen.startswith(".") or "/" in chosen or "\\" in chosen or PARTIAL in chosen:
-            raise UserError(f"--name {chosen!r}: give the name of one folder, without a dot before it")
-        return SweepFolder(self.out, chosen)
 
 
 class Printable(Protocol):
@@ -170,7 +100,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     """
     planned, folder, _, engine_words = _prepare(request)
     engine = choose_engine(engine_words, request.config_dir)
-    status = sweep_status(planned, folder, request.options)
+    status = sweep_status(planned, folder, request)
     return forecast(planned, status, folder, engine, request.limit)
 
 
@@ -186,7 +116,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
         notice = f"notice: {planned.repeated} points of the grid name a cell that another one names; it is run once"
         Console(stderr=True).print(Text(notice), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    result = run_sweep(planned, folder, command, engine, options=request.options, view=view)
+    result = run_sweep(planned, folder, command, engine, request=request, view=view)
     return SweepReport(result, command)
 
 

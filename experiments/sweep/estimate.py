@@ -25,11 +25,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from quorum.agents.llm.prices import Price, find_price
+from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
@@ -148,7 +147,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,
-        simulated=any(cell.uses_models and _model(cell) == _SIMULATED for cell in cells),
+        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == _SIMULATED for cell in cells),
     )
 
 
@@ -169,32 +168,26 @@ class _Estimate:
     priceless: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    cell: PlannedCell
-    estimate: _Estimate
-
-
 class _Estimates:
     def __init__(self, status: SweepStatus) -> None:
         self._costs = status.costs
-        self._known: list[_Known] = []
+        self._known: list[tuple[PlannedCell, _Estimate]] = []
         self._trials = 0
         self.tried_with = ""
         for cell in {cell.kind: cell for cell in status.cells}.values():
             if (expected := self._costs.expected(cell.kind)) is not None:
-                self._known.append(_Known(cell, _Estimate(expected, "finished", cell.uses_models)))
+                self._known.append((cell, _Estimate(expected, "finished", cell.uses_models)))
 
     def of(self, cell: PlannedCell) -> _Estimate:
         """Estimate a cell of a kind that was not asked for before."""
-        own = next((known.estimate for known in self._known if known.cell.kind == cell.kind), None)
+        own = next((estimate for known, estimate in self._known if known.kind == cell.kind), None)
         if own is not None:
             return own
         near = self._nearest(cell, _team(cell))
         if near is None and self._trials < MOST_TRIALS:
             self._trials += 1
             estimate = self._tried(cell)
-            self._known.append(_Known(cell, estimate))
+            self._known.append((cell, estimate))
             return estimate
         return near or self._nearest(cell, _team(cell)[:1]) or _Estimate(None, "unknown", waits=False)
 
@@ -202,21 +195,20 @@ class _Estimates:
         """Scale the estimate of the team that is alike and nearest in size."""
         size = _size(cell)
         alike = [
-            known
-            for known in self._known
-            if known.estimate.expected is not None and tuple(_team(known.cell)[: len(team)]) == tuple(team)
+            (_size(known), estimate, expected)
+            for known, estimate in self._known
+            if (expected := estimate.expected) is not None and tuple(_team(known)[: len(team)]) == tuple(team)
         ]
         if not alike:
             return None
-        best = min(alike, key=lambda known: abs(_size(known.cell) - size))
-        assert best.estimate.expected is not None
-        e, share = best.estimate.expected, size / _size(best.cell)
+        other, estimate, e = min(alike, key=lambda found: abs(found[0] - size))
+        share = size / other
         scaled = Expected(e.calls * share, e.tokens * share, e.usd * share, e.seconds * share)
-        return replace(best.estimate, expected=scaled, source="scaled")
+        return replace(estimate, expected=scaled, source="scaled")
 
     def _tried(self, cell: PlannedCell) -> _Estimate:
         """Play an episode of the kind, without a network."""
-        raw = orjson.loads(cell.configuration)
+        raw = _raw(cell)
         real = raw["llm"]
         stands_in = cell.uses_models and real["name"] != _SIMULATED
         if stands_in:
@@ -236,29 +228,25 @@ class _Estimates:
         if stands_in:
             self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s a call are assumed"
             price = find_price(real["name"], real["model"]) if "model" in real else None
-            usd = None if price is None else _money(price, read, written)
+            usd = None if price is None else price.usd(Usage(prompt=int(read), completion=int(written)))
             seconds += calls * SECONDS_PER_CALL
         return _Estimate(
             Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None
         )
 
 
-def _money(price: Price, read: float, written: float) -> float:
-    return price.usd(Usage(prompt=int(read), completion=int(written)))
-
-
 def _team(cell: PlannedCell) -> tuple[object, ...]:
     """Return what makes teams alike, the most telling first."""
-    raw = orjson.loads(cell.configuration)
+    raw = _raw(cell)
     minds = (raw["agents"]["name"], raw["llm"] if cell.uses_models else None)
     return (minds, raw["env"]["name"], raw["topology"])
 
 
-def _model(cell: PlannedCell) -> str:
-    name: str = orjson.loads(cell.configuration)["llm"]["name"]
-    return name
-
-
 def _size(cell: PlannedCell) -> int:
-    size: int = orjson.loads(cell.configuration)["n"]
+    size: int = _raw(cell)["n"]
     return size
+
+
+def _raw(cell: PlannedCell) -> dict[str, Any]:
+    raw: dict[str, Any] = orjson.loads(cell.configuration)
+    return raw

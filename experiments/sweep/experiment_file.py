@@ -17,7 +17,6 @@ comparison shows when nothing else is asked for, and `published` holds results o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,8 @@ from quorum.experiments.configuration.validation_errors import describe_validati
 from quorum.experiments.results.published import Published
 
 
-class _File(BaseModel):
-    """What a file must hold."""
+class Experiment(BaseModel):
+    """A named experiment: what its file must hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -41,32 +40,11 @@ class _File(BaseModel):
     grid: Sequence[str]
     """Arguments that are swept."""
     arms: Mapping[str, Sequence[str]]
-    """Arguments of one value each, by the name of the arm."""
+    """Arguments of one value each, by the name of the arm; empty for an experiment without arms."""
     metrics: Sequence[str] = ()
-    """What a comparison of it shows when nothing else is asked for."""
+    """What a comparison of it shows when nothing else is asked for; empty: the usual ones."""
     published: Published | None = None
     """What others have published of the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """A named experiment.
-
-    Attributes:
-        name: of the file, without its ending.
-        fixed: arguments of one value each.
-        grid: arguments that are swept.
-        arms: arguments of one value each, by the name of the arm; empty for an experiment without arms.
-        metrics: what a comparison of it shows when nothing else is asked for; empty: the usual ones.
-        published: what others have published of the same.
-    """
-
-    name: str
-    fixed: tuple[str, ...]
-    grid: tuple[str, ...]
-    arms: Mapping[str, tuple[str, ...]]
-    metrics: tuple[str, ...]
-    published: Published | None
 
 
 def load(name: str, config_dir: Path | None = None) -> Experiment:
@@ -91,16 +69,15 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
         raise UserError(f"{files[name]}: {yaml_problem(error)}") from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
-        file = _File.model_validate(values)
+        experiment = Experiment.model_validate(values)
     except ValidationError as error:
-        problems = describe_validation_errors(error, values, "", list(_File.model_fields))
+        problems = describe_validation_errors(error, values, "", list(Experiment.model_fields))
         raise UserError(
             f"{files[name]}: {problems}", "An experiment has fixed, grid and arms: see docs/sweeps.md."
         ) from error
-    if any(not arm.strip() for arm in file.arms):
+    if any(not arm.strip() for arm in experiment.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
-    arms = {arm: tuple(own) for arm, own in file.arms.items()}
-    return Experiment(name, tuple(file.fixed), tuple(file.grid), arms, tuple(file.metrics), file.published)
+    return experiment
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML ships no types

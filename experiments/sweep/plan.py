@@ -9,9 +9,8 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Session, session
-from quorum.experiments.configuration.planned_cell import PlannedCell
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
@@ -65,7 +64,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
             "For example: quorum sweep n=2,4 'seed=range(0,5)'; quorum list experiment shows the named ones.",
         )
     name, rest = _split(words)
-    experiment = named.load(name, config_dir) if name is not None else named.Experiment("", (), (), {}, (), None)
+    experiment = named.load(name, config_dir) if name is not None else named.Experiment(fixed=(), grid=(), arms={})
     with session(config_dir) as composing:
         given = axes(rest, composing)
         fixed = _single(axes(experiment.fixed, composing), "fixed")
@@ -76,7 +75,8 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
             composing,
             given,
         )
-    return SweepPlan(name, tuple(words), experiment.arms, cells, repeated, experiment.metrics, experiment.published)
+    named_arms = {arm: tuple(own) for arm, own in experiment.arms.items()}
+    return SweepPlan(name, tuple(words), named_arms, cells, repeated, tuple(experiment.metrics), experiment.published)
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:

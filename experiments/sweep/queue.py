@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+import operator
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, read_finished
 from quorum.experiments.sweep.engines.protocol import Finished, Shard, Started, Stuck, Traffic, WorkerReport
-from quorum.experiments.sweep.spending import Costs, Expected, SweepBudget
+from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.sweep_folder import remove_partial
 
 _log = logging.getLogger(__name__)
@@ -49,13 +50,7 @@ class Queue:
         costs: what is known of finished cells; those to come are added.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        cells: Iterable[PlannedCell],
-        budget: SweepBudget,
-        costs: Costs,
-    ) -> None:
+    def __init__(self, folder: Path, cells: Iterable[PlannedCell], budget: SweepBudget, costs: Costs) -> None:
         self.folder = folder
         """Of the sweep."""
         self._waiting = deque(cells)
@@ -121,28 +116,20 @@ class Queue:
         """
         if not (self._budget.any and cell.uses_models):
             return True
-        expected = [self._expected(c) for c in (*self.under_way.values(), cell) if c.uses_models]
+        costs, spent = self._costs, self._costs.spent
+        asking = [c for c in (*self.under_way.values(), cell) if c.uses_models]
+        expected = [costs.expected(c.kind) or costs.most() for c in asking]
         known = [e for e in expected if e is not None]
         if len(known) < len(expected) > 1:
             return False
-        usd = self._costs.spent.usd + sum(e.usd for e in known)
-        tokens = self._costs.spent.tokens + sum(e.tokens for e in known)
+        usd = spent.usd + sum(e.usd for e in known)
+        tokens = spent.tokens + sum(e.tokens for e in known)
         slack = 1e-9 * usd
-        bound = self._budget.exceeded(usd - slack, tokens) or self._used_up()
+        used_up = self._budget.exceeded(spent.usd, spent.tokens, beyond=operator.ge)
+        bound = self._budget.exceeded(usd - slack, tokens) or used_up
         if bound and not self.under_way:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
         return not bound
-
-    def _expected(self, cell: PlannedCell) -> Expected | None:
-        return self._costs.expected(cell.kind) or self._costs.most()
-
-    def _used_up(self) -> str:
-        spent = self._costs.spent
-        if self._budget.usd is not None and spent.usd >= self._budget.usd:
-            return f"--budget-usd {self._budget.usd:g}"
-        if self._budget.tokens is not None and spent.tokens >= self._budget.tokens:
-            return f"--budget-tokens {self._budget.tokens}"
-        return ""
 
     def report(self, report: WorkerReport) -> None:
         """Take a report of a worker."""

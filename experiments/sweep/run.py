@@ -15,7 +15,8 @@ from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell, Spent
 from quorum.experiments.sweep.engines.locks import SweepLock
@@ -29,22 +30,69 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SweepOptions:
-    """What shapes one call of a sweep.
+class SweepRequest:
+    """The arguments of `quorum sweep`.
 
     Attributes:
+        words: `KEY=VALUES` of the grid, the experiment and the engine.
+        out: folder for results.
+        name: of the sweep; None for the usual one.
         retry_failed: run the cells that ended in an error again.
-        limit: run so many of the missing cells, at most; None: all.
-        budget: what the whole sweep may spend.
+        limit: cells to run, at most.
+        budget_usd: money of the whole sweep.
+        budget_tokens: tokens of the whole sweep.
         accept_versions: go on beside results of other code.
         plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+
+    Raises:
+        UserError: a budget is not positive.
     """
 
-    retry_failed: bool
-    limit: int | None
-    budget: SweepBudget
-    accept_versions: bool
-    plugins: tuple[str, ...]
+    words: tuple[str, ...]
+    out: Path = Path("runs")
+    name: str | None = None
+    retry_failed: bool = False
+    limit: int | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    accept_versions: bool = False
+    plugins: tuple[str, ...] = ()
+    config_dir: Path | None = None
+
+    def __post_init__(self) -> None:
+        for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
+            if value is not None and not value > 0:
+                raise UserError(f"{option} {value}: a budget must be more than 0")
+
+    @property
+    def budget(self) -> SweepBudget:
+        """What the whole sweep may spend."""
+        return SweepBudget(self.budget_usd, self.budget_tokens)
+
+    def command(self) -> SweepCommand:
+        """The part of the arguments that names the sweep, to be said again."""
+        options: list[str] = []
+        if self.out != Path("runs"):
+            options += ["--out", str(self.out)]
+        if self.name is not None:
+            options += ["--name", self.name]
+        for plugin in self.plugins:
+            options += ["--plugin", plugin]
+        if self.config_dir is not None:
+            options += ["--config-dir", str(self.config_dir)]
+        return SweepCommand(self.words, tuple(options))
+
+    def folder(self, name: str) -> SweepFolder:
+        """Return the folder of the sweep.
+
+        Raises:
+            UserError: the name is not that of a folder.
+        """
+        chosen = self.name if self.name is not None else name
+        if not chosen or chosen.startswith(".") or "/" in chosen or "\\" in chosen or PARTIAL in chosen:
+            raise UserError(f"--name {chosen!r}: give the name of one folder, without a dot before it")
+        return SweepFolder(self.out, chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,21 +165,21 @@ View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]
 """Shows a sweep while it runs: returns what is called on every change."""
 
 
-def sweep_status(plan: SweepPlan, folder: SweepFolder, options: SweepOptions) -> SweepStatus:
+def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) -> SweepStatus:
     """See what there is of a sweep. Nothing is changed.
 
     Raises:
         UserError: there are results of other code, and they are not accepted.
     """
     done = folder.done(plan.cells)
-    if not options.accept_versions:
+    if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
     for cell in plan.cells:
         if cell.name in done:
             costs.add(cell.kind, done[cell.name])
     costs.add_spent(folder.retired())
-    again = {name for name, cell in done.items() if cell.failed} if options.retry_failed else set()
+    again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
     return SweepStatus(plan.cells, done, missing, costs)
 
@@ -152,7 +200,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
 
 
 def run_sweep(
-    plan: SweepPlan, folder: SweepFolder, command: SweepCommand, engine: Engine, *, options: SweepOptions, view: View
+    plan: SweepPlan, folder: SweepFolder, command: SweepCommand, engine: Engine, *, request: SweepRequest, view: View
 ) -> SweepResult:
     """Run what is missing of a sweep.
 
@@ -164,13 +212,13 @@ def run_sweep(
     folder.create()
     with SweepLock(folder.path):
         folder.clear()
-        status = sweep_status(plan, folder, options)
+        status = sweep_status(plan, folder, request)
         folder.write_manifest(plan, command)
-        chosen = status.missing[: options.limit]
+        chosen = status.missing[: request.limit]
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
-        queue = _run(chosen, folder, engine, options=options, status=status, view=view)
+        queue = _run(chosen, folder, engine, request=request, status=status, view=view)
         write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
@@ -195,12 +243,12 @@ def _run(
     folder: SweepFolder,
     engine: Engine,
     *,
-    options: SweepOptions,
+    request: SweepRequest,
     status: SweepStatus,
     view: View,
 ) -> Queue:
-    job = SweepJob(folder.path, Path.cwd(), options.plugins, CodeVersion.of(provenance()))
-    queue = Queue(folder.path, cells, options.budget, status.costs)
+    job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()))
+    queue = Queue(folder.path, cells, request.budget, status.costs)
     if cells:
         with view(queue, status) as show, _signals(queue):
             queue.show = show

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from quorum.experiments.results.finished import FinishedCell, Spent
@@ -25,11 +26,11 @@ class SweepBudget:
         """Whether there is a bound at all."""
         return self.usd is not None or self.tokens is not None
 
-    def exceeded(self, usd: float, tokens: float) -> str:
+    def exceeded(self, usd: float, tokens: float, beyond: Callable[[float, float], bool] = operator.gt) -> str:
         """Say which bound an amount is beyond; empty when it is within them."""
-        if self.usd is not None and usd > self.usd:
+        if self.usd is not None and beyond(usd, self.usd):
             return f"--budget-usd {self.usd:g}"
-        if self.tokens is not None and tokens > self.tokens:
+        if self.tokens is not None and beyond(tokens, self.tokens):
             return f"--budget-tokens {self.tokens}"
         return ""
 

@@ -21,7 +21,7 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
 from quorum.experiments.results.finished import FinishedCell, Spent, read_finished
 from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep

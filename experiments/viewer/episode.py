@@ -195,18 +195,7 @@ class _LaneBuilder:
         thought.update({"ends": stamped.t_hat, "refused": event.refused, "calls": event.calls, "numbers": numbers})
 
     def _add_message(self, stamped: Stamped, event: e.MessageSent) -> None:
-        message: contract.Message = {
-            "t": stamped.t,
-            "t_hat": stamped.t_hat,
-            "message": event.message,
-            "sender": event.sender,
-            "recipients": event.recipients,
-            "what": event.what,
-            "content": event.content,
-            "delivered_at": event.delivered_at,
-            "feedback": event.feedback,
-            "read": [],
-        }
+        message: contract.Message = {"t": stamped.t, "t_hat": stamped.t_hat, **asdict(event), "read": []}  # type: ignore[typeddict-item] # its fields, as they are
         self._messages[event.message] = message
         self._lanes["messages"].append(message)
 

@@ -6,19 +6,16 @@ import json
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError
-from quorum.agents.llm.prices import Price
+from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request
 from quorum.agents.llm.providers.base import (
     Offer,
     Provider,
     Structured,
-    check_address,
     printable_unicode,
     schema_message,
 )
 from quorum.agents.llm.providers.chat import checked_usage
-from quorum.agents.llm.providers.key import Key
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -30,44 +27,27 @@ _FINISHES = {
 class AnthropicModel(Provider):
     """A model behind Anthropic's messages format. Its SDK takes no temperature and no seed: both count as not sent.
 
-    Args:
-        model: name of the model.
-        base_url: address without `/v1`; None for Anthropic itself (or what the SDK's own variable names).
-        key_variable: environment variable that holds the key; None for a server that needs none.
-        structured: how the form of an answer is asked for.
-        deadline: seconds within which a call must be whole.
-        price: price of the model; None when it is not known.
-
-    Raises:
-        AuthenticationFailed: the variable holds no key.
-        ValueError: `base_url` holds a password.
+    Addresses end before `/v1`.
     """
 
     name: ClassVar[str] = "anthropic"
+    usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        key_variable: str | None = "ANTHROPIC_API_KEY",
-        structured: Structured = Structured.AUTO,
-        deadline: float = 120.0,
-        price: Price | None = None,
-    ) -> None:
-        super().__init__(model, Key(key_variable), structured, deadline, price)
+    def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
 
-        self._sdk = anthropic
-        self._client = anthropic.AsyncAnthropic(
+        return anthropic
+
+    def _connect(self, base_url: str | None) -> str:
+        self._client = self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
-            base_url=check_address(base_url),
+            base_url=base_url,
             max_retries=0,
-            timeout=deadline,
-            http_client=anthropic.DefaultAioHttpClient(),  # a third of the CPU of the usual one at 256 calls at once
+            timeout=self._deadline,
+            http_client=self._sdk.DefaultAioHttpClient(),  # a third of the CPU of the usual one at 256 calls at once
         )
-        self.base_url = str(self._client.base_url)
         self._refused |= {"temperature", "seed"}
+        return str(self._client.base_url)
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         response = await self._client.messages.create(**self._arguments(request, offer))
@@ -103,13 +83,6 @@ class AnthropicModel(Provider):
         if system:
             arguments["system"] = "\n\n".join(system)
         return arguments
-
-    def _translate(self, error: Exception) -> LanguageModelError | None:
-        return self._translate_sdk(error, self._sdk)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
 
 def _read(response: Any, model: str) -> Reply:

@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import ModuleType, TracebackType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -83,22 +82,40 @@ class Provider(ProvidedModel):
 
     Args:
         model: name of the model, as the provider knows it.
-        key: the provider's key.
+        base_url: address of the server; None for the provider's own (or what the SDK's own variable names).
+        key_variable: environment variable that holds the key; None for a server that needs none; empty for `usual_key`.
         structured: how the form of an answer is asked for.
         deadline: seconds within which a call must be whole, counted over everything it takes.
         price: price of the model; None when it is not known.
+
+    Raises:
+        AuthenticationFailed: the variable holds no key.
+        ValueError: `base_url` holds a password.
     """
 
     name: ClassVar[str]
-    base_url: str
+    _client: Any
+    usual_key: ClassVar[str | None]
+    """The environment variable that usually holds the key; None where the SDK finds it by itself."""
 
-    def __init__(self, model: str, key: Key, structured: Structured, deadline: float, price: Price | None) -> None:
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        key_variable: str | None = "",
+        structured: Structured = Structured.AUTO,
+        deadline: float = 120.0,
+        price: Price | None = None,
+    ) -> None:
         self.model = model
         self.price = price
-        self._key = key
+        self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
         self._refused: set[str] = set()
+        self._sdk: Any = self._import()
+        self.base_url = self._connect(check_address(base_url))
 
     @property
     def identity(self) -> dict[str, str]:
@@ -111,16 +128,16 @@ class Provider(ProvidedModel):
         }
 
     @abstractmethod
+    def _import(self) -> Any:
+        """Import the SDK, which takes long: only where it is used."""
+
+    @abstractmethod
+    def _connect(self, base_url: str | None) -> str:
+        """Make ready to ask, and return the address that is asked."""
+
+    @abstractmethod
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         """Ask once through the SDK. Raises the SDK's own errors, or `BrokenResponse`."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close the connections."""
-
-    @abstractmethod
-    def _translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of the SDK; None for what is no failure of a call but a bug."""
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request within the deadline.
@@ -192,8 +209,12 @@ class Provider(ProvidedModel):
         self._refused.add(found)
         return True
 
-    def _translate_sdk(self, error: Exception, sdk: ModuleType) -> LanguageModelError | None:
-        """Translate the errors that the official SDKs name alike."""
+    def _translate(self, error: Exception) -> LanguageModelError | None:
+        """Return our error for one of the SDK; None for what is no failure of a call but a bug.
+
+        The official SDKs name their errors alike.
+        """
+        sdk = self._sdk
         if isinstance(error, LanguageModelError):
             return error
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
@@ -217,12 +238,14 @@ class Provider(ProvidedModel):
             status, text, code=code, wait=retry_after(headers), model=self.model, variable=self._key.variable
         )
 
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 

@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.llm.providers.base import Offer, Provider, Structured, check_address
+from quorum.agents.llm.providers.base import Offer, Provider
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
-from quorum.agents.llm.providers.key import Key
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -22,39 +20,33 @@ INSTALL = "pip install 'quorum-harness[litellm]'"
 
 
 class LiteLLMModel(Provider):
-    """A model behind litellm.
+    """A model behind litellm, under litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
 
-    Args:
-        model: the model with litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
-        base_url: address of the server; None for the provider's own.
-        key_variable: environment variable that holds the key; None leaves it to litellm, which looks for the variable
-            of the provider.
-        structured: how the form of an answer is asked for.
-        deadline: seconds within which a call must be whole.
-        price: price of the model; None leaves it to litellm's local price map.
+    Without a variable for the key, litellm looks for the provider's own. Without a price it takes that of its local
+    price map.
 
     Raises:
-        AuthenticationFailed: the variable holds no key.
         ImportError: litellm is not installed; says how to install it.
-        ValueError: `base_url` holds a password.
     """
 
     name: ClassVar[str] = "litellm"
+    usual_key: ClassVar[str | None] = None
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        key_variable: str | None = None,
-        structured: Structured = Structured.AUTO,
-        deadline: float = 120.0,
-        price: Price | None = None,
-    ) -> None:
-        super().__init__(model, Key(key_variable), structured, deadline, price)
-        self._sdk: Any = _import()
-        self._address = check_address(base_url)
-        self.base_url = base_url or ""
+    def _import(self) -> Any:
+        """Import litellm so that it looks nothing up: neither prices nor header files."""
+        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+        os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
+        try:
+            import litellm  # noqa: PLC0415 (an extra)
+        except ImportError as error:
+            raise ImportError(f"litellm is not installed: {INSTALL}") from error
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        return litellm
+
+    def _connect(self, base_url: str | None) -> str:
+        self._address = base_url
+        return base_url or ""
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         response = await self._sdk.acompletion(
@@ -95,16 +87,3 @@ class LiteLLMModel(Provider):
     async def close(self) -> None:
         """Close the connections, which litellm keeps for the whole process."""
         await self._sdk.close_litellm_async_clients()
-
-
-def _import() -> Any:
-    """Import litellm so that it looks nothing up: neither prices nor header files."""
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
-    try:
-        import litellm  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise ImportError(f"litellm is not installed: {INSTALL}") from error
-    litellm.suppress_debug_info = True
-    litellm.telemetry = False
-    return litellm

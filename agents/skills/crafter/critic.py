@@ -8,10 +8,9 @@ from typing import Any
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.skills.crafter.needs import explore, fetch, harvest, survive
-from quorum.agents.skills.crafter.scene import RESOURCE, Scene
+from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, survive, work
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.crafter.work import PATIENCE, work
 from quorum.agents.skills.speaker import Brief
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
@@ -87,7 +86,8 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
         return None
     material, identity = scene.material(cell), scene.id_of(cell)
     team: dict[int, Plan] = {}
-    for other, theirs in sorted(free.items(), key=lambda entry: (entry[0] != agent, _far(entry[1], cell), entry[0])):
+    nearest = sorted(free.items(), key=lambda entry: (entry[0] != agent, distance(entry[1].cell, cell), entry[0]))
+    for other, theirs in nearest:
         if len(team) == scene.needed(material):
             break
         if theirs.material(cell) is material and theirs.can_collect(material):
@@ -107,7 +107,3 @@ def _claims(actions: Sequence[Mapping[str, Any]]) -> set[object]:
     """What only one agent sees to: what is gone when it is collected, kinds of things that are placed."""
     cells = {a["target"] for a in actions if a["action"] == "collect" and a["resource"] not in _LASTING}
     return (cells | {action["object"] for action in actions if action["action"] == "place"}) - {None}
-
-
-def _far(scene: Scene, cell: Cell) -> int:
-    return abs(scene.cell[0] - cell[0]) + abs(scene.cell[1] - cell[1])

@@ -33,12 +33,11 @@ from quorum.agents.skills.crafter.ledger import (
     STEPS,
     Ledger,
     Visit,
-    distance,
     keep,
     target_of,
     way,
 )
-from quorum.agents.skills.crafter.scene import Scene, is_sheltered
+from quorum.agents.skills.crafter.scene import Scene, distance, is_sheltered
 
 _CONFLICT = Fault.CONFLICT
 FULL = 9

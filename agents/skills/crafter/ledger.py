@@ -27,7 +27,7 @@ from crafter_env import (
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan
 from quorum.agents.skills.crafter.needs import stations_of
-from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene
+from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance
 
 MATERIAL: Mapping[Resource, Material] = {resource: material for material, resource in RESOURCE.items()}
 """The resources that are cells, and their material."""
@@ -149,11 +149,6 @@ def way(scene: Scene, cell: Cell, reach: int) -> int | None:
     """Steps to where a cell is in reach; None when no way is known."""
     trip = scene.search(lambda place: 0 if distance(place, cell) <= reach else None)
     return trip.cost if trip is not None else None
-
-
-def distance(one: Cell, other: Cell) -> int:
-    """Manhattan distance."""
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 def _bag(scene: Scene) -> Counter[Item]:

@@ -24,6 +24,8 @@ from maeil.plans import Plan, Task
 from quorum.agents.skills.crafter.scene import DAY, DIGGABLE, DUSK, RESOURCE, STEPS, Scene, Trip, is_sheltered
 
 SOURCE = {Item[resource.value]: material for material, resource in RESOURCE.items()}
+PATIENCE = 12
+"""Times that the simulated speaker tries while too few agents are there."""
 LADDER = (Tool.wood_pickaxe, Tool.stone_pickaxe, Tool.stone_sword, Tool.iron_pickaxe)
 """What an agent makes, in this order; a sword only where there are monsters."""
 TABLE_WOOD = PLACE[Action.place_table].amount
@@ -244,3 +246,28 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
         Task("collect", f"{material.name}_{identity}"),
         "it brings most for the way",
     )
+
+
+def work(scene: Scene) -> Plan | None:
+    """What the simulated speaker works on: its next tool, or what that takes; without one, what brings points."""
+    tool = ambition(scene)
+    if tool is None:
+        plans = [fetch(scene, material, patience=PATIENCE) for material in _worth(scene)]
+        return next((plan for plan in plans if plan is not None), None) or harvest(scene)
+    lacking = missing_inputs(scene, tool)
+    if not lacking:
+        return make(scene, tool, PATIENCE)
+    plans = [fetch(scene, SOURCE[item], patience=PATIENCE) for item in lacking]
+    return next((plan for plan in plans if plan is not None), None)
+
+
+def _worth(scene: Scene) -> list[Material]:
+    """What it would call others for, when teammates are in view."""
+    if not scene.seen.teammates:
+        return []
+    wanted = (Material.diamond, Material.iron, Material.coal)
+    return [
+        material
+        for material in wanted
+        if scene.can_collect(material) and scene.needed(material) <= len(scene.seen.teammates) + 1
+    ]

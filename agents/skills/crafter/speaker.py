@@ -26,10 +26,9 @@ from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.crafter.critic import joint_plan
-from quorum.agents.skills.crafter.needs import explore, fetch, rest, survive
+from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, rest, survive, work
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.crafter.work import PATIENCE, work
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 
 _CALL = re.compile(r"\b(?:tree|stone|coal|iron|diamond)_(\d+)\b")

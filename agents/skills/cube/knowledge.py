@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from cube_env import SymbolicBlock, SymbolicObservation
 from maeil.messages import Message, MessageKind
-from maeil.mind import PlanView, View
+from maeil.mind import View
 from maeil.plans import PlanStatus, Task
 from quorum.agents.skills.cube import claims as words
 
@@ -78,7 +78,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     nobody speaks of stands tells what it works on.
     """
     known = Knowledge(wishes=seen(observation))
-    known.failures.update(block for plan in view.outcomes if (block := _failed(plan)) is not None)
+    failed = [block_of(plan.task) for plan in view.outcomes if plan.status in _IN_VAIN]
+    known.failures.update(block for block in failed if block is not None)
     for message in view.memory:
         if message.t < view.t:
             known.hear(message, view.agent)
@@ -110,7 +111,3 @@ def block_of(task: Task | None) -> int | None:
     """The id in the target of a task, `block_3` or `block_3/left`; None when it names no block."""
     found = _BLOCK.match(task.target) if task is not None else None
     return int(found[1]) if found else None
-
-
-def _failed(plan: PlanView) -> int | None:
-    return block_of(plan.task) if plan.status in _IN_VAIN else None

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llamac_env import FailureCode, Move, TransportObservation, Unreadable, Wait, box_move, write_place
+from llamac_env import FailureCode, Move, Unreadable, Wait, box_move, write_place
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.skills.transport.briefing import observed
 from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain
 
 _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
@@ -42,7 +43,7 @@ class TransportGates:
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""
-        seen = _observed(sight.global_observation)
+        seen = observed(sight.global_observation)
         ahead = seen.max_steps - seen.step
         if any(_is_long_wait(plan.actions[0]) for plan in joint.running.values()):
             ahead = min(ahead, 1)
@@ -57,7 +58,7 @@ class TransportGates:
         action = joint.plans[agent].actions[0]
         if not isinstance(action, Move):
             return None
-        board = _observed(observation).to_board()
+        board = observed(observation).to_board()
         try:
             move = box_move(board.grid, agent, action)
         except Unreadable as error:
@@ -87,11 +88,6 @@ def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
         boxes = sorted(f"box_{box.colour}" for box in step.board.boxes if box.place == corner)
         text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by agents {came}"
         yield Rejection("V-CORNER", tuple(came), text)
-
-
-def _observed(observation: Observation) -> TransportObservation:
-    assert isinstance(observation, TransportObservation)
-    return observation
 
 
 def _is_long_wait(action: SymbolicAction) -> bool:

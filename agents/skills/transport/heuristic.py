@@ -7,11 +7,11 @@ foresaw.
 
 from __future__ import annotations
 
-from llamac_env import Board, JointMove, NoPlan, TransportObservation, greedy_plan
+from llamac_env import Board, JointMove, TransportObservation
 from maeil.mind import View
 from maeil.plans import Plan
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.transport.moves import one_step
+from quorum.agents.skills.transport.moves import greedy, one_step
 
 
 class HandingTeam:
@@ -46,8 +46,5 @@ class HandingTeam:
         if self._board is not None and self._plan and self._board.after(self._plan[0]).board == board:
             self._plan = self._plan[1:]
         else:
-            try:
-                self._plan = greedy_plan(board)
-            except NoPlan:
-                self._plan = ()
+            self._plan = greedy(board)
         self._board = board

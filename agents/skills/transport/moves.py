@@ -12,12 +12,15 @@ from llamac_env import (
     Colour,
     Grid,
     JointMove,
+    JointPlan,
     Move,
+    NoPlan,
     Place,
     Step,
     Unreadable,
     Wait,
     box_move,
+    greedy_plan,
     manhattan,
     write_destination,
 )
@@ -73,6 +76,14 @@ def gain(board: Board, agent: int, move: BoxMove) -> float:
 def places(board: Board, agent: int, move: BoxMove) -> bool:
     """Whether a move puts its box on the target in the agent's cell."""
     return move.to == board.grid.cells[agent]
+
+
+def greedy(board: Board) -> JointPlan:
+    """The greedy plan of a board; empty where there is none."""
+    try:
+        return greedy_plan(board)
+    except NoPlan:
+        return ()
 
 
 class Tick(NamedTuple):

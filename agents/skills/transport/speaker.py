@@ -19,20 +19,17 @@ from llamac_env import (
     EntryRule,
     Grid,
     JointMove,
-    JointPlan,
     Move,
-    NoPlan,
     TransportObservation,
     Wait,
     box_move,
-    greedy_plan,
     read_board,
 )
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
-from quorum.agents.skills.transport.moves import distance_left, gain, one_step, places, plan_of
+from quorum.agents.skills.transport.moves import distance_left, gain, greedy, one_step, places, plan_of
 
 AHEAD = 3
 """Steps that the explorer plans ahead."""
@@ -100,9 +97,7 @@ def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[in
 
 def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ...]:
     """The next steps of the greedy plan of the whole board, those who are asked alone."""
-    own = [
-        {agent: move for agent, move in joint.items() if agent in brief.asked} for joint in _greedy_plan(board)[:AHEAD]
-    ]
+    own = [{agent: move for agent, move in joint.items() if agent in brief.asked} for joint in greedy(board)[:AHEAD]]
     return (_fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
 
 
@@ -141,15 +136,8 @@ def _fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointM
     return {agent: move for agent, move in joint.items() if agent not in others}
 
 
-def _greedy_plan(board: Board) -> JointPlan:
-    try:
-        return greedy_plan(board)
-    except NoPlan:
-        return ()
-
-
 def _greedy(board: Board, agent: int) -> BoxMove | None:
-    plan = _greedy_plan(board)
+    plan = greedy(board)
     return plan[0].get(agent) if plan else None
 
 

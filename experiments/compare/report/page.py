@@ -24,11 +24,9 @@ from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, tables
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.results_csv import factor_columns
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.run_folder import TRACES
 from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
-
-_TRACES = ("trace.jsonl", "trace.jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,9 @@ def page(results: Results, comparison: Comparison, target: Path, plugins: Sequen
         lstrip_blocks=True,
     )
     sweep, remarks = results.sweep, notes(comparison)
+    values = _written_values(results.rows)
+    single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
+    everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
     return environment.get_template("page.html.jinja").render(
         title=sweep.name if sweep is not None else results.folder.resolve().name,
         heading=heading(comparison),
@@ -97,9 +98,9 @@ def page(results: Results, comparison: Comparison, target: Path, plugins: Sequen
         figures=list(_figures(comparison)),
         run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
         runs=[_run(row, target) for row in results.rows],
-        common=list(_common(results.rows)),
-        varying=list(_varying(results.rows)),
-        some=list(_of_some(results.rows)),
+        common=[(key, value) for key, value in single if key in everywhere],
+        varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
+        some=[(key, value) for key, value in single if key not in everywhere],
         versions=sorted({row.version for row in results.rows}),
         packages=list(_packages(results.rows)),
         commands=[
@@ -132,7 +133,7 @@ def _inline(svg: str, name: str) -> Markup:
 def _run(row: Row, target: Path) -> RunLine:
     remark = "; ".join(part for part in ("simulated" if row.simulated else "", row.error or row.reason) if part)
     values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
-    trace = next((row.folder / name for name in _TRACES if (row.folder / name).is_file()), None)
+    trace = next((row.folder / name for name in TRACES if (row.folder / name).is_file()), None)
     address = None
     if trace is not None:
         address = quote(Path(os.path.relpath(trace.resolve(), target.parent.resolve())).as_posix())
@@ -162,29 +163,9 @@ def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
         yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
 
 
-def _common(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield the keys that have one value in all runs."""
-    for key in factor_columns(rows):
-        values = _values(rows, key)
-        if len(values) == 1 and all(key in row.factors for row in rows):
-            yield key, written(values[0])
-
-
-def _of_some(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield the keys that only some runs have, with one value: those of an option that only some choose."""
-    for key in factor_columns(rows):
-        values = _values(rows, key)
-        if len(values) == 1 and not all(key in row.factors for row in rows):
-            yield key, written(values[0])
-
-
-def _varying(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield the keys that have several, with them."""
-    for key in factor_columns(rows):
-        values = _values(rows, key)
-        if len(values) > 1:
-            yield key, ", ".join(map(written, values))
-
-
-def _values(rows: Sequence[Row], key: str) -> list[Scalar]:
-    return in_order(row.factors[key] for row in rows if key in row.factors)
+def _written_values(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the different values of every key that some run has."""
+    return {
+        key: [written(value) for value in in_order(row.factors[key] for row in rows if key in row.factors)]
+        for key in factor_columns(rows)
+    }

@@ -1,19 +1,22 @@
-"""What the providers that are reached over HTTP share."""
+"""The providers that are reached over HTTP: `llm=openai`, `llm=anthropic`, `llm=litellm`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from functools import partial
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from maeil.component import Component
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import find_price
+from quorum.agents.llm.providers.anthropic import AnthropicModel
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.litellm import LiteLLMModel
+from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.experiments.configuration.providers.config import ProviderConfig
-
-Client = TypeVar("Client")
 
 
 def _without_credentials(url: str) -> str:
@@ -36,6 +39,9 @@ def _variable(name: str) -> str:
 
 class RemoteConfig(ProviderConfig):
     """Values of a provider that is reached over HTTP."""
+
+    official: ClassVar[str | None] = None
+    """The host whose prices are known; None: that of no address, which LiteLLM knows."""
 
     model: Annotated[str, Field(min_length=1)]
     """Name of the model, as the provider calls it."""
@@ -60,24 +66,50 @@ class RemoteConfig(ProviderConfig):
         return self.api_key_env
 
 
-def build_remote(client: Callable[..., Client], config: RemoteConfig, *, priced: bool) -> Client:
-    """Make a client of a provider; its key is read from the environment.
+class OpenAIConfig(RemoteConfig):
+    """Values of `openai`: OpenAI, and any server that speaks its format."""
 
-    Args:
-        client: the provider's class.
-        config: its values.
-        priced: whether the table of prices holds for the server that it reaches.
+    official: ClassVar[str | None] = "api.openai.com"
+
+    name: Literal["openai"]
+    base_url: Address
+    """Address of the server."""
+
+
+class AnthropicConfig(RemoteConfig):
+    """Values of `anthropic`."""
+
+    official: ClassVar[str | None] = "api.anthropic.com"
+
+    name: Literal["anthropic"]
+    base_url: Address
+    """Address of the server."""
+
+
+class LiteLLMConfig(RemoteConfig):
+    """Values of `litellm`: every provider that LiteLLM knows."""
+
+    name: Literal["litellm"]
+
+
+def build_remote(client: type[Provider], config: RemoteConfig, _context: None = None) -> Provider:
+    """Make the client of a provider; its key is read from the environment.
+
+    Raises:
+        quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
+        ImportError: the provider's SDK is not installed; says how to install it.
     """
+    is_official = urlsplit(config.base_url or "").hostname == config.official
     return client(
         config.model,
         base_url=config.base_url,
         key_variable=config.api_key_env,
         structured=config.structured,
         deadline=config.deadline,
-        price=find_price(config.name, config.model) if priced else None,
+        price=find_price(config.name, config.model) if is_official else None,
     )
 
 
-def host(url: str) -> str | None:
-    """Return the host of an address."""
-    return urlsplit(url).hostname
+openai = Component(OpenAIConfig, partial(build_remote, OpenAIModel))
+anthropic = Component(AnthropicConfig, partial(build_remote, AnthropicModel))
+litellm = Component(LiteLLMConfig, partial(build_remote, LiteLLMModel))

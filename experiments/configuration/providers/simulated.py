@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from maeil.component import Component
-from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
@@ -21,10 +20,4 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
         return True
 
 
-def build(config: SimulatedConfig, _context: None) -> Model:
-    """Make the simulated model; it needs no network and no key."""
-    settings = config.model_dump(include=set(SimulatedSettings.model_fields))
-    return SimulatedModel(SimulatedSettings(**settings))
-
-
-component = Component(SimulatedConfig, build)
+component = Component(SimulatedConfig, SimulatedModel)

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
@@ -37,7 +37,7 @@ class LocalConfig(ComponentConfig):
 class Local:
     """Runs cells in processes of this machine."""
 
-    def __init__(self, config: LocalConfig) -> None:
+    def __init__(self, config: LocalConfig, _context: None = None) -> None:
         self._most = config.workers or len(os.sched_getaffinity(0))
         self._episodes = config.episodes
         self._processes: list[_Process] = []
@@ -193,9 +193,4 @@ def _receive(
         loop.call_soon_threadsafe(asked.put_nowait, cells)
 
 
-def build(config: LocalConfig, _context: None) -> Local:
-    """Make the engine."""
-    return Local(config)
-
-
-component = Component(LocalConfig, build)
+component = Component(LocalConfig, Local)

@@ -13,7 +13,7 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     CellQueue,
@@ -50,7 +50,7 @@ class RayEngine:
         UserError: Ray is not installed.
     """
 
-    def __init__(self, config: RayConfig) -> None:
+    def __init__(self, config: RayConfig, _context: None = None) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ray = load("ray", "ray", "engine=ray")
@@ -189,9 +189,4 @@ def _finished(report: WorkerReport) -> str | None:
     return report.done.name if isinstance(report, Finished) else None
 
 
-def build(config: RayConfig, _context: None) -> RayEngine:
-    """Make the engine."""
-    return RayEngine(config)
-
-
-component = Component(RayConfig, build)
+component = Component(RayConfig, RayEngine)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
 
 

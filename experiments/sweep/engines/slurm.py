@@ -18,7 +18,7 @@ from pydantic import Field
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import read_finished
 from quorum.experiments.sweep.engines.locks import wait_for_workers
@@ -66,7 +66,7 @@ class Slurm:
         UserError: submitit is not installed.
     """
 
-    def __init__(self, config: SlurmConfig) -> None:
+    def __init__(self, config: SlurmConfig, _context: None = None) -> None:
         self._submitit = load("submitit", "slurm", "engine=slurm")
         self._config = config
         self._jobs: list[_Submitted] = []
@@ -183,9 +183,4 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
     return [report.message for report in reports if isinstance(report, Stuck)]
 
 
-def build(config: SlurmConfig, _context: None) -> Slurm:
-    """Make the engine."""
-    return Slurm(config)
-
-
-component = Component(SlurmConfig, build)
+component = Component(SlurmConfig, Slurm)

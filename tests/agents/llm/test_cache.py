@@ -14,9 +14,8 @@ import pytest
 
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import ServerFailed
-from quorum.agents.llm.keys import request_key
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
-from quorum.agents.llm.records import describe_reply, dump, load, read_reply
+from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
 from tests.agents.llm.wire import Brain, reply, request
 
 IDENTITY = {"provider": "openai", "base_url": "http://127.0.0.1/v1", "model": "a", "structured": "auto"}

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import SweepReport, SweepRequest, run_sweep_command
+from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.run import SweepRequest
 from tests.conftest import PLUGINS
 
 MODULES = ("walker", "parrot", "mortal")

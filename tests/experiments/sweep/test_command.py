@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from quorum import cli
-from quorum.experiments.sweep.command import SweepRequest, run_sweep_command
+from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.engines.protocol import SweepJob
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Queue, Stop
-from quorum.experiments.sweep.run import run_sweep
+from quorum.experiments.sweep.run import SweepRequest, run_sweep
 from tests.experiments.sweep.conftest import MODULES
 
 WORDS = ("env=corridor", "agents=walker", "n=1", "engine.workers=1")
@@ -74,9 +74,7 @@ def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
 ) -> None:
     words = asked("agents=walker", engine=())
     planned = plan(words.words, options)
-    summary = run_sweep(
-        planned, words.folder("s"), words.command(), StoppedEngine(), options=words.options, view=nothing
-    )
+    summary = run_sweep(planned, words.folder("s"), words.command(), StoppedEngine(), request=words, view=nothing)
     assert summary.stop is Stop.INTERRUPTED
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -16,11 +16,10 @@ import pytest
 
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import as_csv, read_results
-from quorum.experiments.sweep.command import SweepRequest
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
-from quorum.experiments.sweep.run import SweepStatus, run_sweep
+from quorum.experiments.sweep.run import SweepRequest, SweepStatus, run_sweep
 from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
@@ -68,7 +67,7 @@ def test_killed_workers_change_nothing(
         return killing(moments, queue, status)
 
     folder = words.folder("s")
-    summary = run_sweep(planned, folder, words.command(), choose_engine(ENGINE), options=words.options, view=view)
+    summary = run_sweep(planned, folder, words.command(), choose_engine(ENGINE), request=words, view=view)
     assert moments == []
     assert (summary.left, summary.failed, len(summary.finished)) == (0, (), CELLS)
     assert len({done.name for done in summary.finished}) == CELLS

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.sweep.command import SweepRequest
 from quorum.experiments.sweep.queue import MOST_DEATHS, Stop
+from quorum.experiments.sweep.run import SweepRequest
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.sweep.command import SweepRequest, show_plan
+from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
+from quorum.experiments.sweep.run import SweepRequest
 from tests.experiments.sweep.conftest import Sweep
 
 PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")

@@ -11,7 +11,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.planned_cell import PlannedCell
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
 from quorum.experiments.sweep.engines.slurm import run_shard
