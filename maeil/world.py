@@ -93,7 +93,6 @@ class World(Protocol):
     @property
     def idle(self) -> SymbolicAction:
         """One tick of doing nothing, possible in every state: what an agent does whose mind gives no valid plan."""
-        ...
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw a new board from `seed` and return it as a JSON-ready record, from which alone it can be drawn again."""

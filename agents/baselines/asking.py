@@ -35,7 +35,6 @@ class Judged(Protocol):
     @property
     def rejections(self) -> tuple[Rejection, ...]:
         """What is wrong with it."""
-        ...
 
 
 T = TypeVar("T", bound=Judged)

@@ -30,7 +30,6 @@ class Source(Protocol):
         Raises:
             NoJointPlan: there is none.
         """
-        ...
 
 
 class OnePlanner:

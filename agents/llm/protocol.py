@@ -164,4 +164,3 @@ class Model(Protocol):
         Raises:
             quorum.agents.llm.errors.LanguageModelError: no answer came, and why.
         """
-        ...

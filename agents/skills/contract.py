@@ -38,7 +38,6 @@ class Gates(Protocol):
 
     def scrutinize(self, sight: Sight, joint: Joint) -> Sequence[Rejection]:
         """Return what is wrong with a joint plan (veracity scrutiny); cheap rules first."""
-        ...
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
         """Return what is wrong with an agent's own part, by what it sees and was told (plan confirmation).
@@ -48,7 +47,6 @@ class Gates(Protocol):
             observation: what it sees.
             joint: what it was told, as far as it was told it.
         """
-        ...
 
 
 class Briefing:
@@ -76,7 +74,6 @@ class Merge(Protocol):
             proposals: one joint plan a debater, in order.
             asked: the agents that they are for.
         """
-        ...
 
 
 def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:

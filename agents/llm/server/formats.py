@@ -40,19 +40,15 @@ class Format(Protocol):
         Raises:
             BadBody: it is not of the format, or asks what this server does not do.
         """
-        ...
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply."""
-        ...
 
     def without_answer(self, body: dict[str, Any]) -> dict[str, Any]:
         """Take the answer out of a response."""
-        ...
 
     def error(self, kind: str, text: str) -> dict[str, Any]:
         """Write an error."""
-        ...
 
 
 class OpenAIFormat:

@@ -26,12 +26,10 @@ class RolloutResult(Protocol):
     @property
     def steps(self) -> int:
         """Steps taken."""
-        ...
 
     @property
     def value(self) -> tuple[int, int, int]:
         """The less the better; the first number is 0 when the task is done."""
-        ...
 
 
 _Outcome = TypeVar("_Outcome", bound=RolloutResult)
