@@ -25,7 +25,7 @@ class Withheld(ValueError):
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
-    """Give the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
+    """Return the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
 
     A dotted choice is also near when its last part is: `blocks` is near `env.blocks`.
     """
@@ -36,7 +36,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
 
 def choices_hint(word: str, label: str, choices: Iterable[str]) -> str:
-    """Give a hint with the nearest choices and all of them: `Did you mean 'cube'? Options of env: cube.`."""
+    """Return a hint with the nearest choices and all of them: `Did you mean 'cube'? Options of env: cube.`."""
     names = list(dict.fromkeys(choices))
     listing = f"{label}: {', '.join(names)}." if names else ""
     return " ".join(part for part in (nearest(word, names), listing) if part)
