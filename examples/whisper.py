@@ -19,6 +19,7 @@ class Whisper(Topology):
     """The undecided agent with the smallest index has the turn; it may write to the next one alone."""
 
     name = "whisper"
+    words = "The agents decide one after the other. Each hears the one before it, and tells the one behind it alone."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return the turn of the first undecided agent: to speak and to plan, the last one to plan only."""
@@ -28,10 +29,6 @@ class Whisper(Topology):
         if agent + 1 == conversation.agents:
             return [Turn(agent, frozenset({Act.PLAN}))]
         return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), (agent + 1,))]
-
-    def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
-        """Return what a prompt says of it."""
-        return "The agents decide one after the other. Each hears the one before it, and tells the one behind it alone."
 
 
 def build(config: WhisperConfig, context: TopologyContext) -> Whisper:  # noqa: ARG001

@@ -104,6 +104,8 @@ class Topology(ABC):
     dialogue: bool = False
     """Whether the floor goes round until a message of the kind `directive` states the joint plan. Where it does not, a
     coordinator directs."""
+    words: str = "The agents of this team may talk to each other as their turns allow."
+    """What a prompt says about the way in which the team talks."""
     rounds: int | None = None
     """How often those who talk may speak again: each speaker of a dialogue in all, a coordinator in answer to
     acknowledgements. None: the topology does not bound it by a number."""
@@ -117,9 +119,9 @@ class Topology(ABC):
         """
 
     def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
-        """Return what a prompt tells a participant about the way in which its team talks.
+        """Return what a prompt tells a participant about the way in which its team talks: `words`.
 
         Args:
             role: its part in the topology, as the turn says; empty where all are equal.
         """
-        return "The agents of this team may talk to each other as their turns allow."
+        return self.words

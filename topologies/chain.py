@@ -23,6 +23,10 @@ class Chain(Topology):
     """
 
     name = "chain"
+    words = (
+        "The agents decide one after the other. Each hears those before it and tells those after it what it is "
+        "going to do."
+    )
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return a turn to speak and plan for the first undecided agent."""
@@ -31,13 +35,6 @@ class Chain(Topology):
         agent = conversation.undecided[0]
         later = tuple(range(agent + 1, conversation.agents))
         return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}) if later else frozenset({Act.PLAN}), later)]
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return (
-            "The agents decide one after the other. Each hears those before it and tells those after it what it is "
-            "going to do."
-        )
 
 
 def build(_config: ChainConfig, _context: TopologyContext) -> Chain:

@@ -28,6 +28,7 @@ class Debate(Topology):
     """
 
     name = "debate"
+    words = "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
 
     def __init__(self, config: DebateConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
@@ -43,12 +44,6 @@ class Debate(Topology):
                 if spoken[agent] <= speeches and conversation.may_speak(agent) and conversation.agents > 1:
                     return [Turn(agent, frozenset({Act.SPEAK}), everyone_but(agent, conversation))]
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return (
-            "The agents that need a plan speak one after the other, and everybody hears them; then all decide at once."
-        )
 
 
 component = Component(DebateConfig, Debate)

@@ -24,6 +24,10 @@ class Decentralized(Topology):
     """Whoever has a decision to make may speak with it, as long as its budget lasts; nobody waits for anybody."""
 
     name = "decentralized"
+    words = (
+        "Anybody may write to anybody, a few messages in each step. A message interrupts those whom it reaches, so "
+        "write what they need."
+    )
 
     def __init__(self, config: DecentralizedConfig, _context: TopologyContext | None = None) -> None:
         self._budget = config.budget
@@ -38,13 +42,6 @@ class Decentralized(Topology):
         if left <= 0 or not others:
             return Turn(agent, frozenset({Act.PLAN}))
         return Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), others, limit=left)
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return (
-            "Anybody may write to anybody, a few messages in each step. A message interrupts those whom it reaches, so "
-            "write what they need."
-        )
 
 
 component = Component(DecentralizedConfig, Decentralized)

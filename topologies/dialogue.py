@@ -35,6 +35,10 @@ class Dialogue(Topology):
     """
 
     name = "dialogue"
+    words = (
+        "The agents that need a plan speak one after the other, and all of them hear it; a message of the kind "
+        '"directive" ends the talk. Then all decide at once.'
+    )
     dialogue = True
 
     def __init__(self, config: DialogueConfig, _context: TopologyContext | None = None) -> None:
@@ -70,13 +74,6 @@ class Dialogue(Topology):
             *([conversation.agents] if self.coordinated else []),
         )
         return Turn(agent, frozenset({Act.SPEAK}), others, limit=1, role=SPEAKER)
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return (
-            "The agents that need a plan speak one after the other, and all of them hear it; a message of the kind "
-            '"directive" ends the talk. Then all decide at once.'
-        )
 
 
 def _stated(taken: TurnTaken) -> bool:

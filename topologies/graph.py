@@ -41,6 +41,7 @@ class Graph(Topology):
     """Rounds in which all who need a plan speak to their neighbours at once; then they and those they woke decide."""
 
     name = "graph"
+    words = "Each agent can write to its neighbours alone; what others should know has to be passed on."
 
     def __init__(self, config: GraphConfig) -> None:
         self._config = config
@@ -82,10 +83,6 @@ class Graph(Topology):
                 return config.edges
             case "near":
                 return _near(conversation, config.radius)
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return "Each agent can write to its neighbours alone; what others should know has to be passed on."
 
 
 def small_world(n: int, neighbours: int, rewiring: float, seed: int) -> list[Edge]:

@@ -20,14 +20,11 @@ class Individual(Topology):
     """No edges; whoever needs a plan makes one at once."""
 
     name = "individual"
+    words = "Nobody talks in this team: each agent decides alone, by what it sees."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return a turn to plan for every undecided agent."""
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
-
-    def describe(self, role: str) -> str:  # noqa: ARG002
-        """Return what a prompt says of it."""
-        return "Nobody talks in this team: each agent decides alone, by what it sees."
 
 
 def build(_config: IndividualConfig, _context: TopologyContext) -> Individual:
