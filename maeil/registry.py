@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import groupby
 from typing import Any, Generic, TypeVar
 
 from maeil.user_errors import UserError, choices_hint
@@ -22,12 +23,19 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @cache
-def _offers(_path: tuple[str, ...]) -> Any:
+def _declared(_path: tuple[str, ...]) -> Any:
     """Return the entry points of the packages on `sys.path`, which are read once: it takes 10 ms.
 
     They are `EntryPoints` from Python 3.12 on and `SelectableGroups` before, both with `select`.
     """
     return entry_points()
+
+
+@cache
+def _offers(path: tuple[str, ...], group: str) -> Mapping[str, Sequence[EntryPoint]]:
+    """Return what packages offer in a group, by name; kept, since the simulated model looks up its world at each call."""
+    points = sorted(_declared(path).select(group=group), key=lambda point: point.name)
+    return {name: tuple(found) for name, found in groupby(points, key=lambda point: point.name)}
 
 
 class Registry(Generic[T]):
@@ -73,8 +81,11 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """Return all names, the project's own first."""
-        offered = sorted(point.name for point in _offers(tuple(sys.path)).select(group=self.entry_points))
-        return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *offered]))
+        return tuple(dict.fromkeys([*self._builtin, *sorted(self._registered), *self._offered]))
+
+    @property
+    def _offered(self) -> Mapping[str, Sequence[EntryPoint]]:
+        return _offers(tuple(sys.path), self.entry_points)
 
     def get(self, name: str) -> T:
         """Find a component, importing it if need be.
@@ -91,7 +102,7 @@ class Registry(Generic[T]):
         return self._checked(name, found)
 
     def _load(self, name: str) -> object:
-        points = list(_offers(tuple(sys.path)).select(group=self.entry_points, name=name))
+        points = self._offered.get(name, ())
         if not points:
             hint = choices_hint(name, f"The {self.plural}", self.names())
             raise UserError(f"{self.group}.name: no {self.kind} is called {name!r}", hint)

@@ -58,11 +58,7 @@ class Templates:
         except TemplateError as error:
             raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
         if part == "rules" and template.filename == str(SHIPPED / "common" / name):
-            _log.warning(
-                "nobody has written down the rules of the world '%s' for a prompt; agents are told so. "
-                "Write a rules.jinja: docs/writing-a-world.md",
-                self._world,
-            )
+            _warn_of_unwritten_rules(self._world)
         return template
 
 
@@ -79,3 +75,13 @@ def _environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
     )
     environment.filters["json"] = write_json
     return environment
+
+
+@cache
+def _warn_of_unwritten_rules(world: str) -> None:
+    """Warn once a process, however many teams are built."""
+    _log.warning(
+        "nobody has written down the rules of the world '%s' for a prompt; agents are told so. "
+        "Write a rules.jinja: docs/writing-a-world.md",
+        world,
+    )

@@ -16,6 +16,7 @@ from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
+from quorum.agents.prompting import templates
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import describe
 from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
@@ -242,6 +243,8 @@ def test_of_a_world_without_rules_agents_are_told_so_and_the_user_too(caplog):
     world.reset(0)
     where = context(world, topology("individual", 2))
     seen = view(world, agent=1)
+    templates._warn_of_unwritten_rules.cache_clear()
     system, _ = render_prompt(config(), where, seen)
+    render_prompt(config(), where, seen)
     assert "Nobody has written down the rules" in system.content
-    assert "rules of the world 'hallway'" in caplog.text
+    assert caplog.text.count("rules of the world 'hallway'") == 1
