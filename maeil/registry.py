@@ -33,7 +33,7 @@ def _declared(_path: tuple[str, ...]) -> Any:
 
 @cache
 def _offers(path: tuple[str, ...], group: str) -> Mapping[str, Sequence[EntryPoint]]:
-    """Return what packages offer in a group, by name; kept, since the simulated model looks up its world at each call."""
+    """Return what packages offer in a group, by name; kept, since a simulated model asks for its world at each call."""
     points = sorted(_declared(path).select(group=group), key=lambda point: point.name)
     return {name: tuple(found) for name, found in groupby(points, key=lambda point: point.name)}
 

@@ -53,18 +53,25 @@ class Worker:
         self._pool = ModelPool(processes)
         self._computing = asyncio.Semaphore(1)
         self._reported = (0, 0)
+        self._stuck = False
         self._presence = Presence(job.folder)
         _collect_seldom()
 
     async def run(self, cell: PlannedCell) -> None:
-        """Run a cell and report it. A team without language models computes all the time: such cells take turns."""
+        """Run a cell and report it; begin none after one that got stuck.
+
+        A team without language models computes all the time: such cells take turns.
+        """
         async with contextlib.nullcontext() if cell.uses_models else self._computing:
+            if self._stuck:
+                return
             self._report(Started(cell.name))
             done = read_finished(self._job.folder / cell.name)
             if done is None:  # a job that waited in a queue may find that a later command has run the cell
                 try:
                     await self._play(cell)
                 except UserError as error:
+                    self._stuck = True
                     self._report(Stuck(str(error)))
                     return
                 done = read_finished(self._job.folder / cell.name)
@@ -98,14 +105,14 @@ class Worker:
         await asyncio.gather(*map(self.run, cells))
 
     def report_traffic(self) -> None:
-        """WorkerReport the calls since the last time."""
+        """Report the calls since the last time."""
         calls, rate_limited = self._pool.traffic
         if (calls, rate_limited) != self._reported:
             self._report(Traffic(calls - self._reported[0], rate_limited - self._reported[1]))
             self._reported = (calls, rate_limited)
 
     async def pulse(self) -> None:
-        """WorkerReport the traffic every second."""
+        """Report the traffic every second."""
         while True:
             await asyncio.sleep(PULSE)
             self.report_traffic()
