@@ -26,7 +26,7 @@ COMPILES: bool = not numba.core.config.DISABLE_JIT
 
 def as_written(function: _Function) -> _Function:
     """Return a kernel as Python runs it: sums of integers that go beyond 64 bits wrap, as those of compiled code."""
-    return cast(_Function, np.errstate(over="ignore")(function))
+    return np.errstate(over="ignore")(function)
 
 
 class KernelSet:
