@@ -33,6 +33,8 @@ MOST_VALUES = 6_500_000
 """Values of one piece of JSON, which takes some ten times the memory of its text. The plan of a million cells fits."""
 META = "meta.json"
 LARGEST_META = 16 * MIB
+TAIL = 256 << 10
+"""Bytes at the end of a file, in which its last line stands."""
 _CHUNK = MIB
 _GZIP = 16 + zlib.MAX_WBITS
 """Makes zlib expect the head of gzip."""
@@ -187,6 +189,22 @@ class RunFiles:
             self._check_values(name, rest)
             yield rest
         self._check_digest(name, digest)
+
+    def verify(self, name: str) -> bytes:
+        """Read a file to its end, hold it against its digest, and return its last bytes, at most `TAIL`.
+
+        Raises:
+            DamagedFile: there is none, or as `lines`.
+        """
+        digest, end = hashlib.sha256(), b""
+        try:
+            for chunk in self.chunks(name):
+                digest.update(chunk)
+                end = (end + chunk)[-TAIL:]
+        except FileNotFoundError:
+            raise self.damaged(name, "there is no such file") from None
+        self._check_digest(name, digest)
+        return end
 
     def _check_digest(self, name: str, found: hashlib._Hash) -> None:
         """Hold a file against its digest; that of a compressed one is of its unpacked text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +11,10 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.common.run_files import DamagedFile, RunFiles
+from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
 from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.whole import check_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class FinishedCell:
 
     Attributes:
         name: of its folder.
+        hash: of its configuration.
         outcome: `completed`, `limit`, `budget` or `error`.
         reason: why, for an episode that was ended before its time; else empty.
         seconds: wall time.
@@ -52,6 +55,7 @@ class FinishedCell:
     """
 
     name: str
+    hash: str
     outcome: str
     reason: str
     seconds: float
@@ -67,26 +71,49 @@ class FinishedCell:
 
 def read_finished(folder: Path) -> FinishedCell | None:
     """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
-    files = RunFolder(folder)
     try:
-        meta = files.meta()
-        if meta.outcome is None or meta.end is None:
-            return None
-        seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
-        reason = (meta.error.message if meta.error is not None else "") or meta.reason
-        return FinishedCell(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
-    except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        return finished_cell(folder)
+    except DamagedFile:
         return None
 
 
-def _spent(files: RunFolder) -> Spent:
+def finished_cell(folder: Path) -> FinishedCell:
+    """Read a finished cell, and every byte of its files: what is not whole is not done.
+
+    Raises:
+        DamagedFile: it is missing, unfinished or damaged; why.
+    """
+    run = RunFolder(folder)
+    meta = check_whole(run)
+    try:
+        seconds = (datetime.fromisoformat(meta.end or "") - datetime.fromisoformat(meta.start)).total_seconds()
+        spent = _spent(run)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise run.files.damaged(META, f"damaged: {error}") from error
+    reason = (meta.error.message if meta.error is not None else "") or meta.reason
+    return FinishedCell(folder.name, meta.hash, meta.outcome or "", reason, seconds, spent, meta.simulated, meta.code)
+
+
+def spent_in(folder: Path) -> Spent:
+    """Add up what the calls of an attempt took, as far as a damaged folder still tells."""
+    run = RunFolder(folder)
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        return _spent(run)
+    found = Spent()
+    with suppress(DamagedFile, FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        for spent in _calls(run.files):
+            found += spent
+    return found
+
+
+def _spent(run: RunFolder) -> Spent:
     """Add the calls of an episode up; they stand in its metrics, or, where it failed, only in the calls themselves."""
-    if not files.files.names(CALLS):
+    if not run.files.names(CALLS):
         return Spent()
     try:
-        metrics = files.metrics()
+        metrics = run.metrics()
     except DamagedFile:
-        return sum(_calls(files.files), Spent())
+        return sum(_calls(run.files), Spent())
     calls, usd = int(metrics["model.calls"] or 0), metrics["model.usd"]
     tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     return Spent(calls, tokens, usd or 0.0, calls if usd is None else 0)

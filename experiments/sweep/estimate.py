@@ -52,6 +52,7 @@ class Forecast:
         folder: of the sweep.
         planned: its cells.
         done: those of them that are done.
+        damaged: those that are there and not whole, and why, by name: they would be run again.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
         calls: expected calls of language models.
@@ -66,6 +67,7 @@ class Forecast:
     folder: Path
     planned: int
     done: int
+    damaged: Mapping[str, str]
     cells: tuple[PlannedCell, ...]
     repeated: int
     calls: float
@@ -82,6 +84,7 @@ class Forecast:
             "folder": str(self.folder),
             "cells": self.planned,
             "done": self.done,
+            "damaged": dict(self.damaged),
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
             "calls": round(self.calls),
@@ -98,6 +101,8 @@ class Forecast:
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        for name, reason in self.damaged.items():
+            table.add_row("damaged", Text(f"{name}: {reason}", overflow="fold"))
         table.add_row("model calls", f"{self.calls:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
         money = "unknown: the model's price is not known" if self.usd is None else f"${self.usd:,.2f}"
@@ -139,6 +144,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         folder=folder.path,
         planned=len(plan.cells),
         done=len(status.done),
+        damaged=status.damaged,
         cells=cells,
         repeated=plan.repeated,
         calls=sum(expected.calls for _, expected in known),

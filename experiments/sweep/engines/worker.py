@@ -7,9 +7,11 @@ import contextlib
 import gc
 import os
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
@@ -17,7 +19,7 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.results.finished import read_finished
+from quorum.experiments.results.finished import finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Stuck, SweepJob, Traffic, WorkerReport
 
@@ -62,24 +64,30 @@ class Worker:
 
         A team without language models computes all the time: such cells take turns.
         """
-        async with contextlib.nullcontext() if cell.uses_models else self._computing:
+        folder = self._job.folder / cell.name
+        async with contextlib.AsyncExitStack() as turn:
+            if not cell.uses_models:
+                await turn.enter_async_context(self._computing)
             if self._stuck:
                 return
             self._report(Started(cell.name))
-            done = read_finished(self._job.folder / cell.name)
-            if done is None:  # a job that waited in a queue may find that a later command has run the cell
-                try:
-                    await self._play(cell)
-                except UserError as error:
-                    self._stuck = True
-                    self._report(Stuck(str(error)))
-                    return
-                done = read_finished(self._job.folder / cell.name)
-            assert done is not None, f"{cell.name} was run and is not there"
+            done = await asyncio.to_thread(read_finished, folder)
+            try:
+                if done is None:  # a job that waited in a queue may find that a later command has run the cell
+                    await self._play(cell, turn.aclose)
+                    done = await asyncio.to_thread(finished_cell, folder)
+            except UserError as error:
+                self._stuck = True
+                self._report(Stuck(str(error)))
+                return
             self._report(Finished(done))
 
-    async def _play(self, planned: PlannedCell) -> None:
+    async def _play(self, planned: PlannedCell, played: Callable[[], Awaitable[None]]) -> None:
         """Leave the folder of the cell under its final name, whatever its episode comes to.
+
+        Args:
+            planned: the cell.
+            played: ends its turn, before its files are brought to disk.
 
         Raises:
             UserError: nothing more can be written, or this process lacks a component of the cell.
@@ -93,12 +101,13 @@ class Worker:
             ) from error
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
-            await run_in_pool(cell, folder, self._pool)
+            await run_in_pool(cell, folder, self._pool, played=played)
         except Unwritable:
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
-                leave_error(cell, EpisodeFolder(self._job.folder, planned.name, once=True), error)
+                left = EpisodeFolder(self._job.folder, planned.name, once=True)
+                await to_its_end(partial(leave_error, cell, left, error))
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""

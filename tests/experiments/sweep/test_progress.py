@@ -36,7 +36,7 @@ class Sweeping:
         costs = Costs()
         self.names = [cell.name for cell in cells]
         self.queue = Queue(folder, cells, SweepBudget(), costs)
-        self.status = SweepStatus(cells, {}, cells, costs)
+        self.status = SweepStatus(cells, {}, {}, cells, costs)
         self.clock = Clock()
 
     def begin(self, name: str) -> None:
