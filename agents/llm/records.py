@@ -61,6 +61,8 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         KeyError, TypeError, ValueError: it is no record of a reply.
     """
     wall = record[WALL]
+    if not isinstance(record["text"], str):
+        raise TypeError("text: it is no text")
     return Reply(
         text=record["text"],
         finish=Finish(record["finish"]),
