@@ -8,14 +8,10 @@ from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request
-from quorum.agents.llm.providers.base import (
-    Offer,
-    Provider,
-    Structured,
-    printable_unicode,
-    schema_message,
-)
+from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
+from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import checked_usage
+from quorum.agents.llm.providers.offer import Offer, Structured
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -32,6 +28,7 @@ class AnthropicModel(Provider):
 
     name: ClassVar[str] = "anthropic"
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
+    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "seed")
 
     def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
@@ -43,10 +40,10 @@ class AnthropicModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._deadline,
-            http_client=self._sdk.DefaultAioHttpClient(),  # a third of the CPU of the usual one at 256 calls at once
+            timeout=self._timeout(),
+            # aiohttp: a third of the CPU of the usual client at 256 calls at once
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
-        self._refused |= {"temperature", "seed"}
         return str(self._client.base_url)
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:

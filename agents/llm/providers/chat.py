@@ -10,7 +10,8 @@ import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
+from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.offer import Offer, Structured
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
