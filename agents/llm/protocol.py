@@ -100,11 +100,13 @@ class Usage:
         prompt: tokens read, the cached ones among them.
         completion: tokens written.
         cached: tokens read from the provider's own prompt cache.
+        estimated: whether a count is our own estimate, since the provider gave none.
     """
 
     prompt: int
     completion: int
     cached: int = 0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ def _together(replies: list[Reply], value: Any, rejected: list[Rejected], second
             prompt=sum(reply.usage.prompt for reply in replies),
             completion=sum(reply.usage.completion for reply in replies),
             cached=sum(reply.usage.cached for reply in replies),
+            estimated=any(reply.usage.estimated for reply in replies),
         ),
         usd=sum(known) if len(known) == len(money) else None,
         seconds=seconds,

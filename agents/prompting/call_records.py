@@ -59,6 +59,8 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         "cache_hit": reply.cache_hit,
         "simulated": reply.simulated,
     }
+    if usage.estimated:
+        record["usage_estimated"] = True
     if reply.not_sent:
         record["not_sent"] = list(reply.not_sent)
     if parse_failure:

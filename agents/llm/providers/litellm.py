@@ -74,7 +74,7 @@ class LiteLLMModel(Provider):
             if exchanged.failure is not None:
                 raise exchanged.failure from None
             raise
-        reply = read_chat(response, self.model)
+        reply = read_chat(response, request, self.model)
         if self.price is not None:
             return replace(reply, usd=self.price.usd(reply.usage))
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))

@@ -48,5 +48,6 @@ class OpenAIModel(Provider):
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
         body[offer.max_tokens_key] = request.sampling.max_tokens
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        reply = read_chat(await self._client.post(PATH, cast_to=self._completion, body=body), self.model)
+        response = await self._client.post(PATH, cast_to=self._completion, body=body)
+        reply = read_chat(response, request, self.model)
         return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
