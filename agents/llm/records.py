@@ -44,7 +44,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
-        "usage": asdict(reply.usage),
+        "usage": _describe_usage(reply.usage),
         "usd": reply.usd,
         "repairs": reply.repairs,
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
@@ -52,6 +52,13 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "simulated": reply.simulated,
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
+
+
+def _describe_usage(usage: Usage) -> dict[str, Any]:
+    record = asdict(usage)
+    if not usage.estimated:
+        del record["estimated"]
+    return record
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
