@@ -33,13 +33,14 @@ class Curve:
     estimates: tuple[Estimate, ...]
 
 
-def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -> Curve:
+def curve(folders: Sequence[Path], boards: NDArray[np.int64], strata: NDArray[np.int64], statistic: Name) -> Curve:
     """Read the curve of some runs.
 
     Args:
         folders: of the runs.
+        boards: number of the board of each run, shape (runs,).
         strata: number of the stratum of each run, shape (runs,).
-        statistic: over the runs.
+        statistic: over the boards.
 
     Raises:
         UserError: a trace is not there, or cannot be read.
@@ -48,7 +49,9 @@ def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -
     longest = max(map(len, read)) - 1
     steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
     after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
-    return Curve(tuple(steps.tolist()), tuple(estimate(column, strata, statistic) for column in after.T))
+    return Curve(
+        tuple(steps.tolist()), tuple(estimate(column, statistic, boards=boards, strata=strata) for column in after.T)
+    )
 
 
 def _read(folder: Path) -> Floats:
