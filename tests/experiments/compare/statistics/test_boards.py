@@ -50,5 +50,5 @@ def test_more_runs_on_the_same_boards_do_not_narrow_an_interval() -> None:
 def test_what_strata_differ_in_is_no_part_of_an_interval_over_boards_that_meet_all_of_them() -> None:
     values = np.random.default_rng(3).normal(0, 1, (12, 2))
     boards, strata = np.repeat(np.arange(12), 2), np.tile([0, 1], 12)
-    near, far = (estimate((values + [0, shift]).ravel(), boards=boards, strata=strata) for shift in (0, 1000))
+    near, far = (estimate((values + np.array([0, shift])).ravel(), boards=boards, strata=strata) for shift in (0, 1000))
     assert far.high - far.low == pytest.approx(near.high - near.low)
