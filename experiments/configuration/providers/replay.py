@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ import orjson
 from pydantic import Field
 
 from maeil.component import Component
+from maeil.digests import digest_file
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.configuration.providers.config import ModelConfig
@@ -48,4 +50,10 @@ def read_recorded(file: Path) -> str:
         raise UserError(f"llm.run: {file} cannot be read: {error.strerror}", hint) from error
 
 
-component = Component(ReplayConfig, build)
+def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
+    """Return the digests of the files of the earlier run that answer; nothing where there are none."""
+    found = {name: digest_file(Path(config.run) / name) for name in ("calls.jsonl", "config.yaml")}
+    return {f"llm.run/{name}": value for name, value in found.items() if value is not None}
+
+
+component = Component(ReplayConfig, build, inputs=inputs)
