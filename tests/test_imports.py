@@ -20,7 +20,7 @@ SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
     "actions", "calls", "component", "controllers", "drawing", "errors", "messages", "mind", "plans", "registry",
-    "seeds", "stages", "tasks", "testing", "topology", "user_errors", "world",
+    "seeds", "stages", "tasks", "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 

@@ -203,7 +203,13 @@ class EpisodeModels:
         if self._recorded is None:
             self._recorded = RecordedModels(config)
         recorded = self._recorded.llm_of(participant)
-        stack = build_stack(self._recorded.model, name=config.name, rng=random.Random(), sink=self._write)
+        stack = build_stack(
+            self._recorded.model,
+            name=config.name,
+            rng=random.Random(),
+            max_repairs=self._configuration.max_repairs,
+            sink=self._write,
+        )
         return _ConfiguredModel(stack, participant, sampling_of(recorded))
 
     def _write(self, record: Mapping[str, Any]) -> None:

@@ -95,6 +95,12 @@ class Calls:
         return found
 
 
+def records_of(call: Mapping[str, Any]) -> int:
+    """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
+    answers = call.get("answers", int("completion_tokens" in call))
+    return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
+
+
 class CallQueue:
     """Hands out the calls of each thought: those of its agent and step, in their order."""
 

@@ -10,7 +10,6 @@ from quorum.agents.llm.budget import Budget, Budgeted, Spending
 from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
 from quorum.agents.llm.prices import TABLE, Price, find_price
 from quorum.agents.llm.protocol import Usage
-from quorum.agents.llm.stack import build_stack
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
 
 PRICE = Price(input=1000.0, output=0.0, cached=0.0, source="test", date="2026-11-21")
@@ -96,9 +95,12 @@ async def test_money_without_a_price_is_refused_before_anything_is_asked() -> No
 
 
 async def test_an_answer_without_money_is_not_taken_as_free() -> None:
-    model = stack(Brain(), spending=Spending(Budget(usd=1.0)), priced=True)
-    with pytest.raises(UnknownPrice):
+    brain = Brain()
+    model = stack(brain, spending=Spending(Budget(usd=1.0)), priced=True)
+    await model.complete(request())  # it is paid, so it is given; and it is the last one
+    with pytest.raises(UnknownPrice, match="simulated"):
         await model.complete(request())
+    assert len(brain.asked) == 1
 
 
 def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
@@ -128,10 +130,3 @@ def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
             (price.input, price.output, price.cached)
         )
     assert prices.find_price("openai", "no-such-model") is None
-
-
-def test_the_stack_without_wrappers_is_the_model_itself() -> None:
-    import random
-
-    brain = Brain()
-    assert build_stack(brain, name="simulated", rng=random.Random(0)) is brain
