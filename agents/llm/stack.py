@@ -6,10 +6,11 @@ From the outside in:
 2. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 3. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-4. `Cached`: an answer that was paid for needs no network, no place and no retry.
-5. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-6. `Limited`: places and rates, each try by itself.
-7. The provider, with the deadline of each try.
+4. `Priced`: what an answer has cost, where it does not say so itself.
+5. `Cached`: an answer that was paid for needs no network, no place and no retry.
+6. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+7. `Limited`: places and rates, each try by itself.
+8. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from quorum.agents.llm.budget import Budgeted, Spending, check_price
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.limits import Limited, Limits
-from quorum.agents.llm.prices import Price
+from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.recording import Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
@@ -84,6 +85,8 @@ def build_stack(
         stack = Retrying(stack, retry, rng)
     if caching is not None:
         stack = Cached(stack, caching.cache, caching.identity, sampled=caching.sampled)
+    if price is not None:
+        stack = Priced(stack, price)
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         stack = Budgeted(stack, spending, price)

@@ -46,7 +46,7 @@ LONGEST_WAIT = 30.0
 
 _PER_REQUEST = {
     "agents", "temperature", "max_tokens", "sampling_seed", "tries", "rate_limited_tries", "max_wait", "cache",
-    "cache_path",
+    "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -192,7 +192,7 @@ class EpisodeModels:
                 limits=client.limits,
                 caching=caching,
                 spending=self._spending,
-                price=client.model.price,
+                price=config.price or client.model.price,
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
