@@ -345,6 +345,8 @@ def results(
         from quorum.experiments.results.sql import ask
 
         answer = ask(found, sql)
+        for remark in answer.remarks:
+            typer.echo(f"notice: {remark}", err=True)
         if as_json:
             _print_json(show.answer_as_json(answer))
         elif as_csv:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo
 
 from maeil.seeds import Seeds
 from maeil.topology import Topology
 from maeil.world import World
+
+RECORDED: Mapping[str, bool] = {"recorded": True}
+"""The context in which pydantic checks values that were read from the folder of a run."""
+
+
+def may_name_files(info: ValidationInfo) -> bool:
+    """Whether a value may be the path of a file, which its validator reads.
+
+    That of a recorded run may not: it holds the content itself, and it may be a stranger's.
+    """
+    return info.context is not RECORDED
 
 
 class ComponentConfig(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ def read_finished(folder: Path) -> FinishedCell | None:
             return None
         seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
         reason = (meta.error.message if meta.error is not None else "") or meta.reason
-        return FinishedCell(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
+        return FinishedCell(
+            folder.name, meta.outcome, reason, seconds, sum(_spent(files), Spent()), meta.simulated, meta.code
+        )
     except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -106,28 +110,33 @@ def read_finished(folder: Path) -> FinishedCell | None:
 def read_spent(folder: Path) -> Spent:
     """Return what the calls of an episode took, however far it came.
 
-    It stands in the metrics, or, where there are none, in the calls themselves.
+    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read.
     """
-    return _spent(RunFolder(folder))
+    files, spent = RunFolder(folder), Spent()
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        for part in _spent(files):
+            spent += part
+    return spent
 
 
-def _spent(files: RunFolder) -> Spent:
-    if not (files.path / CALLS).exists():
-        return Spent()
+def _spent(files: RunFolder) -> Iterator[Spent]:
+    if not files.files.names(CALLS):
+        return
     try:
         metrics = files.metrics()
         calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
-        answers = int(metrics.get("model.answers", calls) or 0)
         tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     except (DamagedFile, KeyError):
-        return sum(_answers(files.path / CALLS), Spent())
+        yield from _answers(files.files)
+        return
+    answers = int(metrics.get("model.answers", calls) or 0)
     cached = int(metrics.get("model.cached_answers") or 0)
-    return Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
+    yield Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
 
 
-def _answers(file: Path) -> Iterator[Spent]:
+def _answers(files: RunFiles) -> Iterator[Spent]:
     """Return what each answer took, be it one that could not be used."""
-    for line in file.read_bytes().splitlines():
+    for line in files.lines(CALLS):
         try:
             call = orjson.loads(line)
         except orjson.JSONDecodeError:
