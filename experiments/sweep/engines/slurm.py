@@ -10,12 +10,14 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.configuration.cell import PlannedCell
@@ -177,7 +179,7 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
                 await worker.run(cell)
 
     try:
-        await asyncio.gather(*map(run, shard.cells))
+        await together(partial(run, cell) for cell in shard.cells)
     finally:
         await worker.close()
     return [report.message for report in reports if isinstance(report, Stuck)]
