@@ -181,8 +181,8 @@ def _count_lines(
     side = grid.shape[0]
     # Directions come in pairs of opposites: 1 and 2, 3 and 4.
     row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
-    row_step = (direction == _DOWN) - (direction == _UP)
-    col_step = (direction == _RIGHT) - (direction == _LEFT)
+    row_step = int(direction == _DOWN) - int(direction == _UP)
+    col_step = int(direction == _RIGHT) - int(direction == _LEFT)
     for _ in range(blocks[block, WEIGHT]):
         r, c = row, col
         while 0 <= r < side and 0 <= c < side and grid[r, c] > 0:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import index
 from types import MappingProxyType
+from typing import SupportsIndex
 
 from cube_env.errors import PlacementError
 
@@ -69,10 +70,10 @@ def curriculum(n: int) -> Scenario:
     of weight `w0 // 2**j` while that weight is at least 1. Source: the CUBE page, curriculum.
 
     Raises:
-        PlacementError: `n` is below 1.
+        PlacementError: `n` is no integer from 1 on.
     """
-    if index(n) < 1:
-        raise PlacementError(f"n = {n}: the curriculum begins at n = 1 (one agent, one block of weight 1)")
+    if not isinstance(n, SupportsIndex) or index(n) < 1:
+        raise PlacementError(f"n = {n!r}: the curriculum begins at n = 1 (one agent, one block of weight 1)")
     blocks = {}
     weight, count = n // 2 + 1, 1
     while weight >= 1:

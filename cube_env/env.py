@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isfinite
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,22 +13,25 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from cube_env.arrays import CHANNELS, ActionArray
-from cube_env.constants import Action
+from cube_env.agent_dicts import SameForAll
+from cube_env.arguments import finite, one_of, seed_number, whole
+from cube_env.arrays import ActionArray, read_only
 from cube_env.curriculum import Scenario, curriculum
 from cube_env.errors import CubeError, EpisodeError
-from cube_env.info import Frame
+from cube_env.info import INFOS, Frame, Infos, no_infos, plain_infos
 from cube_env.joint_action import check_actions, read_actions, wrong_action
 from cube_env.layout import Layout
+from cube_env.masks import MaskArray, action_masks
 from cube_env.observation import HistoryEntry, SymbolicObservation, agent_name
 from cube_env.placement import place
 from cube_env.render import render_ansi, render_rgb
 from cube_env.report import StepReport
+from cube_env.spaces import action_space, observation_space
 from cube_env.state import CubeState, Snapshot
 
 Observation = npt.NDArray[np.float32]
 RenderMode = Literal["ansi", "rgb_array"]
-_Value = TypeVar("_Value")
+RENDER_MODES: tuple[RenderMode, ...] = ("ansi", "rgb_array")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,14 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """Agents push blocks into the goal column; a block moves when enough of them push together.
 
     Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
-        index + 1; block id + 1. One read-only array shared by the agents, which later steps of the episode
-        overwrite; with `copy_obs=True` a fresh array for each agent and step.
+        index + 1; block id + 1. A fresh array for each agent and step; with `copy=False` one read-only array shared
+        by the agents, which later steps of the episode overwrite.
     Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
     Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
     Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
-    Infos: `infos[agent]["symbolic"]` is the agent's `SymbolicObservation`, `infos[agent]["report"]` the step's
-        `StepReport`; both are built when read.
+    Infos: `action_mask`, int8 (5,), see `action_masks`; and `step`, `blocks_left` and `delivered_weight` (of the last
+        step), int. None of them with `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's
+        `SymbolicObservation`, and `report`, the step's `StepReport`, both built when first read.
 
     Example:
         ```python
@@ -71,7 +74,8 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         step_cost: What each step costs every agent.
         deliver_reward: Reward for each unit of delivered weight, shared by the agents.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
-        copy_obs: Give each agent its own array; at n = 256 that is 1.3 MB for each agent and step.
+        infos: What the infos hold: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
+        copy: Give each agent an array of its own; at n = 256 that is 1.3 MB for each agent and step.
 
     Raises:
         CubeError: An argument is wrong; the message says which and why.
@@ -79,7 +83,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cube_v0",
-        "render_modes": ["ansi", "rgb_array"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": 10,
         "is_parallelizable": True,
     }
@@ -94,23 +98,19 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         step_cost: float = 0.01,
         deliver_reward: float = 1.0,
         render_mode: RenderMode | None = None,
-        copy_obs: bool = False,
+        infos: Infos = "plain",
+        copy: bool = True,
     ) -> None:
         if sum(argument is not None for argument in (n, scenario, layout)) != 1:
             raise CubeError("CubeEnv takes exactly one of n, scenario and layout: CubeEnv(n=8)")
-        if max_steps < 1:
-            raise CubeError(f"max_steps = {max_steps}: an episode has at least 1 step")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise CubeError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
-        if not (isfinite(step_cost) and isfinite(deliver_reward)):
-            raise CubeError(f"step_cost = {step_cost}, deliver_reward = {deliver_reward}: both are finite numbers")
         self.scenario = curriculum(n) if n is not None else scenario
         self.layout = layout
-        self.max_steps = max_steps
-        self.step_cost = float(step_cost)
-        self.deliver_reward = float(deliver_reward)
-        self.render_mode = render_mode
-        self.copy_obs = copy_obs
+        self.max_steps = whole("max_steps", max_steps, 1)
+        self.step_cost = finite("step_cost", step_cost)
+        self.deliver_reward = finite("deliver_reward", deliver_reward)
+        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
+        self.infos = one_of("infos", infos, INFOS)
+        self.copy = copy
         if self.scenario is not None:
             self.side, agents = self.scenario.side, self.scenario.agents
         else:
@@ -119,13 +119,13 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.possible_agents = [agent_name(i) for i in range(agents)]
         self.agents: list[str] = []
         self._names = dict.fromkeys(self.possible_agents)
-        self.state_space = _observation_space(self.side, agents)
+        self.state_space = observation_space(self.side, agents)
         self.observation_spaces = dict.fromkeys(self.possible_agents, self.state_space)
-        self.action_spaces = {name: Discrete(len(Action)) for name in self.possible_agents}
+        self.action_spaces = {name: action_space() for name in self.possible_agents}
         self._shared: Observation | None = None
-        self._shared_by_name = _SameForAll[Observation](self._names)
-        self._terminations = _SameForAll[bool](self._names)
-        self._truncations = _SameForAll[bool](self._names)
+        self._shared_by_name = SameForAll[Observation](self._names)
+        self._terminations = SameForAll[bool](self._names)
+        self._truncations = SameForAll[bool](self._names)
         self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
         self._report: StepReport | None = None
@@ -152,10 +152,11 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Observations and infos by agent.
 
         Raises:
-            CubeError: The layout is of another side or another number of agents.
+            CubeError: The layout is of another side or another number of agents; the seed is not an integer from 0.
             PlacementError: The scenario does not fit its grid.
         """
         layout = self._layout_option(options or {}) or self.layout
+        seed = seed_number(seed)
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(seed)
         if layout is None:
@@ -165,7 +166,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._report = None
         self._invalidate()
         self.agents = self.possible_agents[:]
-        return self._observations(), self._current_frame().infos(self._names)
+        return self._observations(), self._infos()
 
     def step(
         self, actions: Mapping[str, int]
@@ -190,7 +191,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             dict.fromkeys(names, report.reward),
             self._terminations.for_all(report.terminated),
             self._truncations.for_all(report.truncated),
-            self._current_frame().infos(names),
+            self._infos(),
         )
 
     def step_array(self, actions: npt.ArrayLike) -> StepReport:
@@ -204,11 +205,18 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        return self._advance(check_actions(actions, len(self._names)))
+        return self._advance(check_actions(actions, (len(self._names),)).copy())
 
     def state(self) -> Observation:
         """The multi-channel observation as an array of the caller's own; also after the end of the episode."""
         return self.cube_state.channels.copy()
+
+    def action_masks(self) -> dict[str, MaskArray]:
+        """Of each agent, int8 (5,): 0 for an action that is the same as STAY whatever the others do.
+
+        That is a step off the grid, or into a block that is heavier than the whole team. `Discrete.sample` takes it.
+        """
+        return dict(zip(self._names, action_masks(self.cube_state.world), strict=True))
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""
@@ -299,12 +307,16 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _observations(self) -> dict[str, Observation]:
         channels = self.cube_state.channels
-        if self.copy_obs:
+        if self.copy:
             return {name: channels.copy() for name in self._names}
         if self._shared is None or self._shared.base is not channels:
-            self._shared = channels.view()
-            self._shared.flags.writeable = False
+            self._shared = read_only(channels)
         return self._shared_by_name.for_all(self._shared)
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        if self.infos == "plain":
+            return plain_infos(self.cube_state, self._names)
+        return self._current_frame().infos(self._names) if self.infos == "symbolic" else no_infos(self._names)
 
     def _invalidate(self) -> None:
         if self._frame is not None:
@@ -340,32 +352,3 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
                 f"{what} has side {side} and {agents} agents, this environment side {self.side} and "
                 f"{len(self.possible_agents)} agents: make another with CubeEnv(layout=...)"
             )
-
-
-class _SameForAll(Generic[_Value]):
-    """Dictionaries that give every agent one object; a copy of the last one is several times faster than a new one.
-
-    Args:
-        names: Names of the agents.
-    """
-
-    __slots__ = ("_last", "_names", "_value")
-
-    def __init__(self, names: Mapping[str, object]) -> None:
-        self._names = names
-        self._value: _Value | None = None
-        self._last: dict[str, _Value] = {}
-
-    def for_all(self, value: _Value) -> dict[str, _Value]:
-        """A dictionary of the caller's own."""
-        if self._value is not value:
-            self._value = value
-            self._last = dict.fromkeys(self._names, value)
-        return self._last.copy()
-
-
-def _observation_space(side: int, agents: int) -> Box:
-    """Bounds that cover every layout of this size: no block is heavier than the side, or numbered above its cells."""
-    high = np.empty((side, side, CHANNELS), dtype=np.float32)
-    high[...] = (1, side, 1, agents, side * side)
-    return Box(np.zeros_like(high), high, dtype=np.float32)

@@ -1,19 +1,45 @@
-"""The lazy infos of a step: the symbolic observation and the report cost nothing when nobody reads them."""
+"""The infos of a step: plain numbers and arrays, or lazy ones.
+
+The lazy ones hold the symbolic observation and the report, which cost nothing when nobody reads them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, TypeVar
+from typing import Any, Literal
 
+from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP
 from cube_env.constants import Cell
 from cube_env.errors import CubeError, StaleObservationError
+from cube_env.masks import action_masks
 from cube_env.observation import HistoryEntry, SymbolicBlock, SymbolicObservation, agent_name, symbolic_blocks
 from cube_env.report import StepReport
 from cube_env.state import CubeState
 
-_Default = TypeVar("_Default")
+Infos = Literal["none", "plain", "symbolic"]
+INFOS: tuple[Infos, ...] = ("none", "plain", "symbolic")
+
+COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COUNT_DELIVERED_WEIGHT}
+"""The plain infos that are counters of the world, each with its column."""
 
 KEYS = ("symbolic", "report")
+
+
+def no_infos(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """An empty info for each agent."""
+    return {name: {} for name in names}
+
+
+def plain_counts(state: CubeState) -> dict[str, int]:
+    """The plain infos that are the same for all agents."""
+    counters = state.world.counters.tolist()
+    return {key: counters[column] for key, column in COUNTS.items()}
+
+
+def plain_infos(state: CubeState, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Numbers and arrays of the caller's own, under the same keys at each step."""
+    counts = plain_counts(state)
+    return {name: {**counts, "action_mask": mask} for name, mask in zip(names, action_masks(state.world), strict=True)}
 
 
 class Frame:

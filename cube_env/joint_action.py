@@ -19,6 +19,8 @@ def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> Act
     Raises:
         ActionError: Not one integer for each of the names; the message says whose.
     """
+    if not isinstance(actions, Mapping):
+        raise ActionError(f"the actions are a {type(actions).__name__}: give a dictionary of one action for each agent")
     try:
         # The fastest way from any kind of integer to an array, and it takes no float.
         packed = bytes([actions[name] for name in names])
@@ -29,18 +31,21 @@ def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> Act
     return np.frombuffer(packed, dtype=np.uint8).astype(np.int64)
 
 
-def check_actions(actions: npt.ArrayLike, n: int) -> ActionArray:
-    """The actions as an array of the environment's own, shape (n,); the kernel checks their range.
+def check_actions(actions: npt.ArrayLike, shape: tuple[int, ...]) -> ActionArray:
+    """The actions as an array of this shape; the kernel checks their range. An int64 array is not copied.
 
     Raises:
-        ActionError: Not n integers.
+        ActionError: Not integers of this shape.
     """
-    joint = np.asarray(actions)
-    if joint.shape != (n,) or joint.dtype.kind not in "iu":
-        raise ActionError(
-            f"actions of shape {joint.shape} and type {joint.dtype}: give {n} integers, one for each agent"
-        )
-    return joint.astype(np.int64)
+    try:
+        joint = np.asarray(actions)
+    except ValueError as error:  # lists of different lengths
+        raise ActionError(f"actions of no shape ({error}): give integers of shape {shape}") from None
+    if joint.shape != shape or joint.dtype.kind not in "iu":
+        wanted = f"{shape[0]} integers" if len(shape) == 1 else f"integers of shape {shape}"
+        whose = "one for each agent" + (" of each world" if len(shape) > 1 else "")
+        raise ActionError(f"actions of shape {joint.shape} and type {joint.dtype}: give {wanted}, {whose}")
+    return np.ascontiguousarray(joint, dtype=np.int64)
 
 
 def wrong_action(name: str, action: object) -> ActionError:

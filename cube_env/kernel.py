@@ -12,8 +12,6 @@ same block throughout, and a block is tried once per direction.
 
 from __future__ import annotations
 
-from numba import prange
-
 from cube_env.arrays import (
     AGENT_ATTEMPT,
     AGENT_FAILURE,
@@ -47,7 +45,7 @@ from cube_env.arrays import (
     World,
 )
 from cube_env.constants import Action, MoveFailure, PushOutcome
-from cube_env.jit import compiled_borrowing, compiled_parallel
+from cube_env.jit import compiled_borrowing, compiled_parallel, prange
 
 _STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
 _MOVED, _DELIVERED = int(PushOutcome.moved), int(PushOutcome.delivered)
@@ -253,7 +251,7 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
 
 @compiled_borrowing
 def _displacement(direction: int) -> tuple[int, int]:
-    return (direction == _DOWN) - (direction == _UP), (direction == _RIGHT) - (direction == _LEFT)
+    return int(direction == _DOWN) - int(direction == _UP), int(direction == _RIGHT) - int(direction == _LEFT)
 
 
 @compiled_borrowing

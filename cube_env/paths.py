@@ -84,8 +84,8 @@ def way_on(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: i
     row, col = agents[agent, 0], agents[agent, 1]
     shut = _is_shut(grid, row - row_step, col - col_step)
     for action in (UP, DOWN, LEFT, RIGHT):
-        along_row, along_col = (action == DOWN) - (action == UP), (action == RIGHT) - (action == LEFT)
-        came_row, came_col = (last == DOWN) - (last == UP), (last == RIGHT) - (last == LEFT)
+        along_row, along_col = int(action == DOWN) - int(action == UP), int(action == RIGHT) - int(action == LEFT)
+        came_row, came_col = int(last == DOWN) - int(last == UP), int(last == RIGHT) - int(last == LEFT)
         if along_row * row_step + along_col * col_step != 0 or (along_row == -came_row and along_col == -came_col):
             continue
         r, c = row + along_row, col + along_col

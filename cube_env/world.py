@@ -91,6 +91,8 @@ class CubeWorld:
             max_steps=config.max_steps,
             step_cost=config.step_cost,
             deliver_reward=config.deliver_reward,
+            infos="none",
+            copy=False,
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         is_emcoop = config.vocabulary == "emcoop"

@@ -19,8 +19,8 @@ WORLDS = ("cube_env", "crafter_env", "llamac_env")
 SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions", "calls", "component", "controllers", "drawing", "errors", "messages", "mind", "plans", "registry",
-    "seeds", "stages", "tasks", "testing", "topology", "user_errors", "world",
+    "actions", "calls", "compilation", "component", "controllers", "drawing", "errors", "messages", "mind", "plans",
+    "registry", "seeds", "stages", "tasks", "testing", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 
@@ -104,7 +104,8 @@ def _allowed(file: Path, name: str) -> bool:
         case "topologies":
             return _contract(target, inside)
         case _ if own in WORLDS:
-            return _contract(target, inside) and (file.name == "world.py" or "symbolic" in file.parts)
+            compiles = file.name == "jit.py" and inside[:1] == ["compilation"]
+            return _contract(target, inside) and (file.name == "world.py" or "symbolic" in file.parts or compiles)
     return False  # maeil imports nothing of the project
 
 
@@ -179,6 +180,8 @@ def test_every_package_has_its_layer() -> None:
         ("topologies/ring.py", "import maeil"),
         ("topologies/ring.py", "from quorum.agents import heuristic"),
         ("cube_env/kernel.py", "from maeil.world import World"),
+        ("cube_env/kernel.py", "from maeil.compilation import numba"),
+        ("cube_env/jit.py", "from maeil.world import World"),
         ("cube_env/world.py", "from maeil.trace import Recorder"),
         ("cube_env/world.py", "from crafter_env import Crafter"),
         ("agents/naive/mind.py", "from cube_env import concepts"),
@@ -214,6 +217,7 @@ def test_an_import_outside_the_layers_is_found(path: str, source: str) -> None:
     [
         ("cube_env/world.py", "from maeil.world import World"),
         ("cube_env/symbolic/actions.py", "from maeil.actions import SymbolicAction"),
+        ("crafter_env/kernels/jit.py", "from maeil.compilation import KernelSet"),
         ("cube_env/env.py", "from cube_env.kernel import step\nimport numpy"),
         ("topologies/ring.py", "from maeil.topology import ConversationState"),
         ("agents/skills/transport/gates.py", "from llamac_env import Board"),

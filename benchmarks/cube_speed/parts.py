@@ -32,7 +32,7 @@ def stepping(n: int, *, right: bool) -> Callable[[], object]:
         n: number of agents.
         right: whether all walk right; else their actions are random.
     """
-    env = CubeEnv(n=n, max_steps=ENDLESS)
+    env = CubeEnv(n=n, max_steps=ENDLESS, infos="symbolic", copy=False)
     env.reset(seed=0)
     draws = np.full((1, n), Action.RIGHT) if right else np.random.default_rng(0).integers(0, 5, (256, n))
     joints = cycle([dict(zip(env.possible_agents, draw, strict=True)) for draw in draws.tolist()])

@@ -83,14 +83,14 @@ def _step(n: int, scale: int, *, right: bool) -> Subject:
 
 
 def _entries_built(n: int) -> float:
-    env = CubeEnv(n=n)
+    env = CubeEnv(n=n, infos="symbolic", copy=False)
     env.reset(seed=0)
     *_, infos = env.step(dict.fromkeys(env.agents, 0))
     return sum(dict.__len__(info) for info in infos.values())
 
 
 def _symbolic(n: int, scale: int) -> Run:
-    env = CubeEnv(n=n, max_steps=ENDLESS)
+    env = CubeEnv(n=n, max_steps=ENDLESS, infos="symbolic", copy=False)
     env.reset(seed=0)
     stay = dict.fromkeys(env.agents, 0)
 
@@ -108,20 +108,20 @@ def _symbolic(n: int, scale: int) -> Run:
 
 
 def _text(n: int, scale: int) -> Run:
-    env = CubeEnv(n=n)
+    env = CubeEnv(n=n, infos="symbolic", copy=False)
     env.reset(seed=0)
     observation = env.symbolic_observation(0)
     return lambda: MILLI * seconds_per_call(observation.text, scale)
 
 
 def _reset(n: int, scale: int) -> Run:
-    env = CubeEnv(n=n)
+    env = CubeEnv(n=n, infos="symbolic", copy=False)
     return lambda: MILLI * seconds_per_call(lambda: env.reset(seed=0), scale)
 
 
 def _batched(scale: int, *, observe: bool, target: float) -> Subject:
     n, worlds = 8, BATCH if scale > 1 else 16
-    envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS)
+    envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS, infos="none", copy=False)
     envs.reset(seed=0)
     joints = np.random.default_rng(0).integers(0, 5, (32, worlds, n))
 

@@ -86,8 +86,8 @@ def set_material(w: World, x: int, y: int, material: int) -> None:
     """Change a cell, and the counts of its chunk."""
     chunk = chunk_at(w, x, y)
     before = material_at(w, x, y)
-    w.chunks[chunk, GRASS] += (material == GRASS_ID) - (before == GRASS_ID)
-    w.chunks[chunk, PATHS] += (material == PATH_ID) - (before == PATH_ID)
+    w.chunks[chunk, GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
+    w.chunks[chunk, PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
     w.materials[x, y] = material
 
 

@@ -1,35 +1,27 @@
-"""Compilation of kernels."""
+"""The kernels of this package, and what they are compiled by."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import types
-from numba.core.options import DefaultOptions
+from maeil.compilation import KernelSet, numba
+from maeil.compilation.kernels import BORROWING, COMPILES, as_written
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
-_BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
-"""Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
-_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_BORROWING}
-_unliteral: Callable[[Any], Any] = types.unliteral
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **BORROWING}
+_unliteral: Callable[[Any], Any] = numba.core.types.unliteral
 _PACKAGE = Path(__file__).resolve().parents[1]
 
+KERNELS = KernelSet(
+    "crafter_env",
+    [_PACKAGE / "constants.py", _PACKAGE / "profiles.py", *sorted((_PACKAGE / "kernels").glob("*.py"))],
+)
+"""All of them, with the tables that are compiled into them."""
 
-def compiled(function: _Function) -> _Function:
-    """Numba's `njit` with the compiled code cached on disk, under the function's own type: for what Python calls.
-
-    Numba renews a cached function when the file it stands in changes, not the files that it calls into; here it does
-    when any kernel or any table compiled into one has changed.
-    """
-    dispatcher = numba.njit(cache=True, **_BORROWING)(function)
-    dispatcher._cache._cache_file._source_stamp = kernel_digest()
-    return cast(_Function, dispatcher)
+compiled = KERNELS.borrowing
 
 
 def inlined(function: _Function) -> _Function:
@@ -50,6 +42,8 @@ def inner(function: _Function) -> _Function:
 
 
 def _inner(function: _Function, *, forceinline: bool) -> _Function:
+    if not COMPILES:
+        return as_written(function)
     dispatcher = numba.njit(forceinline=forceinline, **_INNER)(function)
     call_template = dispatcher.get_call_template
 
@@ -58,10 +52,3 @@ def _inner(function: _Function, *, forceinline: bool) -> _Function:
 
     dispatcher.get_call_template = without_literals
     return cast(_Function, dispatcher)
-
-
-@cache
-def kernel_digest() -> str:
-    """A hash of the sources that compiled code depends on."""
-    sources = [_PACKAGE / "constants.py", _PACKAGE / "profiles.py", *sorted((_PACKAGE / "kernels").glob("*.py"))]
-    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()

@@ -93,8 +93,8 @@ def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int
     """One step along the longer axis to an agent, or along the shorter one; it may be no step at all."""
     dx, dy = w.objects[agent, X] - w.objects[slot, X], w.objects[agent, Y] - w.objects[slot, Y]
     if abs(dx) > abs(dy) if long_axis else abs(dx) <= abs(dy):
-        return (dx > 0) - (dx < 0), 0
-    return 0, (dy > 0) - (dy < 0)
+        return int(dx > 0) - int(dx < 0), 0
+    return 0, int(dy > 0) - int(dy < 0)
 
 
 @inlined

@@ -35,7 +35,9 @@ def roll_out(
         delivered is no failure.
     """
     blocks = [(block.weight, (block.row, block.col)) for block in observation.blocks]
-    env = CubeEnv(layout=Layout(observation.side, observation.agents, blocks), max_steps=steps + 1)
+    env = CubeEnv(
+        layout=Layout(observation.side, observation.agents, blocks), max_steps=steps + 1, infos="none", copy=False
+    )
     env.reset(seed=0)
     episode = EpisodeState(env.cube_state)
     number = {block.id: place for place, block in enumerate(observation.blocks)}

@@ -54,7 +54,7 @@ def test_the_emcoop_board_passes_pettingzoos_own_test(capsys):
 
 @pytest.mark.parametrize("n", [1, 2, 8, 32])
 def test_same_seed_and_actions_give_the_same_500_steps(n):
-    first, second = CubeEnv(n=n), CubeEnv(n=n)
+    first, second = CubeEnv(n=n, infos="symbolic"), CubeEnv(n=n, infos="symbolic")
     assert data_equivalence(first.reset(seed=11), second.reset(seed=11))
     rng = np.random.default_rng(n)
     steps = 0
@@ -201,7 +201,7 @@ def test_default_reward():
 
 
 def test_the_episode_terminates_when_no_block_is_left_and_the_last_step_returns_everything():
-    env = play("..0A|")
+    env = play("..0A|", infos="symbolic")
     observations, rewards, terminations, truncations, infos = env.step({"agent_0": 4})
     assert terminations == {"agent_0": True}
     assert truncations == {"agent_0": False}
@@ -292,7 +292,7 @@ def test_every_kind_of_integer_is_an_action(kind):
 
 
 def test_the_array_step_is_the_dictionary_step():
-    one, other = CubeEnv(n=8), CubeEnv(n=8)
+    one, other = CubeEnv(n=8, infos="symbolic"), CubeEnv(n=8)
     one.reset(seed=4)
     other.reset(seed=4)
     rng = np.random.default_rng(0)
@@ -335,14 +335,14 @@ def test_a_report_stays_valid_after_later_steps():
 
 
 def test_observations_are_one_read_only_view_or_copies_of_their_own():
-    env = CubeEnv(n=2)
+    env = CubeEnv(n=2, copy=False)
     observations, _ = env.reset(seed=0)
     assert observations["agent_0"] is observations["agent_1"]
     assert observations["agent_0"].shape == (20, 20, 5)
     assert observations["agent_0"].dtype == np.float32
     with pytest.raises(ValueError, match="read-only"):
         observations["agent_0"][0, 0, 0] = 1
-    env = CubeEnv(n=2, copy_obs=True)
+    env = CubeEnv(n=2)
     first, _ = env.reset(seed=0)
     before = first["agent_0"].copy()
     first["agent_1"][...] = 7
@@ -485,7 +485,7 @@ def test_a_deep_copied_environment_lives_on_its_own(twin):
 
 
 def test_infos_are_built_when_read_and_refuse_to_be_read_late():
-    env = CubeEnv(n=2)
+    env = CubeEnv(n=2, infos="symbolic")
     _, infos = env.reset(seed=0)
     assert infos["agent_0"]["report"] is None
     early = infos["agent_0"]["symbolic"]
@@ -499,7 +499,7 @@ def test_infos_are_built_when_read_and_refuse_to_be_read_late():
 
 @pytest.mark.parametrize("move_on", ["step", "reset", "load"])
 def test_whatever_moves_the_environment_on_makes_unread_infos_stale(move_on):
-    env = CubeEnv(n=2)
+    env = CubeEnv(n=2, infos="symbolic")
     _, infos = env.reset(seed=0)
     saved = env.save()
     {"step": lambda: env.step_array([0, 0]), "reset": env.reset, "load": lambda: env.load(saved)}[move_on]()
@@ -508,7 +508,7 @@ def test_whatever_moves_the_environment_on_makes_unread_infos_stale(move_on):
 
 
 def test_an_info_is_a_dictionary_with_both_keys():
-    env = CubeEnv(n=2)
+    env = CubeEnv(n=2, infos="symbolic")
     env.reset(seed=0)
     _, _, _, _, infos = env.step(dict.fromkeys(env.agents, 4))
     info = infos["agent_1"]

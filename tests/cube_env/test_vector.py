@@ -128,8 +128,8 @@ def test_spaces_hold_what_is_given():
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
 
 
-def test_what_a_step_gives_is_allocated_once_and_read_only():
-    envs = CubeVecEnv(2, n=2)
+def test_without_copies_what_a_step_gives_is_allocated_once_and_read_only():
+    envs = CubeVecEnv(2, n=2, copy=False)
     envs.reset(seed=0)
     first = envs.step(np.zeros((2, 2), dtype=np.int64))
     second = envs.step(np.full((2, 2), 4))
@@ -139,8 +139,8 @@ def test_what_a_step_gives_is_allocated_once_and_read_only():
     assert first[4]["step"] is second[4]["step"]
 
 
-def test_copies_are_the_callers_own():
-    envs = CubeVecEnv(2, n=2, copy=True)
+def test_what_a_step_gives_is_the_callers_own():
+    envs = CubeVecEnv(2, n=2)
     first, _ = envs.reset(seed=0)
     kept = first.copy()
     _, rewards, *_ = envs.step(np.full((2, 2), 4))

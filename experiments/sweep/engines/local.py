@@ -23,6 +23,9 @@ from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable of Python: do not look for modules in the current folder."""
+
 
 class LocalConfig(ComponentConfig):
     """Values of `local`."""
@@ -92,7 +95,7 @@ class _Process(Member):
         context = multiprocessing.get_context("spawn")
         self.connection, end = context.Pipe()
         self._process = context.Process(target=_main, args=(job, number, end), name="quorum-worker", daemon=True)
-        with _without_interrupts(), _without_main():
+        with _without_interrupts(), _without_main(), _without_current_folder():
             self._process.start()
         end.close()
         self.ended = False
@@ -156,6 +159,23 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Start a process that imports nothing from the current folder, which may be a stranger's.
+
+    `multiprocessing` starts Python with `-c`, which looks there first, also for the modules of `multiprocessing`.
+    """
+    earlier = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if earlier is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = earlier
 
 
 def _main(job: SweepJob, number: int, connection: Connection) -> None:

@@ -1,0 +1,88 @@
+"""Kernels: functions that are compiled when they are first called, and kept for later processes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from maeil.compilation.cache import kernel_cache, warn_of_no_cache
+from maeil.compilation.folder import NoFolder, cache_folder
+from maeil.compilation.numba_alone import numba
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+BORROWING: dict[str, Any] = {"_nrt": False} if hasattr(numba.core.options.DefaultOptions, "_nrt") else {}
+"""Numba's switch for reference counts, where this version has it. Counting views costs more than a step itself."""
+
+COMPILES: bool = not numba.core.config.DISABLE_JIT
+"""Whether kernels are compiled: not with `NUMBA_DISABLE_JIT=1`, which lets a debugger step through them."""
+
+
+def as_written(function: _Function) -> _Function:
+    """Return a kernel as Python runs it: sums of integers that go beyond 64 bits wrap, as those of compiled code."""
+    return np.errstate(over="ignore")(function)
+
+
+class KernelSet:
+    """The kernels of a package, which are renewed together when one of their sources changes.
+
+    Args:
+        name: of the package; of its folder of compiled code, with the digest of the sources.
+        sources: every file of which something is compiled into a kernel: functions, and constants that they read.
+    """
+
+    def __init__(self, name: str, sources: Sequence[Path]) -> None:
+        self.name = name
+        self.sources = tuple(sources)
+        self.dispatchers: list[Any] = []
+        """The compiled functions that Python calls, in the order of their definition."""
+
+    def compiled(self, function: _Function) -> _Function:
+        """Return Numba's `njit` of a function, kept on disk, under the function's own type: for what Python calls."""
+        return cast(_Function, self._kept(numba.njit(function)))
+
+    def borrowing(self, function: _Function) -> _Function:
+        """`compiled`, for a kernel that only borrows the arrays it is given: it allocates none and returns none.
+
+        One that did would not compile. Without reference counts a batch of worlds is stepped about twice as fast.
+        """
+        return cast(_Function, self._kept(numba.njit(**BORROWING)(function)))
+
+    def parallel(self, function: _Function) -> _Function:
+        """`compiled`, with `numba.prange` loops shared out among threads.
+
+        The cache tells functions apart by their names alone, so that the twin of one that is compiled without threads
+        as well has a name of its own.
+        """
+        name = f"{function.__name__}_parallel"
+        twin = FunctionType(function.__code__, function.__globals__, name)
+        twin.__qualname__ = name
+        return cast(_Function, self._kept(numba.njit(parallel=True)(twin)))
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the sources."""
+        return hashlib.sha256(b"\0".join(source.read_bytes() for source in self.sources)).hexdigest()
+
+    @cached_property
+    def _cache(self) -> type[Any] | None:
+        try:
+            folder = cache_folder() / f"{self.name}-{self.digest[:16]}"
+        except NoFolder as reason:
+            warn_of_no_cache(str(reason))
+            return None
+        return kernel_cache(folder, lambda: self.digest)
+
+    def _kept(self, compiled: Any) -> Any:
+        if COMPILES:
+            if self._cache is not None:
+                compiled._cache = self._cache(compiled.py_func)
+            self.dispatchers.append(compiled)
+            return compiled
+        return as_written(compiled)
