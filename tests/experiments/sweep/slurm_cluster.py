@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -86,12 +87,14 @@ class SlurmCluster:
         """Start `slurmctld` or `slurmd`."""
         self.tell(daemon)
 
-    def kill(self, daemon: str) -> None:
-        """Kill a daemon; with `slurmd`, all that it has begun, as when the power of the node is gone."""
+    def end(self, daemon: str) -> None:
+        """End a daemon; with `slurmd`, all that it has begun, as when the power of the node is gone."""
         number = int((self.folder / f"{daemon}.pid").read_text())
-        os.kill(number, 9)
+        os.kill(number, signal.SIGKILL if daemon == "slurmd" else signal.SIGTERM)
         if daemon == "slurmd":
-            subprocess.run(["pkill", "-9", "-f", f"slurmstepd.*|submitit.core._submit.*{self.folder}"], check=False)
+            subprocess.run(["pkill", "-9", "-f", "slurmstepd|submitit.core._submit"], check=False)
+        while Path(f"/proc/{number}").exists():
+            time.sleep(0.1)
 
 
 @contextmanager

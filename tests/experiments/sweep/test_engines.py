@@ -13,7 +13,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
-from quorum.experiments.sweep.engines.locks import claim_of
+from quorum.experiments.sweep.engines.locks import SweepLock, claim_of
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
 from quorum.experiments.sweep.engines.slurm_shard import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
@@ -84,6 +84,7 @@ def test_another_engine_gives_the_same_table_though_a_worker_dies(
 
 @pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'")
 def test_without_slurm_its_executor_is_told(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    provenance()  # asks git, and remembers
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match=r"engine\.executor: .*\n?.*engine\.executor=local"):
         sweep("agents=walker", engine=("engine=slurm",))
@@ -99,6 +100,19 @@ def test_a_job_that_waited_in_a_queue_runs_no_cell_that_has_been_done_since(
     assert run_shard(job, Shard(plan(("env=corridor", *grid), options).cells), 1, 64) == []
     assert before.items() < stamps(tmp_path / "s").items()
     assert len((tmp_path / "log").read_text().splitlines()) == 2
+
+
+def test_a_job_that_waited_while_another_command_took_the_sweep_over_plays_nothing(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
+    sweep(*grid, limit=1)
+    job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()), "of the command that queued it")
+    shard = Shard(plan(("env=corridor", *grid), options).cells)
+    with SweepLock(tmp_path / "s"):
+        assert run_shard(job, shard, 1, 64) == []
+    assert run_shard(job, shard, 1, 64) == []
+    assert len((tmp_path / "log").read_text().splitlines()) == 1
 
 
 class _Recorded(Member):

@@ -118,7 +118,7 @@ def test_a_node_that_is_lost_costs_what_was_under_way(
     process = start()
     cluster.wait_for("RUNNING", 2)
     _until((tmp_path / "log").exists)
-    cluster.kill("slurmd")
+    cluster.end("slurmd")
     time.sleep(2)
     cluster.start("slurmd")
     _ends_well(process, tmp_path / "s", undisturbed)
@@ -129,7 +129,7 @@ def test_a_controller_that_is_away_for_a_while_loses_nothing(
 ) -> None:
     process = start()
     cluster.wait_for("RUNNING", 2)
-    cluster.kill("slurmctld")
+    cluster.end("slurmctld")
     time.sleep(15)
     cluster.start("slurmctld")
     _ends_well(process, tmp_path / "s", undisturbed)
