@@ -14,7 +14,7 @@ from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
-from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_versions
+from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.experiments.compare.statistics import Estimate, estimate
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name
 from quorum.experiments.results import Results, Row
@@ -32,7 +32,7 @@ class Question:
         metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
         baseline: the level from which differences are taken; None: none are.
         statistic: what tables and figures show.
-        accept_versions: whether runs of different versions of the code may be pooled.
+        accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
         curves: whether the score along the steps is read from the traces.
     """
 
@@ -125,7 +125,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
 
     Raises:
         UserError: the question names something that the runs do not have, no run counts, or the runs were made by
-            different versions of the code.
+            different versions of the code, or with different prompts or plug-ins.
     """
     every = [row for part in results for row in part.rows]
     statistic = _statistic(question.statistic)
@@ -133,8 +133,10 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
     found = pool(results, lambda row: factors.label_of(row, by))
-    if not question.accept_versions and "version" not in by:
-        refuse_mixed_versions(found)
+    if not question.accept_versions:
+        if "version" not in by:
+            refuse_mixed_versions(found)
+        refuse_mixed_inputs(found)
     named = [name for part in results if part.sweep is not None for name in part.sweep.metrics]
     asked = question.metrics or named or metrics.DEFAULT
     wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in asked))

@@ -16,7 +16,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _parse_failures, _differences, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _differences, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -49,6 +49,14 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         yield f"... and {len(shown) - _FEW} more damaged folders."
     if len(pool.versions) > 1:
         yield f"The runs were made by different versions of the code: {', '.join(pool.versions)}."
+
+
+def _curves(comparison: Comparison) -> Iterator[str]:
+    left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
+    for reason in left_out[:_FEW]:
+        yield f"Left out of the curves, since its trace is not whole: {reason}"
+    if len(left_out) > _FEW:
+        yield f"... and {len(left_out) - _FEW} more runs are left out of the curves."
 
 
 def _parse_failures(comparison: Comparison) -> Iterator[str]:

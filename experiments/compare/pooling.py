@@ -115,6 +115,26 @@ def refuse_mixed_versions(pool: Pool) -> None:
         )
 
 
+def refuse_mixed_inputs(pool: Pool) -> None:
+    """Make sure that the runs of a level that have one configuration also had the same prompts and plug-ins.
+
+    Raises:
+        UserError: they had not.
+    """
+    found: dict[tuple[object, ...], Row] = {}
+    for row, level in zip(pool.rows, pool.levels, strict=True):
+        alike = (level, *(value for key, value in row.factors.items() if key != "seed"))
+        other = found.setdefault(alike, row)
+        changed = sorted(key for key in {**other.inputs, **row.inputs} if other.inputs.get(key) != row.inputs.get(key))
+        if changed:
+            raise UserError(
+                f"runs of one configuration had different inputs: {', '.join(changed)} differ between {other.name} "
+                f"and {row.name}",
+                "They are two experiments. Compare them with --by inputs, keep each in a folder of its own, or take the"
+                " runs as they are with --accept-versions.",
+            )
+
+
 def _tally(label: str, rows: Iterable[Row]) -> Tally:
     every = list(rows)
     counted = [row for row in every if row.pooled]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
 from maeil.clock import ClockUnit
-from maeil.component import ComponentConfig
+from maeil.component import RECORDED, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.providers.config import ModelConfig, Operational, for_agent
@@ -194,8 +194,13 @@ def _check_data(value: Any, key: str) -> None:
         raise UserError(f"{key}: {value} is not a finite number")
 
 
-def component_values(registry: Registry[Any], raw: Mapping[str, Any]) -> ComponentConfig:
+def component_values(registry: Registry[Any], raw: Mapping[str, Any], *, recorded: bool = False) -> ComponentConfig:
     """Check the values of the component that a group chooses.
+
+    Args:
+        registry: of the group.
+        raw: the configuration.
+        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
 
     Raises:
         UserError: there is no such component, or a value is wrong.
@@ -207,12 +212,14 @@ def component_values(registry: Registry[Any], raw: Mapping[str, Any]) -> Compone
         hint = choices_hint("", f"The {registry.plural}", registry.names())
         raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
     schema: type[ComponentConfig] = registry.get(values["name"]).config
-    return _checked(schema, values, f"{group}.", known=list(schema.model_fields))
+    return _checked(schema, values, f"{group}.", known=list(schema.model_fields), recorded=recorded)
 
 
-def _checked(schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str]) -> Model:
+def _checked(
+    schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str], *, recorded: bool = False
+) -> Model:
     try:
-        return schema.model_validate_json(json.dumps(values), strict=True)
+        return schema.model_validate_json(json.dumps(values), strict=True, context=RECORDED if recorded else None)
     except ValidationError as error:
         raise UserError(describe_validation_errors(error, values, prefix, known)) from error
 

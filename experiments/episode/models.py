@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import yaml
-
 from maeil import Seeds
 from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
@@ -26,13 +24,13 @@ from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.records import dump
+from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
-from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
-from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_hints import model_hint
 
 _log = logging.getLogger(__name__)
@@ -163,7 +161,7 @@ class EpisodeModels:
         self._file: BinaryIO | None = None
         budget = configuration.budget
         self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
-        self._recorded: RecordedModels | None = None
+        self._recorded: Replay | None = None
         self.given: dict[str, Model] = {}
         """The models that were asked for, by participant."""
 
@@ -208,10 +206,9 @@ class EpisodeModels:
 
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
-            self._recorded = RecordedModels(config)
-        recorded = self._recorded.llm_of(participant)
-        stack = build_stack(self._recorded.model, name=config.name, rng=random.Random(), sink=self._write)
-        return _ConfiguredModel(stack, participant, sampling_of(recorded))
+            self._recorded = replay.build(config, None)
+        stack = build_stack(self._recorded, name=config.name, rng=random.Random(), sink=self._write)
+        return _ConfiguredModel(stack, participant, self._recorded.sampling_of(participant))
 
     def _write(self, record: Mapping[str, Any]) -> None:
         if self._folder is None:
@@ -225,36 +222,6 @@ class EpisodeModels:
         """Close the file of the calls."""
         if self._file is not None:
             self._file.close()
-
-
-class RecordedModels:
-    """The models of an earlier run, as a replay needs them.
-
-    Args:
-        config: names the run.
-
-    Raises:
-        UserError: there is no such run, it recorded no calls, or its configuration cannot be read.
-    """
-
-    def __init__(self, config: replay.ReplayConfig) -> None:
-        self.model = replay.build(config, None)
-        """Answers what was recorded."""
-        file = Path(config.run) / "config.yaml"
-        try:
-            data: dict[str, Any] = yaml.safe_load(replay.read_recorded(file))
-            data.pop("hash", None)
-        except (yaml.YAMLError, AttributeError) as error:
-            raise UserError(f"llm.run: {file} is damaged: {yaml_problem(error)}") from error
-        self._configuration = validate(data)
-
-    def llm_of(self, participant: str) -> ProviderConfig:
-        """Return the values of a participant's model in the earlier run; of the first one, where that was a replay."""
-        config = self._configuration.llm_of(participant)
-        if isinstance(config, replay.ReplayConfig):
-            return RecordedModels(config).llm_of(participant)
-        assert isinstance(config, ProviderConfig)
-        return config
 
 
 def sampling_of(config: ProviderConfig) -> Sampling:

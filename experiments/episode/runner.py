@@ -24,6 +24,7 @@ from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
 from quorum.experiments.configuration.registry import minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
@@ -88,6 +89,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
 
     Raises:
         UserError: the values of a group do not go together.
+        InputsChanged: a template or a plug-in is not what it was when the cell was named.
     """
     c = cell.configuration
     world = _built(worlds, c.env.name, c.env, None)
@@ -102,6 +104,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(
         "built %s: world %s with %d agents, minds %s, topology %s",
         cell.name, c.env.name, n, c.agents.name, c.topology.name,
@@ -261,6 +264,7 @@ class _Record:
             "reason": "",
             "error": None,
             "configuration": cell.plain,
+            "inputs": cell.inputs,
             **provenance(),
         }
         _write_json(self._file, self._meta)

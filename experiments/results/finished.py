@@ -10,8 +10,9 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +81,20 @@ def read_finished(folder: Path) -> FinishedCell | None:
 
 def _spent(files: RunFolder) -> Spent:
     """Add the calls of an episode up; they stand in its metrics, or, where it failed, only in the calls themselves."""
-    if not (files.path / CALLS).exists():
+    if not files.files.names(CALLS):
         return Spent()
     try:
         metrics = files.metrics()
     except DamagedFile:
-        return sum(_calls(files.path / CALLS), Spent())
+        return sum(_calls(files.files), Spent())
     calls, usd = int(metrics["model.calls"] or 0), metrics["model.usd"]
     tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     return Spent(calls, tokens, usd or 0.0, calls if usd is None else 0)
 
 
-def _calls(file: Path) -> Iterator[Spent]:
+def _calls(files: RunFiles) -> Iterator[Spent]:
     """Return what each call took that was answered, be it with something that could not be used."""
-    for line in file.read_bytes().splitlines():
+    for line in files.lines(CALLS):
         try:
             call = orjson.loads(line)
         except orjson.JSONDecodeError:

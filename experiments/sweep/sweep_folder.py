@@ -24,12 +24,11 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
 from quorum.experiments.results.finished import FinishedCell, Spent, read_finished
-from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 
-MANIFEST = "sweep.json"
 RETRIED = ".retried"
-_HALF_WRITTEN = (PARTIAL, f".{MANIFEST}.", ".results.csv.")
+_HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 
 
@@ -126,7 +125,7 @@ class SweepFolder:
         for name, words in plan.arms.items():
             if list(words) != list(earlier_arms.get(name, words)):
                 raise UserError(
-                    f"{self.path / MANIFEST}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
+                    f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep a name of its own: --name NAME.",
                 )
         names = {cell.name for cell in plan.cells}
@@ -150,7 +149,7 @@ class SweepFolder:
                 *(cell.model_dump() for cell in earlier),
             ],
         }
-        write_whole(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+        write_whole(self.path / PLAN, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
 
     def _planned_before(self) -> Sweep | None:
         """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""

@@ -48,7 +48,7 @@ class Episode:
 
 def read_episode(path: Path) -> Episode:
     """Read the folder of a run, whatever state it is in; what is wrong with it stands in `head["problems"]`."""
-    folder = RunFolder(path, follow_links=False)
+    folder = RunFolder(path)
     trace = read_leniently(folder)
     calls = Calls(folder)
     problems = [*trace.problems, *calls.problems]

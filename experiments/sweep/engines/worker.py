@@ -13,6 +13,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
@@ -82,7 +83,8 @@ class Worker:
         """Leave the folder of the cell under its final name, whatever its episode comes to.
 
         Raises:
-            UserError: nothing more can be written, or this process lacks a component of the cell.
+            UserError: nothing more can be written, this process lacks a component of the cell, or a template or a
+                plug-in is not what it was when the sweep was planned.
         """
         try:
             cell = planned.cell()
@@ -94,7 +96,7 @@ class Worker:
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
             await run_in_pool(cell, folder, self._pool)
-        except Unwritable:
+        except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -282,3 +283,36 @@ def test_a_column_has_one_number_of_decimals() -> None:
 def test_p_values_are_not_written_as_0() -> None:
     write: Callable[[float], str] = p_value
     assert [write(0.00004), write(0.0312), write(float("nan"))] == ["<0.001", "0.031", "-"]
+
+
+PROMPT = "prompts/common/system.jinja"
+
+
+def test_runs_of_one_configuration_with_other_inputs_are_not_pooled_unless_accepted(tmp_path: Path) -> None:
+    for seed, text in enumerate("aab"):
+        write_run(tmp_path, outcome(), seed=seed, meta={"inputs": {PROMPT: text * 64}})
+    with pytest.raises(UserError, match=rf"different inputs: {PROMPT} differ between .*\n.*--by inputs"):
+        answer(tmp_path)
+    found = answer(tmp_path, by=["inputs"])
+    assert [tally.pooled for tally in found.pool.tallies] == [2, 1]
+    assert f"not alike in every level: {PROMPT}" not in told(found)
+    assert [found.levels for found in [answer(tmp_path, by=[PROMPT])]] == [("aaaaaaaa", "bbbbbbbb")]
+    assert f"{PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(tmp_path, accept_versions=True))
+
+
+def test_inputs_that_go_along_with_the_levels_are_told(sweep: Path) -> None:
+    for file in sweep.glob("*/meta.json"):
+        meta = json.loads(file.read_text())
+        text = "b" if meta["configuration"]["topology"]["name"] == "chain" else "a"
+        file.write_text(json.dumps({**meta, "inputs": {PROMPT: text * 64}}))
+    assert f"Not told apart from topology: {PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(sweep, by=["topology"]))
+
+
+def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: Path) -> None:
+    for agents, inputs in (
+        ("naive", {PROMPT: "a" * 64}),
+        ("planner", {}),
+        ("llamac", {"prompts/roles/turn": "b" * 64}),
+    ):
+        write_run(tmp_path, outcome(), agents__name=agents, meta={"inputs": inputs})
+    assert "prompts/" not in told(answer(tmp_path, by=["agents"]))
