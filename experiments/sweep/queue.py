@@ -13,7 +13,16 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, read_finished
-from quorum.experiments.sweep.engines.protocol import Finished, Shard, Started, Stuck, Traffic, Waits, WorkerReport
+from quorum.experiments.sweep.engines.protocol import (
+    MOST_FRUITLESS,
+    Finished,
+    Shard,
+    Started,
+    Stuck,
+    Traffic,
+    Waits,
+    WorkerReport,
+)
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.sweep_folder import remove_partial
 
@@ -21,8 +30,6 @@ _log = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
-MOST_FRUITLESS = 3
-"""Workers in a row that end without having begun a cell, after which no other one is tried."""
 MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
 

@@ -21,6 +21,7 @@ from quorum.experiments.common.packages import load
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
+    MOST_FRUITLESS,
     CellQueue,
     Finished,
     Started,
@@ -31,7 +32,6 @@ from quorum.experiments.sweep.engines.protocol import (
     WorkerReport,
 )
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
-from quorum.experiments.sweep.queue import MOST_FRUITLESS
 
 
 class RayConfig(ComponentConfig):

@@ -15,6 +15,9 @@ from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
 
+MOST_FRUITLESS = 3
+"""Workers in a row that end without having begun a cell, after which no other one is tried."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepJob:

@@ -69,11 +69,13 @@ class SlurmConfig(ComponentConfig):
     """Generic resources, such as `gpu:1`."""
     setup: tuple[str, ...]
     """Lines of shell that a job runs first, such as `module load python`."""
-    extra: dict[str, str | int | bool]
-    """Other options of `sbatch`, by their long names; `true` for an option without a value."""
+    extra: tuple[Annotated[str, Field(pattern=r"^--[a-z][a-z-]*(=.*)?$")], ...]
+    """Other options of `sbatch`, with their long names: `--nice=100`."""
 
     def of_sbatch(self) -> dict[str, Any]:
         """Return what submitit is to give to `sbatch`, without what is left to the cluster."""
+        options = (option.removeprefix("--").partition("=") for option in self.extra)
+        extra = {key: value if equals else True for key, equals, value in options}
         given = {
             "mem": self.memory,
             "partition": self.partition,
@@ -83,7 +85,7 @@ class SlurmConfig(ComponentConfig):
             "gres": self.gres,
             "setup": list(self.setup) or None,
             # A job of a lost node would wait for two minutes in the queue; its cells go to another one at once.
-            "additional_parameters": {"no-requeue": True, **self.extra},
+            "additional_parameters": {"no-requeue": True, **extra},
         }
         return {f"slurm_{key}": value for key, value in given.items() if value is not None}
 

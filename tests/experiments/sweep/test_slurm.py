@@ -196,7 +196,7 @@ def test_the_cause_of_a_jobs_error_is_told_and_no_module_of_the_folder_hides_ano
 ) -> None:
     (tmp_path / "here" / "yaml.py").write_text("raise SystemExit('this is not the yaml that you meant')\n")
     told, _ = start(
-        "seed=0", engine=(*ENGINE, "+engine.extra.comment=quorum", "engine.setup=['exit 3']")
+        "seed=0", engine=(*ENGINE, "engine.extra=['--comment=quorum']", "engine.setup=['exit 3']")
     ).communicate(timeout=120)
     assert "ended: FAILED (NonZeroExitCode)" in told
     told, _ = start("seed=0", engine=ENGINE).communicate(timeout=120)
