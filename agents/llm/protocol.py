@@ -97,14 +97,16 @@ class Usage:
     """Tokens as the provider counted them.
 
     Attributes:
-        prompt: tokens read, the cached ones among them.
+        prompt: tokens read, the cached ones and those written to a cache among them.
         completion: tokens written.
         cached: tokens read from the provider's own prompt cache.
+        cache_written: tokens read and written into that cache.
     """
 
     prompt: int
     completion: int
     cached: int = 0
+    cache_written: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ LONGEST_WAIT = 30.0
 
 _PER_REQUEST = {
     "agents", "temperature", "max_tokens", "sampling_seed", "tries", "rate_limited_tries", "max_wait", "cache",
-    "cache_path",
+    "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -197,7 +197,7 @@ class EpisodeModels:
                 limits=client.limits,
                 caching=caching,
                 spending=self._spending,
-                price=client.model.price,
+                price=config.price or client.model.price,
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
@@ -207,7 +207,13 @@ class EpisodeModels:
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
             self._recorded = replay.build(config, None)
-        stack = build_stack(self._recorded, name=config.name, rng=random.Random(), sink=self._write)
+        stack = build_stack(
+            self._recorded,
+            name=config.name,
+            rng=random.Random(),
+            max_repairs=self._configuration.max_repairs,
+            sink=self._write,
+        )
         return _ConfiguredModel(stack, participant, self._recorded.sampling_of(participant))
 
     def _write(self, record: Mapping[str, Any]) -> None:

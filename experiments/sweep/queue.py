@@ -24,7 +24,7 @@ from quorum.experiments.sweep.engines.protocol import (
     WorkerReport,
 )
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from quorum.experiments.sweep.sweep_folder import remove_partial
+from quorum.experiments.sweep.sweep_folder import clear_partials
 
 _log = logging.getLogger(__name__)
 
@@ -166,7 +166,7 @@ class Queue:
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)
-        if self._budget.usd is not None and done.spent.unknown:
+        if self._budget.usd is not None and done.spent.unpriced:
             self.end(
                 Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. Use --budget-tokens N."
             )
@@ -192,7 +192,7 @@ class Queue:
             began = cell.name in self.running
             self.under_way.pop(cell.name, None)
             self.running.discard(cell.name)
-            remove_partial(self.folder, cell.name)
+            self._costs.add_spent([clear_partials(self.folder, cell.name)])
             if began and not self.dropping:
                 self._deaths[cell.name] += 1
             if self._deaths[cell.name] >= MOST_DEATHS:

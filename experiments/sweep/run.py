@@ -153,9 +153,10 @@ class SweepResult:
             "failed": [{"name": done.name, "reason": done.reason} for done in self.failed],
             "stopped": self.stop.value if self.stop else None,
             "reason": self.reason,
-            "calls": self.spent.calls,
+            "answers": self.spent.answers,
+            "cached_answers": self.spent.cached,
             "tokens": self.spent.tokens,
-            "usd": self.spent.usd if not self.spent.unknown else None,
+            "usd": self.spent.known_usd,
             "simulated": self.simulated,
             "seconds": round(self.seconds, 3),
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
@@ -51,8 +50,7 @@ class AnthropicModel(Provider):
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         response = await self._client.messages.create(**self._arguments(request, offer))
-        reply = _read(response, self.model)
-        return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
+        return _read(response, self.model)
 
     def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
@@ -95,8 +93,8 @@ def _read(response: Any, model: str) -> Reply:
         text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
         tokens = response.usage
         cached = tokens.cache_read_input_tokens or 0
-        prompt = tokens.input_tokens + cached + (tokens.cache_creation_input_tokens or 0)
-        usage = checked_usage(prompt, tokens.output_tokens, cached)
+        written = tokens.cache_creation_input_tokens or 0
+        usage = checked_usage(tokens.input_tokens + cached + written, tokens.output_tokens, cached, written)
     except (AttributeError, TypeError, KeyError) as error:
         raise BrokenResponse(f"a success that is no message ({type(error).__name__})") from None
     if reason is None:

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import orjson
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.failures import (
@@ -86,7 +85,6 @@ class Provider(ProvidedModel):
         key_variable: environment variable that holds the key; None for a server that needs none; empty for `usual_key`.
         structured: how the form of an answer is asked for.
         deadline: seconds within which a call must be whole, counted over everything it takes.
-        price: price of the model; None when it is not known.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -106,10 +104,8 @@ class Provider(ProvidedModel):
         key_variable: str | None = "",
         structured: Structured = Structured.AUTO,
         deadline: float = 120.0,
-        price: Price | None = None,
     ) -> None:
         self.model = model
-        self.price = price
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -85,7 +86,7 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def read_chat(response: Any, model: str) -> Reply:
-    """Read a chat completion; money is the provider's to add.
+    """Read a chat completion, with its money where the server says what it has charged.
 
     Raises:
         BrokenResponse: it says success and holds no answer.
@@ -100,7 +101,7 @@ def read_chat(response: Any, model: str) -> Reply:
         refusal = getattr(message, "refusal", None)
         calls = getattr(message, "tool_calls", None)
         text = calls[0].function.arguments if calls else refusal or message.content or ""
-        usage = _read_usage(response.usage)
+        usage, usd = _read_usage(response.usage), charged(response.usage)
         name = response.model
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise BrokenResponse(f"a success that is no chat completion ({type(error).__name__})") from None
@@ -110,7 +111,7 @@ def read_chat(response: Any, model: str) -> Reply:
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
         usage=usage,
-        usd=None,
+        usd=usd,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
@@ -120,16 +121,36 @@ def _read_usage(usage: Any) -> Usage:
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
     details = getattr(usage, "prompt_tokens_details", None)
     cached = getattr(details, "cached_tokens", None) or 0
-    return checked_usage(prompt, completion, cached)
+    return checked_usage(prompt, completion, cached, getattr(details, "cache_write_tokens", None) or 0)
 
 
-def checked_usage(prompt: Any, completion: Any, cached: Any) -> Usage:
+def charged(usage: Any) -> float | None:
+    """Return what a server says that an answer has cost, in US dollars; None where it does not say.
+
+    That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
+    the share of OpenRouter, and what the provider behind it charges stands beside it.
+    """
+    cost = _amount(getattr(usage, "cost", None))
+    if cost is None or getattr(usage, "is_byok", None) is not True:
+        return cost
+    details = getattr(usage, "cost_details", None)
+    upstream = _amount(details.get("upstream_inference_cost") if isinstance(details, Mapping) else None)
+    return None if upstream is None else cost + upstream
+
+
+def _amount(value: Any) -> float | None:
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
+    return float(value) if is_amount else None
+
+
+def checked_usage(prompt: Any, completion: Any, cached: Any, cache_written: Any) -> Usage:
     """Take token counts from a response.
 
     Raises:
         TypeError: they are no counts.
     """
-    counts = (prompt, completion, cached)
+    counts = (prompt, completion, cached, cache_written)
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         raise TypeError("token counts are missing")
-    return Usage(prompt=prompt, completion=completion, cached=min(cached, prompt))
+    cached = min(cached, prompt)
+    return Usage(prompt, completion, cached, cache_written=min(cache_written, prompt - cached))

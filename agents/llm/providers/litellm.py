@@ -22,8 +22,8 @@ INSTALL = "pip install 'quorum-harness[litellm]'"
 class LiteLLMModel(Provider):
     """A model behind litellm, under litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
 
-    Without a variable for the key, litellm looks for the provider's own. Without a price it takes that of its local
-    price map.
+    Without a variable for the key, litellm looks for the provider's own. What an
+    answer has cost is what the server says, else by litellm's local price map.
 
     Raises:
         ImportError: litellm is not installed; says how to install it.
@@ -60,8 +60,8 @@ class LiteLLMModel(Provider):
             **chat_arguments(request, offer),
         )
         reply = read_chat(response, self.model)
-        if self.price is not None:
-            return replace(reply, usd=self.price.usd(reply.usage))
+        if reply.usd is not None:
+            return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
     def _translate(self, error: Exception) -> LanguageModelError | None:

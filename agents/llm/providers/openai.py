@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -44,5 +43,4 @@ class OpenAIModel(Provider):
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
         body[self._limit] = request.sampling.max_tokens
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        reply = read_chat(await self._client.post(PATH, cast_to=self._completion, body=body), self.model)
-        return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
+        return read_chat(await self._client.post(PATH, cast_to=self._completion, body=body), self.model)

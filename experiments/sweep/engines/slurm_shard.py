@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import claim_of
@@ -38,9 +40,7 @@ async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) ->
                 await worker.run(cell)
 
     try:
-        async with asyncio.TaskGroup() as tasks:
-            for cell in shard.cells:
-                tasks.create_task(run(cell))
+        await together(partial(run, cell) for cell in shard.cells)
     finally:
         await worker.close()
     return [report.message for report in reports if isinstance(report, Stuck)]

@@ -8,7 +8,9 @@ import gc
 import os
 import platform
 from collections.abc import Callable, Iterable
+from functools import partial
 
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
@@ -104,7 +106,7 @@ class Worker:
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""
-        await asyncio.gather(*map(self.run, cells))
+        await together(partial(self.run, cell) for cell in cells)
 
     def resize(self, processes: int) -> None:
         """Ask the same models beside so many workers from now on, this one included."""
