@@ -372,7 +372,9 @@ Baseline = Annotated[
     str | None, typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.")
 ]
 Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
-AcceptVersions = Annotated[bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code.")]
+AcceptVersions = Annotated[
+    bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
+]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
@@ -577,6 +579,8 @@ def show(
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
+    `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
+
     `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
     simulated one answers those who have a turn before it.
 
@@ -603,9 +607,10 @@ def show(
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
-        _print_json({"hash": cell.hash, "name": cell.name, "configuration": dict(cell.plain)})
+        shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
+        _print_json(shown)
     else:
-        typer.echo(cell.as_yaml(), nl=False)
+        typer.echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()

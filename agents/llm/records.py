@@ -55,10 +55,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    record = asdict(usage)
-    if not usage.estimated:
-        del record["estimated"]
-    return record
+    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:

@@ -77,8 +77,6 @@ class Retrying:
             except Transient as error:
                 failure = error
             else:
-                if failed + rate_limited == 0:
-                    return reply
                 attempts = reply.attempts + failed + rate_limited
                 return replace(reply, attempts=attempts, seconds=time.perf_counter() - begin)
             if isinstance(failure, RateLimited):

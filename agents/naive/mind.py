@@ -7,11 +7,12 @@ from dataclasses import replace
 from maeil.calls import Call
 from maeil.errors import InvalidThought
 from maeil.mind import Act, Thought, View
+from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
 from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.naive.prompts import PromptWriter
-from quorum.agents.prompting.call_records import RequestCounter, answered, unanswered
+from quorum.agents.prompting.requests import RequestCounter
 
 
 class NaiveMind:
@@ -53,7 +54,7 @@ class NaiveMind:
             try:
                 reply = await self._model.complete(request)
             except AnswerInvalid as error:
-                return Thought(failure=_no_answer(error.reasons), calls=(*calls, unanswered(error)))
+                return Thought(failure=_no_answer(error.reasons), calls=(*calls, invalid(error)))
             try:
                 thought = self._answers.read(reply.value, view)
             except InvalidThought as error:

@@ -2,8 +2,7 @@
 
 A set of prompts names three templates: `system` (who the agent is, the rules of the world, the vocabulary; the same in
 every turn, so that a provider's prompt cache can keep it), `rules` (the rules of the world, included by `system`), and
-`turn` (what this turn allows, and all that the agent sees). A name is looked for in the set's own folder, then in
-`prompts/<world>/`, then in `prompts/common/`.
+`turn` (what this turn allows, and all that the agent sees). `quorum.agents.prompting.templates` finds them.
 
 The templates decide the words and the order; what they print of the world and of other agents are the blocks of
 `quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
@@ -46,6 +45,16 @@ class PromptSet(BaseModel):
     """Template of the message of a turn."""
 
 
+def read_templates(prompts: PromptSet, world: str) -> Templates:
+    """Read the templates of a set for a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the set's own folder is used.
+    """
+    parts = {"rules": prompts.rules, "system": prompts.system, "turn": prompts.turn}
+    return Templates(world, prompts_of(world), parts, own=prompts.folder)
+
+
 class PromptWriter:
     """Writes the prompts of a team.
 
@@ -71,9 +80,9 @@ class PromptWriter:
             "agents": len(world.agents),
             "prompts": prompts.model_dump(),
         }
-        templates = Templates(world.name, prompts_of(world.name), own=prompts.folder)
-        templates.find("rules", prompts.rules)
-        self._system, self._turn = templates.find("system", prompts.system), templates.find("turn", prompts.turn)
+        templates = read_templates(prompts, world.name)
+        templates.find("rules")
+        self._system, self._turn = templates.find("system"), templates.find("turn")
         self._systems: dict[str, str] = {}
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:

@@ -75,6 +75,8 @@ class RunMeta(_Part):
     """Whether one of them was simulated."""
     configuration: dict[str, Any] | None = None
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
+    inputs: Mapping[str, str] = {}
+    """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
     0.10."""
@@ -218,6 +220,7 @@ class RunFolder:
             reason=meta.reason,
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
+            inputs=meta.inputs,
             packages=meta.versions,
             start=meta.start,
             models=tuple(meta.models),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
@@ -48,8 +47,7 @@ class AnthropicModel(Provider):
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         response = await self._client.messages.create(**self._arguments(request, offer))
-        reply = _read(response, request, self.model)
-        return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
+        return _read(response, request, self.model)
 
     def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
@@ -112,4 +110,4 @@ def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
         prompt: Any = tokens.input_tokens + cached + written
     except (AttributeError, TypeError):
         prompt = None
-    return counted_usage(prompt, getattr(tokens, "output_tokens", None), cached, request, text)
+    return counted_usage(prompt, getattr(tokens, "output_tokens", None), cached, written, request=request, text=text)

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import orjson
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.bounded import Bounds
@@ -49,7 +48,6 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
-        price: price of the model; None when it is not known.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -73,10 +71,8 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
-        price: Price | None = None,
     ) -> None:
         self.model = model
-        self.price = price
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -88,7 +89,7 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def read_chat(response: Any, request: Request, model: str) -> Reply:
-    """Read a chat completion; money is the provider's to add.
+    """Read a chat completion, with its money where the server says what it has charged.
 
     Args:
         response: as the SDK gives it.
@@ -117,7 +118,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
         usage=_read_usage(getattr(response, "usage", None), request, text),
-        usd=None,
+        usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
@@ -143,12 +144,34 @@ def _read_usage(usage: Any, request: Request, text: str) -> Usage:
         getattr(usage, "prompt_tokens", None),
         getattr(usage, "completion_tokens", None),
         getattr(details, "cached_tokens", None),
-        request,
-        text,
+        getattr(details, "cache_write_tokens", None),
+        request=request,
+        text=text,
     )
 
 
-def counted_usage(prompt: Any, completion: Any, cached: Any, request: Request, text: str) -> Usage:
+def charged(usage: Any) -> float | None:
+    """Return what a server says that an answer has cost, in US dollars; None where it does not say.
+
+    That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
+    the share of OpenRouter, and what the provider behind it charges stands beside it.
+    """
+    cost = _amount(getattr(usage, "cost", None))
+    if cost is None or getattr(usage, "is_byok", None) is not True:
+        return cost
+    details = getattr(usage, "cost_details", None)
+    upstream = _amount(details.get("upstream_inference_cost") if isinstance(details, Mapping) else None)
+    return None if upstream is None else cost + upstream
+
+
+def _amount(value: Any) -> float | None:
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
+    return float(value) if is_amount else None
+
+
+def counted_usage(
+    prompt: Any, completion: Any, cached: Any, cache_written: Any, *, request: Request, text: str
+) -> Usage:
     """Take token counts from a response; what it does not count is estimated from the texts, and marked.
 
     A prompt of 0 tokens, or an answer of 0 that has text, is no count either.
@@ -157,16 +180,19 @@ def counted_usage(prompt: Any, completion: Any, cached: Any, request: Request, t
         prompt: tokens read, as the response says; anything.
         completion: tokens written, the same.
         cached: tokens from the provider's cache, the same.
+        cache_written: tokens into it, the same.
         request: what was asked.
         text: what was answered.
     """
     told_prompt, told_completion = _count(prompt), _count(completion)
     estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
     read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,
         completion=told_completion or estimate_tokens(text),
-        cached=min(_count(cached) or 0, read),
+        cached=of_cache,
+        cache_written=min(_count(cache_written) or 0, read - of_cache),
         estimated=estimated,
     )
 

@@ -38,8 +38,8 @@ _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
 class LiteLLMModel(Provider):
     """A model behind litellm, under litellm's prefix of the provider, e.g. `gemini/gemini-2.5-flash`.
 
-    Without a variable for the key, litellm looks for the provider's own. Without a price it takes that of its local
-    price map.
+    Without a variable for the key, litellm looks for the provider's own. What an
+    answer has cost is what the server says, else by litellm's local price map.
 
     Raises:
         ImportError: litellm is not installed; says how to install it.
@@ -75,8 +75,8 @@ class LiteLLMModel(Provider):
                 raise exchanged.failure from None
             raise
         reply = read_chat(response, request, self.model)
-        if self.price is not None:
-            return replace(reply, usd=self.price.usd(reply.usage))
+        if reply.usd is not None:
+            return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
     async def _complete(self, request: Request, offer: Offer) -> Any:

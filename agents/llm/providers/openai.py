@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -49,5 +48,4 @@ class OpenAIModel(Provider):
         body[offer.max_tokens_key] = request.sampling.max_tokens
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
         response = await self._client.post(PATH, cast_to=self._completion, body=body)
-        reply = read_chat(response, request, self.model)
-        return replace(reply, usd=None if self.price is None else self.price.usd(reply.usage))
+        return read_chat(response, request, self.model)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import ComponentConfig
+from quorum.agents.llm.prices import Price
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
 
 
@@ -15,6 +16,13 @@ class Operational:
     """Marks a field that changes how a model is reached, never what it is asked or who answers.
 
     Such fields are no part of a cell's hash: a sweep that is resumed with a lower concurrency finds its done cells.
+    """
+
+
+class Pricing:
+    """Marks a field that changes what is reckoned for an answer, and nothing else.
+
+    Such fields are part of a cell's hash where the episode has a budget of money alone, whose end they decide.
     """
 
 
@@ -93,8 +101,13 @@ class ProviderConfig(ModelConfig):
         return self.temperature == 0 if self.cache == "auto" else self.cache
 
     @property
+    def price(self) -> Price | None:
+        """Price of the model; None where it is not known, or where the replies say what they cost."""
+        return None
+
+    @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost though the model has no price in the table."""
+        """Whether the replies say what they cost though the model has no price."""
         return False
 
     @property
@@ -103,7 +116,7 @@ class ProviderConfig(ModelConfig):
         return tuple(self.agents)
 
 
-OWN = ("base_url", "api_key_env", "model")
+OWN = ("base_url", "api_key_env", "model", "prices")
 """Keys that belong to one provider: an agent with another provider does not inherit them."""
 
 
@@ -117,4 +130,6 @@ def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[
     """
     other = own.get("name", values["name"]) != values["name"]
     inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
+    if "prices" in known and "model" in own:
+        inherited["prices"] = None  # they were those of another model
     return {**inherited, **own, "agents": {}}

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from quorum.agents.llm.booking import answered
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, RequestRefused, ServerFailed
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Reply, Usage
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
 from quorum.agents.llm.server import Fault, FaultKind
-from quorum.agents.prompting.call_records import answered
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, client, provider, request, stack
 
@@ -232,10 +232,10 @@ PROMPT = sum(len(message.content) for message in request().messages)
     ids=range(8),
 )
 async def test_tokens_that_a_provider_does_not_count_are_estimated_and_marked(usage: Any, counted: Usage) -> None:
-    price = Price(input=1.0, output=1.0, cached=1.0, source="test", date="2026-11-22")
+    price = Price(input=1.0, output=1.0, cached=1.0, cache_write=1.0, source="test", date="2026-11-22")
     said = answer(completion(usage=usage))
-    async with raw_server(said) as (addresses, _), client("openai", addresses, price=price) as model:
-        reply = await model.complete(request(free=True))
+    async with raw_server(said) as (addresses, _), client("openai", addresses) as model:
+        reply = await stack(model, price=price).complete(request(free=True))
     assert reply.usage == counted
     assert reply.usd == pytest.approx((counted.prompt + counted.completion) / 1e6)
     assert answered(reply).record.get("usage_estimated", False) is counted.estimated
