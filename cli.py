@@ -372,7 +372,9 @@ Baseline = Annotated[
     str | None, typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.")
 ]
 Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
-AcceptVersions = Annotated[bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code.")]
+AcceptVersions = Annotated[
+    bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
+]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
@@ -577,6 +579,8 @@ def show(
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
+    `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
+
     `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
     simulated one answers those who have a turn before it.
 
@@ -603,29 +607,36 @@ def show(
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
-        _print_json({"hash": cell.hash, "name": cell.name, "configuration": dict(cell.plain)})
+        shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
+        _print_json(shown)
     else:
-        typer.echo(cell.as_yaml(), nl=False)
+        typer.echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()
 def check(
-    overrides: Overrides = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="A configuration, or folders to verify.")
+    ] = None,
     *,
     out: Out = Path("runs"),
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Check the installation and a configuration.
+    """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
     This checks the packages, the folder for results, and whether the configuration composes and its components build.
     With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
     something that is needed fails.
 
+    Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
+    against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
+
     \b
     Examples:
       quorum check
+      quorum check runs/topologies
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
@@ -635,7 +646,10 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
 
     _load_plugins(plugin)
-    findings = list(findings_of(overrides or [], out, config_dir))
+    if folders := _folders_among(words or []):
+        _verify(folders, plugin or [], as_json=as_json)
+        return
+    findings = list(findings_of(words or [], out, config_dir))
     if as_json:
         _print_json([asdict(finding) for finding in findings])
     else:
@@ -649,6 +663,36 @@ def check(
             table.add_row(sign, Text(finding.subject), Text(finding.detail))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _folders_among(words: list[str]) -> list[Path]:
+    """Return the folders of a command that takes folders or a configuration: a word is one if it has no `=` in it.
+
+    A folder whose own name has one is told apart by a slash before that. `~KEY` is of the configuration, too.
+    """
+    from maeil.user_errors import UserError
+
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    if folders and len(folders) < len(words):
+        values = next(word for word in words if word not in folders)
+        raise UserError(f"check: {folders[0]} is a folder and {values} a part of a configuration: give one of the two")
+    return [Path(folder) for folder in folders]
+
+
+def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from quorum.experiments.results.verify_folder import check_folder
+
+    with Console(stderr=True).status("reading"):
+        found = [check_folder(folder, plugins) for folder in folders]
+    if as_json:
+        _print_json([part.plain() for part in found])
+    else:
+        for line in (line for part in found for line in part.lines()):
+            typer.echo(line)
+    if any(part.damaged for part in found):
         raise typer.Exit(1)
 
 
@@ -675,13 +719,16 @@ def cache(
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
     contents = cache_contents(path)
     if action == "clear":
-        if contents.entries and not yes:
-            typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
+        if (contents.entries or contents.damage) and not yes:
+            what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
+            typer.confirm(f"Delete {what} {contents.path}?", abort=True, err=True)
         contents = cache_contents(path, clear=True)
     if as_json:
         _print_json(contents.plain())
     else:
         typer.echo(contents.text())
+    if contents.damage:
+        raise typer.Exit(1)
 
 
 @_verb("serve-simulated")

@@ -17,7 +17,7 @@ from maeil.clock import ClockUnit
 from maeil.component import RECORDED, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, for_agent
+from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, for_agent
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
@@ -117,8 +117,8 @@ class Configuration(Knobs):
     def identity(self) -> dict[str, Any]:
         """Return the plain form without what changes no decision: what names the cell.
 
-        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, and `prompts`,
-        which stand again in the values of the minds that use them.
+        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
+        budget of money rests on them, and `prompts`, which stand again in the values of the minds that use them.
         """
         plain = self.plain()
         del plain["prompts"]
@@ -126,7 +126,8 @@ class Configuration(Knobs):
             del plain["llm"], plain["budget"]
             return plain
         fields = type(self.llm).model_fields
-        operational = {name for name, field in fields.items() if Operational in field.metadata}
+        markers = {Operational} if self.budget.usd is not None else {Operational, Pricing}
+        operational = {name for name, field in fields.items() if not markers.isdisjoint(field.metadata)}
         plain["llm"] = _without(operational, plain["llm"])
         if "agents" in plain["llm"]:
             plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
@@ -145,8 +146,12 @@ def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
 
 
-def validate(raw: Mapping[str, Any]) -> Configuration:
+def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration:
     """Check a composed configuration.
+
+    Args:
+        raw: the configuration.
+        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
 
     Raises:
         UserError: what is wrong, one line for each key.
@@ -155,7 +160,7 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
     groups = {registry.group: registry for registry in REGISTRIES}
     rest = {key: value for key, value in raw.items() if key not in groups}
     knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
-    parts = {group: component_values(registry, raw) for group, registry in groups.items()}
+    parts = {group: component_values(registry, raw, recorded=recorded) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
     llm = _of_model(parts["llm"])
     for participant in llm.participants:

@@ -44,7 +44,9 @@ def try_model(config: ModelConfig) -> tuple[bool, str]:
 async def _ask(config: ProviderConfig) -> Reply:
     pool = ModelPool()
     try:
-        model = build_stack(pool.client(config).model, name=config.label, rng=random.Random(), max_repairs=0)
+        found = pool.client(config).model
+        price = config.price or found.price
+        model = build_stack(found, name=config.label, rng=random.Random(), price=price, max_repairs=0)
         return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), FORM, sampling_of(config)))
     finally:
         await pool.close()

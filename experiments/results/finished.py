@@ -19,24 +19,49 @@ from quorum.experiments.results.whole import check_whole
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the calls of language models took.
+    """What the answers of language models took, those of the cache included.
 
     Attributes:
-        calls: their number.
+        answers: their number.
         tokens: read and written.
         usd: money in US dollars, as far as it is known.
-        unknown: calls whose price is not known.
+        unpriced: answers whose price is not known.
+        cached: answers that came from the cache, so that they were paid earlier.
     """
 
-    calls: int = 0
+    answers: int = 0
     tokens: int = 0
     usd: float = 0.0
-    unknown: int = 0
+    unpriced: int = 0
+    cached: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
-            self.calls + other.calls, self.tokens + other.tokens, self.usd + other.usd, self.unknown + other.unknown
+            self.answers + other.answers,
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+            self.unpriced + other.unpriced,
+            self.cached + other.cached,
         )
+
+    @property
+    def known_usd(self) -> float | None:
+        """The money; None where the price of an answer is not known."""
+        return None if self.unpriced else self.usd
+
+    @property
+    def money(self) -> str:
+        """The money in words: what is not known is never written as nothing."""
+        if not self.unpriced:
+            return dollars(self.usd)
+        if self.unpriced == self.answers:
+            return "price unknown"
+        return f"{dollars(self.usd)} and {self.unpriced:,} answers at an unknown price"
+
+
+def dollars(usd: float) -> str:
+    """Write an amount with two decimals, or with two digits of a smaller one."""
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.2g}" if usd >= 1e-4 else f"${usd:.1e}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,40 +112,42 @@ def finished_cell(folder: Path) -> FinishedCell:
     meta = check_whole(run)
     try:
         seconds = (datetime.fromisoformat(meta.end or "") - datetime.fromisoformat(meta.start)).total_seconds()
-        spent = _spent(run)
+        spent = sum(_spent(run), Spent())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise run.files.damaged(META, f"damaged: {error}") from error
     reason = (meta.error.message if meta.error is not None else "") or meta.reason
     return FinishedCell(folder.name, meta.hash, meta.outcome or "", reason, seconds, spent, meta.simulated, meta.code)
 
 
-def spent_in(folder: Path) -> Spent:
-    """Add up what the calls of an attempt took, as far as a damaged folder still tells."""
-    run = RunFolder(folder)
+def read_spent(folder: Path) -> Spent:
+    """Return what the calls of an episode took, however far it came.
+
+    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read.
+    """
+    files, spent = RunFolder(folder), Spent()
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
-        return _spent(run)
-    found = Spent()
-    with suppress(DamagedFile, FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
-        for spent in _calls(run.files):
-            found += spent
-    return found
+        for part in _spent(files):
+            spent += part
+    return spent
 
 
-def _spent(run: RunFolder) -> Spent:
-    """Add the calls of an episode up; they stand in its metrics, or, where it failed, only in the calls themselves."""
-    if not run.files.names(CALLS):
-        return Spent()
+def _spent(files: RunFolder) -> Iterator[Spent]:
+    if not files.files.names(CALLS):
+        return
     try:
-        metrics = run.metrics()
-    except DamagedFile:
-        return sum(_calls(run.files), Spent())
-    calls, usd = int(metrics["model.calls"] or 0), metrics["model.usd"]
-    tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
-    return Spent(calls, tokens, usd or 0.0, calls if usd is None else 0)
+        metrics = files.metrics()
+        calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
+        tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
+    except (DamagedFile, KeyError):
+        yield from _answers(files.files)
+        return
+    answers = int(metrics.get("model.answers", calls) or 0)
+    cached = int(metrics.get("model.cached_answers") or 0)
+    yield Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
 
 
-def _calls(files: RunFiles) -> Iterator[Spent]:
-    """Return what each call took that was answered, be it with something that could not be used."""
+def _answers(files: RunFiles) -> Iterator[Spent]:
+    """Return what each answer took, be it one that could not be used."""
     for line in files.lines(CALLS):
         try:
             call = orjson.loads(line)
@@ -128,5 +155,11 @@ def _calls(files: RunFiles) -> Iterator[Spent]:
             return  # the last line of an episode that was killed
         reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
         if reply is not None:
-            usage, usd = reply["usage"], reply["usd"]
-            yield Spent(1, usage["prompt"] + usage["completion"], usd or 0.0, int(usd is None))
+            usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
+            yield Spent(
+                answers=answers,
+                tokens=usage["prompt"] + usage["completion"],
+                usd=usd or 0.0,
+                unpriced=answers if usd is None else 0,
+                cached=answers if reply["wall"]["cache_hit"] else 0,
+            )

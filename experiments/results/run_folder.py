@@ -75,6 +75,8 @@ class RunMeta(_Part):
     """Whether one of them was simulated."""
     configuration: dict[str, Any] | None = None
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
+    inputs: Mapping[str, str] = {}
+    """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
     0.10."""
@@ -140,9 +142,14 @@ class RunFolder:
             found = self.meta().configuration
             if found is not None:
                 return found
-        return self._config_yaml()
+        return self.config_yaml()
 
-    def _config_yaml(self) -> dict[str, Any]:
+    def config_yaml(self) -> dict[str, Any]:
+        """Read the configuration of `config.yaml`. Nothing in it is checked.
+
+        Raises:
+            DamagedFile: it is missing or damaged.
+        """
         text = self._read(CONFIG)
         try:
             data = parse_yaml(text)
@@ -200,7 +207,7 @@ class RunFolder:
         """Return what results know of the run; its trace is not read."""
         try:
             meta = self.meta()
-            configuration = meta.configuration if meta.configuration is not None else self._config_yaml()
+            configuration = meta.configuration if meta.configuration is not None else self.config_yaml()
             unscored = meta.outcome in (None, "error") and not self.files.names(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
@@ -218,6 +225,7 @@ class RunFolder:
             reason=meta.reason,
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
+            inputs=meta.inputs,
             packages=meta.versions,
             start=meta.start,
             models=tuple(meta.models),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from maeil.trace import read_event
 from maeil.trace.events import EpisodeEnd
-from quorum.experiments.common.run_files import META
+from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.episode.models import CALLS
 from quorum.experiments.results.run_folder import CONFIG, METRICS, TRACES, RunFolder, RunMeta
 
@@ -15,23 +17,32 @@ _SCORED = (CONFIG, TRACES[0], METRICS)
 def check_whole(run: RunFolder) -> RunMeta:
     """Read all files of a run that has ended, and return its `meta.json`.
 
-    Each file is held against its digest. Versions before 0.10 left none: of their files the form is looked at, and that
-    they end as they must, so a cut-off or empty one is found, and one that was changed inside is not.
-
     Raises:
-        DamagedFile: what is wrong, first of all.
+        DamagedFile: what is wrong, first of all; see `damages`.
     """
+    if run.path.is_symlink():
+        raise run.files.damaged(META, "not read: its folder is a link, which is not followed")
     meta = run.meta()
+    for damage in damages(run, meta):
+        raise damage
+    return meta
+
+
+def damages(run: RunFolder, meta: RunMeta) -> Iterator[DamagedFile]:
+    """Read all files of a run, and say of each what is wrong with it.
+
+    Each is held against its digest. Versions before 0.10 left none: of their files the form is looked at, and that they
+    end as they must. So one that is empty or cut off is found, and one that was changed inside is not.
+    """
     if meta.outcome is None or meta.end is None:
-        raise run.files.damaged(META, "the run has not ended")
+        yield run.files.damaged(META, "the run has not ended")
+        return
     needed = () if meta.outcome == "error" else _SCORED
     for name in dict.fromkeys((*needed, *(meta.files or _left_by_older_versions(run, meta)))):
-        if meta.files is not None and name not in meta.files:
-            raise run.files.damaged(META, f"damaged: it holds no digest of {name}")
-        _check_file(run, meta, name)
-    if meta.outcome != "error":
-        run.metrics()
-    return meta
+        try:
+            _check_file(run, meta, name)
+        except DamagedFile as damage:
+            yield damage
 
 
 def _left_by_older_versions(run: RunFolder, meta: RunMeta) -> list[str]:
@@ -40,11 +51,17 @@ def _left_by_older_versions(run: RunFolder, meta: RunMeta) -> list[str]:
 
 
 def _check_file(run: RunFolder, meta: RunMeta, name: str) -> None:
+    if meta.files is not None and name not in meta.files:
+        raise run.files.damaged(META, f"damaged: it holds no digest of {name}")
     end = run.files.verify(_present(run, name))
     if meta.files is None and not end.endswith(b"\n"):
         raise run.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
-    if name == TRACES[0] and meta.outcome != "error":
+    if meta.outcome == "error":
+        return
+    if name == TRACES[0]:
         _check_end(run, meta, end)
+    elif name == METRICS:
+        run.metrics()
 
 
 def _present(run: RunFolder, name: str) -> str:

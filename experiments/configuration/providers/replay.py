@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ import orjson
 from pydantic import Field
 
 from maeil.component import Component
+from maeil.digests import digest_file
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
@@ -43,4 +45,10 @@ def build(config: ReplayConfig, _context: None) -> Replay:
         raise UserError(f"llm.run: {file} is damaged: {error}") from error
 
 
-component = Component(ReplayConfig, build)
+def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
+    """Return the digest of the calls that answer; nothing where there are none."""
+    found = digest_file(Path(config.run) / _CALLS)
+    return {f"llm.run/{_CALLS}": found} if found is not None else {}
+
+
+component = Component(ReplayConfig, build, inputs=inputs)

@@ -10,11 +10,13 @@ import platform
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
@@ -90,7 +92,8 @@ class Worker:
             played: ends its turn, before its files are brought to disk.
 
         Raises:
-            UserError: nothing more can be written, or this process lacks a component of the cell.
+            UserError: nothing more can be written, this process lacks a component of the cell, or a template or a
+                plug-in is not what it was when the sweep was planned.
         """
         try:
             cell = planned.cell()
@@ -102,7 +105,7 @@ class Worker:
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
             await run_in_pool(cell, folder, self._pool, played=played)
-        except Unwritable:
+        except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
@@ -111,7 +114,11 @@ class Worker:
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""
-        await asyncio.gather(*map(self.run, cells))
+        await together(partial(self.run, cell) for cell in cells)
+
+    def resize(self, processes: int) -> None:
+        """Ask the same models beside so many workers from now on, this one included."""
+        self._pool.resize(processes)
 
     def report_traffic(self) -> None:
         """Report the calls since the last time."""
