@@ -56,11 +56,9 @@ def _check_file(run: RunFolder, meta: RunMeta, name: str) -> None:
     end = run.files.verify(_present(run, name))
     if meta.files is None and not end.endswith(b"\n"):
         raise run.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
-    if meta.outcome == "error":
-        return
-    if name == TRACES[0]:
+    if name == TRACES[0] and meta.outcome != "error":
         _check_end(run, meta, end)
-    elif name == METRICS:
+    if name == METRICS and meta.files is None:
         run.metrics()
 
 

@@ -21,7 +21,7 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.results.finished import finished_cell, read_finished
+from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Stuck, SweepJob, Traffic, WorkerReport
 
@@ -58,6 +58,7 @@ class Worker:
         self._computing = asyncio.Semaphore(1)
         self._reported = (0, 0)
         self._stuck = False
+        self._keeping: set[asyncio.Task[None]] = set()
         self._presence = Presence(job.folder)
         _collect_seldom()
 
@@ -66,23 +67,43 @@ class Worker:
 
         A team without language models computes all the time: such cells take turns.
         """
-        folder = self._job.folder / cell.name
         async with contextlib.AsyncExitStack() as turn:
             if not cell.uses_models:
                 await turn.enter_async_context(self._computing)
             if self._stuck:
                 return
             self._report(Started(cell.name))
-            done = await asyncio.to_thread(read_finished, folder)
+            task = asyncio.create_task(self._finish(cell, turn))
             try:
-                if done is None:  # a job that waited in a queue may find that a later command has run the cell
-                    await self._play(cell, turn.aclose)
-                    done = await asyncio.to_thread(finished_cell, folder)
+                self._report(Finished(await task))
             except UserError as error:
                 self._stuck = True
+                self._keeping.discard(task)
+                await self._all_kept()
                 self._report(Stuck(str(error)))
-                return
-            self._report(Finished(done))
+            finally:
+                self._keeping.discard(task)
+
+    async def _all_kept(self) -> None:
+        """Wait for the cells that are over and on their way to the disk: nothing that was paid for is dropped."""
+        if self._keeping:
+            await asyncio.wait(self._keeping)
+            await asyncio.sleep(0)  # in which they are reported
+
+    async def _finish(self, cell: PlannedCell, turn: contextlib.AsyncExitStack) -> FinishedCell:
+        folder = self._job.folder / cell.name
+        done = await asyncio.to_thread(read_finished, folder)
+        if done is not None:  # a job that waited in a queue may find that a later command has run the cell
+            return done
+
+        async def played() -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._keeping.add(task)
+            await turn.aclose()
+
+        await self._play(cell, played)
+        return await asyncio.to_thread(finished_cell, folder)
 
     async def _play(self, planned: PlannedCell, played: Callable[[], Awaitable[None]]) -> None:
         """Leave the folder of the cell under its final name, whatever its episode comes to.
