@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
@@ -129,6 +129,8 @@ class _App:
                 return await self._no_answer(http, fault)
             try:
                 reply = await self._brain.complete(asked.request)
+            except RequestRefused as error:
+                return _json(wire.error("invalid_request_error", f"{type(error).__name__}: {error}"), 400)
             except LanguageModelError as error:
                 return _json(wire.error("api_error", f"{type(error).__name__}: {error}"), 500)
             if fault is None:
