@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from maeil.metrics import compute_metrics
-from maeil.trace import read_trace
+from maeil.trace import comparable, read_trace
 from maeil.user_errors import UserError
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
@@ -87,6 +87,16 @@ def test_what_was_served_is_what_is_recorded(team: str, way: str, tmp_path: Path
 @pytest.mark.parametrize("team", TEAMS)
 def test_the_books_of_every_team_and_every_way_to_stop(team: str, way: str, tmp_path: Path, monkeypatch) -> None:
     check_books(team, way, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("team", ["naive debate", "llamac", "debaters"])
+def test_a_run_that_a_budget_ended_in_the_middle_of_repairs_is_replayed_the_same(team: str, tmp_path: Path) -> None:
+    words = [*TEAMS[team].split(), "llm=simulated_faults", "llm.malformed=0.4", "budget.calls=23"]
+    live = run_cell(Cell.compose(words), tmp_path)
+    assert live.outcome == "budget"
+    assert live.metrics["model.repairs"]
+    again = run_cell(Cell.compose([*TEAMS[team].split(), "llm=replay", f"llm.run={live.folder}"]), tmp_path / "again")
+    assert comparable(again.folder) == comparable(live.folder)
 
 
 def check_books(team: str, way: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
