@@ -345,6 +345,8 @@ def results(
         from quorum.experiments.results.sql import ask
 
         answer = ask(found, sql)
+        for remark in answer.remarks:
+            typer.echo(f"notice: {remark}", err=True)
         if as_json:
             _print_json(show.answer_as_json(answer))
         elif as_csv:
@@ -370,7 +372,9 @@ Baseline = Annotated[
     str | None, typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.")
 ]
 Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
-AcceptVersions = Annotated[bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code.")]
+AcceptVersions = Annotated[
+    bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
+]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
@@ -575,6 +579,8 @@ def show(
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
+    `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
+
     `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
     simulated one answers those who have a turn before it.
 
@@ -601,9 +607,10 @@ def show(
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
-        _print_json({"hash": cell.hash, "name": cell.name, "configuration": dict(cell.plain)})
+        shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
+        _print_json(shown)
     else:
-        typer.echo(cell.as_yaml(), nl=False)
+        typer.echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()
@@ -673,13 +680,16 @@ def cache(
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
     contents = cache_contents(path)
     if action == "clear":
-        if contents.entries and not yes:
-            typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
+        if (contents.entries or contents.damage) and not yes:
+            what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
+            typer.confirm(f"Delete {what} {contents.path}?", abort=True, err=True)
         contents = cache_contents(path, clear=True)
     if as_json:
         _print_json(contents.plain())
     else:
         typer.echo(contents.text())
+    if contents.damage:
+        raise typer.Exit(1)
 
 
 @_verb("serve-simulated")

@@ -156,7 +156,7 @@ def compare(
         metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
         baseline: the level from which differences are taken; None: none are.
         statistic: `mean`, `median` or `iqm`.
-        accept_versions: pool runs of different versions of the code.
+        accept_versions: pool runs of different versions of the code, or of prompts and plug-ins.
         curves: also the score along the steps, read from the traces.
 
     Returns:

@@ -77,10 +77,10 @@ class SweepReport:
         table.add_row("cells", f"{done} of {result.planned} done: {result.before} before, {len(result.finished)} now")
         if result.failed:
             table.add_row("failed", str(len(result.failed)))
-        if result.spent.calls:
-            table.add_row("model calls", f"{result.spent.calls:,}, {result.spent.tokens:,} tokens")
-            unknown = f", and {result.spent.unknown:,} calls at an unknown price" if result.spent.unknown else ""
-            table.add_row("money", f"${result.spent.usd:.4f}{' (simulated)' if result.simulated else ''}{unknown}")
+        if (spent := result.spent).answers:
+            cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
+            table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
+            table.add_row("money", f"{spent.money}{' (simulated)' if result.simulated else ''}")
         table.add_row("time", clock_time(result.seconds))
         table.add_row("folder", Text(str(result.folder), overflow="fold"))
         return table

@@ -11,6 +11,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Session, session
+from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
@@ -99,11 +100,11 @@ def _cells(
     grids: Mapping[str | None, tuple[Axis, ...]], composing: Session, given: Sequence[Axis]
 ) -> tuple[tuple[PlannedCell, ...], int]:
     count_all = sum(map(count, grids.values()))
-    templates = Templates(composing)
+    templates, inputs = Templates(composing), SharedInputs()
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
-            cell = PlannedCell.of(Cell.of(templates.resolve(point)), arm)
+            cell = PlannedCell.of(Cell.of(templates.resolve(point), inputs.of), arm)
             other = found.setdefault(cell.name, cell)
             if other.arm != arm:
                 raise _same(str(other.arm), str(arm), cell.name, given)
