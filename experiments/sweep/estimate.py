@@ -23,10 +23,10 @@ from typing import Any
 import orjson
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
+from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.episode.runner import run_cell
