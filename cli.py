@@ -38,6 +38,7 @@ ConfigDir = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -121,6 +122,7 @@ def run(
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
     ] = None,
+    strict: Strict = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
@@ -140,6 +142,7 @@ def run(
     """
     from maeil.user_errors import UserError
     from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
 
     if live and quiet:
@@ -147,7 +150,13 @@ def run(
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    cell = Cell.compose([*(overrides or []), *limits], config_dir)
+    arguments = [*(overrides or []), *limits]
+    cell = Cell.compose(arguments, config_dir)
+    if notice := without_effect(arguments, cell, config_dir):
+        if strict:
+            refuse(notice)
+        if not quiet:
+            typer.echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
@@ -213,6 +222,7 @@ def sweep(
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
+    strict: Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -246,6 +256,7 @@ def sweep(
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
+        strict=strict,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
