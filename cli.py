@@ -691,13 +691,16 @@ def cache(
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
     contents = cache_contents(path)
     if action == "clear":
-        if contents.entries and not yes:
-            typer.confirm(f"Delete {contents.entries} answers in {contents.path}?", abort=True, err=True)
+        if (contents.entries or contents.damage) and not yes:
+            what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
+            typer.confirm(f"Delete {what} {contents.path}?", abort=True, err=True)
         contents = cache_contents(path, clear=True)
     if as_json:
         _print_json(contents.plain())
     else:
         typer.echo(contents.text())
+    if contents.damage:
+        raise typer.Exit(1)
 
 
 @_verb("serve-simulated")

@@ -17,7 +17,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _differences, _unused, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _boards, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -35,6 +35,8 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     total = len(pool.rows) + sum(left_out.values())
     why = ", ".join(f"{number} {outcome}" for outcome, number in sorted(left_out.items()))
     yield f"{len(pool.rows)} of {total} runs are pooled" + (f"; left out: {why}." if why else ".")
+    if comparison.bounds:
+        yield "Shares are also given with the runs that are left out counted as failures, and as successes."
     if budget := sum(tally.budget for tally in pool.tallies):
         yield f"{budget} of the pooled runs were ended by their budget: they are scored as far as they came."
     if pool.missing:
@@ -71,16 +73,32 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
 
 
+def _boards(comparison: Comparison) -> Iterator[str]:
+    groups = list(comparison.groups.values())
+    runs, boards = sum(len(group.rows) for group in groups), sum(len(set(group.boards)) for group in groups)
+    if boards < runs:
+        yield (
+            f"Runs of one seed are one board, which counts once with the mean of its runs: {runs} runs,"
+            f" {boards} boards in {len(groups)} groups."
+        )
+    partial = sum(group.partial_boards for group in groups)
+    if partial:
+        yield (
+            f"{partial} boards lack runs that others of their group have: they count with the mean of those that they"
+            " have."
+        )
+
+
 def _differences(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         if found and not any(item.differing for item in found):
             yield f"{metric}: no board differs from {comparison.baseline}."
-    boards = max((item.mean.runs for item in comparison.differences), default=0)
+    boards = max((item.mean.boards for item in comparison.differences), default=0)
     if boards and (least := smallest_p(boards)) > _LEVEL:
         yield (
-            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)}:"
-            " more seeds are needed to find one."
+            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)},"
+            " and no interval can have ends: more seeds are needed to find one."
         )
 
 

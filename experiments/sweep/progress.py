@@ -89,6 +89,8 @@ class SweepProgress:
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
         if spent.answers or self._queue.calls:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
+        if self._queue.waits:
+            facts.append(self._queue.waits)
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts

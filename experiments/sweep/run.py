@@ -213,7 +213,7 @@ def run_sweep(
     """
     begin = time.monotonic()
     folder.create()
-    with SweepLock(folder.path):
+    with SweepLock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)
         folder.write_manifest(plan, command)
@@ -221,7 +221,8 @@ def run_sweep(
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
-        queue = _run(chosen, folder, engine, request=request, status=status, view=view)
+        job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
+        queue = _run(chosen, job, engine, request=request, status=status, view=view)
         write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
@@ -243,15 +244,14 @@ def run_sweep(
 
 def _run(
     cells: tuple[PlannedCell, ...],
-    folder: SweepFolder,
+    job: SweepJob,
     engine: Engine,
     *,
     request: SweepRequest,
     status: SweepStatus,
     view: View,
 ) -> Queue:
-    job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()))
-    queue = Queue(folder.path, cells, request.budget, status.costs)
+    queue = Queue(job.folder, cells, request.budget, status.costs)
     if cells:
         with view(queue, status) as show, _signals(queue):
             queue.show = show
