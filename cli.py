@@ -42,6 +42,7 @@ ConfigDir = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -125,6 +126,7 @@ def run(
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
     ] = None,
+    strict: Strict = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
@@ -144,6 +146,7 @@ def run(
     """
     from maeil.user_errors import UserError
     from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
 
     if live and quiet:
@@ -151,7 +154,13 @@ def run(
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    cell = Cell.compose([*(overrides or []), *limits], config_dir)
+    arguments = [*(overrides or []), *limits]
+    cell = Cell.compose(arguments, config_dir)
+    if notice := without_effect(arguments, cell, config_dir):
+        if strict:
+            refuse(notice)
+        if not quiet:
+            echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
@@ -215,6 +224,7 @@ def sweep(
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
+    strict: Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -248,6 +258,7 @@ def sweep(
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
+        strict=strict,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
@@ -345,6 +356,8 @@ def results(
         from quorum.experiments.results.sql import ask
 
         answer = ask(found, sql)
+        for remark in answer.remarks:
+            echo(f"notice: {remark}", err=True)
         if as_json:
             echo_json(show.answer_as_json(answer))
         elif as_csv:
@@ -370,7 +383,9 @@ Baseline = Annotated[
     str | None, typer.Option("--baseline", metavar="LEVEL", help="Take paired differences from this level.")
 ]
 Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm", help="The statistic to show.")]
-AcceptVersions = Annotated[bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code.")]
+AcceptVersions = Annotated[
+    bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
+]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
@@ -574,6 +589,8 @@ def show(
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
+    `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
+
     `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
     simulated one answers those who have a turn before it.
 
@@ -600,9 +617,10 @@ def show(
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
-        echo_json({"hash": cell.hash, "name": cell.name, "configuration": dict(cell.plain)})
+        shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
+        echo_json(shown)
     else:
-        echo(cell.as_yaml(), nl=False)
+        echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()
@@ -672,13 +690,16 @@ def cache(
         raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
     contents = cache_contents(path)
     if action == "clear":
-        if contents.entries and not yes:
-            confirm(f"Delete {contents.entries} answers in {contents.path}?")
+        if (contents.entries or contents.damage) and not yes:
+            what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
+            confirm(f"Delete {what} {contents.path}?")
         contents = cache_contents(path, clear=True)
     if as_json:
         echo_json(contents.plain())
     else:
         echo(contents.text())
+    if contents.damage:
+        raise typer.Exit(1)
 
 
 @_verb("serve-simulated")

@@ -30,4 +30,4 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
         raise required(config.name, missing) from None
 
 
-component = Component(HeuristicConfig, build)
+component = Component(HeuristicConfig, build, talks=False)

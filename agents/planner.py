@@ -42,4 +42,4 @@ def build(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]:
         raise required(config.name, missing) from None
 
 
-component = Component(PlannerConfig, build)
+component = Component(PlannerConfig, build, talks=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
@@ -32,7 +32,7 @@ from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, TaskState
@@ -85,9 +85,9 @@ class CrafterConfig(ComponentConfig):
 
     @field_validator("layout")
     @classmethod
-    def _is_map(cls, source: str | None) -> str | None:
+    def _is_map(cls, source: str | None, info: ValidationInfo) -> str | None:
         """Keep the map itself, so that the configuration and its hash hold it wherever it came from."""
-        if source is None or "\n" in source.strip():
+        if source is None or "\n" in source.strip() or not may_name_files(info):
             parsed = source
         else:
             try:

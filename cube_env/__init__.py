@@ -1,8 +1,13 @@
 """The block-pushing grid world: rules, kernels and the PettingZoo environment.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them.
+Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+registers `quorum/Cube-v0` with Gymnasium.
 """
 
 import lazy_loader
 
+from cube_env.registration import register_with_gymnasium as _register_with_gymnasium
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_register_with_gymnasium()

@@ -59,4 +59,12 @@ from .symbolic.actions import Wait as Wait
 from .symbolic.actions import WaitAgents as WaitAgents
 from .symbolic.actions import YieldBlock as YieldBlock
 from .symbolic.rollout import roll_out as roll_out
+from .team import CubeTeamEnv as CubeTeamEnv
 from .vector import CubeVecEnv as CubeVecEnv
+from .views import egocentric_observations as egocentric_observations
+from .views import flat_observations as flat_observations
+from .views import flat_state as flat_state
+from .wrappers import Egocentric as Egocentric
+from .wrappers import FlatActions as FlatActions
+from .wrappers import FlatObservations as FlatObservations
+from .wrappers import TeamReward as TeamReward

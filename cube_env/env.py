@@ -15,7 +15,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo
 
 from cube_env.agent_dicts import SameForAll
 from cube_env.arguments import finite, one_of, seed_number, whole
-from cube_env.arrays import ActionArray
+from cube_env.arrays import ActionArray, read_only
 from cube_env.curriculum import Scenario, curriculum
 from cube_env.errors import CubeError, EpisodeError
 from cube_env.info import INFOS, Frame, Infos, no_infos, plain_infos
@@ -310,8 +310,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if self.copy:
             return {name: channels.copy() for name in self._names}
         if self._shared is None or self._shared.base is not channels:
-            self._shared = channels.view()
-            self._shared.flags.writeable = False
+            self._shared = read_only(channels)
         return self._shared_by_name.for_all(self._shared)
 
     def _infos(self) -> dict[str, dict[str, Any]]:

@@ -30,10 +30,15 @@ def no_infos(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {name: {} for name in names}
 
 
+def plain_counts(state: CubeState) -> dict[str, int]:
+    """The plain infos that are the same for all agents."""
+    counters = state.world.counters.tolist()
+    return {key: counters[column] for key, column in COUNTS.items()}
+
+
 def plain_infos(state: CubeState, names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Numbers and arrays of the caller's own, under the same keys at each step."""
-    counters = state.world.counters.tolist()
-    counts = {key: counters[column] for key, column in COUNTS.items()}
+    counts = plain_counts(state)
     return {name: {**counts, "action_mask": mask} for name, mask in zip(names, action_masks(state.world), strict=True)}
 
 

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cube_env.arguments import one_of, seed_number, whole
-from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World
+from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World, read_only
 from cube_env.batch import allocate, each_world, lay_out, painted, world_of
 from cube_env.constants import Action
 from cube_env.curriculum import Scenario
@@ -316,10 +316,7 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             self._worlds.channels, self._rewards, self._terminations, self._truncations,
             *(self._worlds.counters[:, column] for column in COUNTS.values()), self._alive,
         ]  # fmt: skip
-        views = [array.view() for array in arrays]
-        for view in views:
-            view.flags.writeable = False
-        return views
+        return [read_only(array) for array in arrays]
 
     def _infos(self) -> dict[str, Any]:
         if self.infos == "none":

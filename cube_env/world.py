@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
@@ -26,7 +26,7 @@ from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import TaskState
@@ -61,9 +61,12 @@ class CubeConfig(ComponentConfig):
 
     @field_validator("layout")
     @classmethod
-    def _is_board(cls, source: str | None) -> str | None:
+    def _is_board(cls, source: str | None, info: ValidationInfo) -> str | None:
         """Keep the board itself, so that the configuration and its hash hold it wherever it came from."""
-        return f"{layout_from(source)}\n" if source is not None else None
+        if source is None:
+            return None
+        board = layout_from(source) if may_name_files(info) else Layout.parse(source)
+        return f"{board}\n"
 
     @field_validator("reward")
     @classmethod

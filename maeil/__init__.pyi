@@ -24,6 +24,7 @@ from .stages import Stage as Stage
 from .tasks import Attempt as Attempt
 from .tasks import CapabilityChange as CapabilityChange
 from .tasks import TaskState as TaskState
+from .together import together as together
 from .topology import ConversationState as ConversationState
 from .topology import Topology as Topology
 from .world import ActionEnd as ActionEnd

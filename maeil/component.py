@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo
 
 from maeil.seeds import Seeds
 from maeil.topology import Topology
 from maeil.world import World
+
+RECORDED: Mapping[str, bool] = {"recorded": True}
+"""The context in which pydantic checks values that were read from the folder of a run."""
+
+
+def may_name_files(info: ValidationInfo) -> bool:
+    """Whether a value may be the path of a file, which its validator reads.
+
+    That of a recorded run may not: it holds the content itself, and it may be a stranger's.
+    """
+    return info.context is not RECORDED
 
 
 class ComponentConfig(BaseModel):
@@ -54,6 +65,11 @@ class TeamContext:
     models: Callable[[str], Any]
 
 
+def no_inputs(_config: Any, _world: str) -> Mapping[str, str]:
+    """Return nothing: the values alone decide."""
+    return {}
+
+
 C = TypeVar("C", bound=ComponentConfig)
 X = TypeVar("X")
 B_co = TypeVar("B_co", covariant=True)
@@ -75,8 +91,14 @@ class Component(Generic[C, X, B_co]):
         config: schema of its group's values.
         build: makes it of its values and its context. A `ValueError` is a mistake in the values, told as such.
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
+        talks: for minds: whether the topology changes what they do.
+        inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
+            value names, by a name without the path of a machine; given the values and the name of the world. They are
+            part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
     """
 
     config: type[C]
     build: Callable[[C, X], B_co]
     uses_models: bool = False
+    talks: bool = True
+    inputs: Callable[[C, str], Mapping[str, str]] = no_inputs

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from maeil.clock import EventQueue
 from maeil.constraints import ConstraintTracker
-from maeil.errors import EpisodeStop, IllegalTransition, StalledConversation
+from maeil.errors import IllegalTransition, StalledConversation
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
-from maeil.mind import Act, Mind, Resume, Thought, Turn, View
+from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from maeil.review import review
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.team import Participant, Team
+from maeil.thinking import Thinking, TurnAttempt
+from maeil.together import together
 from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
 from maeil.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One try at a turn: a refused thought leads to another attempt at the same turn."""
-
-    turn: Turn
-    number: int = 0
-    problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Returned:
-    """A thought that has come back, and takes effect at its own instant."""
+    """A thought that is over, and takes effect at its own instant, if it can."""
 
-    attempt: _Attempt
-    thought: Thought
+    thinking: Thinking
     cost: float
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +38,6 @@ class _Arrival:
 
     message: Message
     recipient: int
-
-
-_Thinking = tuple[_Attempt, "asyncio.Task[tuple[Thought, float]]"]
 
 
 class Conversation:
@@ -76,7 +63,7 @@ class Conversation:
         self._constraints = constraints
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
-        self._in_flight: list[_Thinking] = []
+        self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
         self._taken: list[TurnTaken] = []
         self._opened_by: list[int] = []
@@ -159,17 +146,24 @@ class Conversation:
         self._limits.check_episode()
         self._taken.clear()
         self._opened_by = self.undecided
-        while True:
-            self._open_turns()
-            await self._collect()
-            if not self._queue:
-                break
-            self._drain_instant()
+        try:
+            await self._converse()
+        except BaseException:
+            self._close_books()
+            raise
         if waiting := self.undecided:
             names = ", ".join(self._team.names[index] for index in waiting)
             raise StalledConversation(
                 f"step {self.t}: topology '{self._topology.name}' gives no turn to {names}, who have no decision"
             )
+
+    async def _converse(self) -> None:
+        while True:
+            self._open_turns()
+            await self._collect()
+            if not self._queue:
+                return
+            self._drain_instant()
 
     def _open_turns(self) -> None:
         while turns := self._topology.turns(self):
@@ -178,11 +172,11 @@ class Conversation:
                 if participant.embodied and not may_send(participant.stage):
                     raise IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
                 if participant.thoughts < self._settings.max_thoughts_per_step:
-                    self._think(_Attempt(turn))
+                    self._think(TurnAttempt(turn))
                 else:
                     self._force_ready(turn, participant)
 
-    def _think(self, attempt: _Attempt) -> None:
+    def _think(self, attempt: TurnAttempt) -> None:
         """Begin a thought: its author reads its mail and sees the world as it is now."""
         participant = self._team.participants[attempt.turn.agent]
         participant.thoughts += 1
@@ -212,42 +206,38 @@ class Conversation:
             team=() if participant.embodied else self._team.members(),
         )
         participant.memory.extend(unread)
-        self._in_flight.append((attempt, asyncio.ensure_future(self._timed(participant.mind, view))))
+        self._in_flight.append(Thinking(attempt, view))
 
     async def _collect(self) -> None:
-        """Wait until every thought that has started has returned; only then is its end on the clock known."""
+        """Wait until every thought that has started has ended; only then is its end on the clock known."""
         if not self._in_flight:
             return
         self._team.flush()
         in_flight, self._in_flight = self._in_flight, []
-        tasks = [task for _, task in in_flight]
-        _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
-        for attempt, task in in_flight:
-            if not task.cancelled() and (error := task.exception()) is not None:
-                if isinstance(error, EpisodeStop) and error.calls:
-                    self._record_stop(attempt, error)
-                raise error
-        for attempt, task in in_flight:
-            thought, seconds = task.result()
-            calls = thought.calls if isinstance(thought, Thought) else ()
-            cost = self._settings.clock_unit.cost(calls, seconds)
-            end = self._team.now.t_hat + cost
-            self._queue.push(end, attempt.turn.agent, _Returned(attempt, thought, cost, seconds))
+        try:
+            await together(partial(self._run, thinking) for thinking in in_flight)
+        finally:
+            for thinking in in_flight:
+                cost = self._settings.clock_unit.cost(thinking.calls, thinking.seconds)
+                end = self._team.now.t_hat + cost
+                self._queue.push(end, thinking.view.agent, _Returned(thinking, cost))
 
-    def _record_stop(self, attempt: _Attempt, stop: EpisodeStop) -> None:
-        """Record the last thought of a mind that gives up: what it has cost, and why."""
-        cost = self._settings.clock_unit.cost(stop.calls, stop.seconds)
-        self._team.now.t_hat += cost
-        calls = [call.record for call in stop.calls]
-        self._team.record(ThoughtEnd(attempt.turn.agent, cost, calls, (str(stop),), round(stop.seconds, 6)))
+    async def _run(self, thinking: Thinking) -> None:
+        await thinking.run(self._team.participants[thinking.view.agent].mind, self._limits)
+
+    def _close_books(self) -> None:
+        """Record the thoughts that take no effect because the episode is over: what they have cost is paid."""
+        while self._queue:
+            instant = self._queue.next_time
+            event = self._queue.pop(instant)
+            if isinstance(event, _Returned) and (event.thinking.returned or event.thinking.calls):
+                self._team.now.t_hat = instant
+                self._record_end(event, (event.thinking.why_in_vain,))
 
     def _drain_instant(self) -> None:
         """Go to the next instant and let all that happens in it take effect, in the order of the queue."""
         self._team.now.t_hat = instant = self._queue.next_time
-        again: list[_Attempt] = []
+        again: list[TurnAttempt] = []
         while (event := self._queue.pop(instant)) is not None:
             if isinstance(event, _Arrival):
                 self._deliver(event)
@@ -256,17 +246,20 @@ class Conversation:
         for attempt in again:
             self._think(attempt)
 
-    def _take_effect(self, returned: _Returned) -> _Attempt | None:
+    def _take_effect(self, returned: _Returned) -> TurnAttempt | None:
         """Carry out a thought; or refuse it, and give the next attempt at its turn while there is one left."""
-        attempt, thought = returned.attempt, returned.thought
+        attempt, thought = returned.thinking.attempt, returned.thinking.thought
         author = self._team.participants[attempt.turn.agent]
-        failure = thought.failure if isinstance(thought, Thought) else ""
-        reasons = (failure,) if failure else review(thought, attempt.turn, author, self._world)
-        calls = [call.record for call in thought.calls] if isinstance(thought, Thought) else []
-        self._team.record(ThoughtEnd(author.index, returned.cost, calls, reasons, round(returned.seconds, 6)))
+        try:
+            failure = thought.failure if isinstance(thought, Thought) else ""
+            reasons = (failure,) if failure else review(thought, attempt.turn, author, self._world)
+        except BaseException:
+            self._queue.push(self._team.now.t_hat, author.index, returned)  # its calls are still to be recorded
+            raise
+        self._record_end(returned, reasons)
         spent = author.thoughts >= self._settings.max_thoughts_per_step
         if reasons and not failure and attempt.number < self._settings.max_repairs and not spent:
-            return _Attempt(attempt.turn, attempt.number + 1, reasons)
+            return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
         self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
         if not reasons:
@@ -275,6 +268,12 @@ class Conversation:
         elif Act.PLAN in attempt.turn.acts and author.embodied:
             self._fall_back(author, "parse_failure" if failure else "invalid_plan")
         return None
+
+    def _record_end(self, returned: _Returned, refused: tuple[str, ...]) -> None:
+        """Record what a thought has cost, and why it takes no effect if it takes none."""
+        thinking = returned.thinking
+        calls = [call.record for call in thinking.calls]
+        self._team.record(ThoughtEnd(thinking.view.agent, returned.cost, calls, refused, round(thinking.seconds, 6)))
 
     def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:
         if decision is None:
@@ -325,16 +324,6 @@ class Conversation:
         recipient.mailbox.append(arrival.message)
         if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
             self._team.change_stage(recipient, Trigger.MESSAGE)
-
-    async def _timed(self, mind: Mind, view: View) -> tuple[Thought, float]:
-        begin = time.perf_counter()
-        async with self._limits.thought(view.name):
-            try:
-                thought = await mind.think(view)
-            except EpisodeStop as stop:
-                stop.seconds = time.perf_counter() - begin
-                raise
-        return thought, time.perf_counter() - begin
 
 
 def _taken(turn: Turn, sent: Sequence[Draft]) -> TurnTaken:

@@ -39,13 +39,20 @@ class EpisodeStop(MaeilError):
     Attributes:
         outcome: what the episode's last event says: `limit`, `budget` or `error`; `completed` for a method that has
             failed and is scored as far as it came.
-        calls: of language models, that a mind has made before it gave up; they stand on the trace as any others.
-        seconds: wall time of that thought.
+        calls: all calls of language models of the thought that ends so, for a mind that knows more of them than its
+            models do (what was wrong with an answer, say); empty: those that its models have entered in the ledger.
     """
 
     outcome = "error"
     calls: tuple[Call, ...] = ()
-    seconds = 0.0
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the other thoughts under way are cancelled; else they come to their end, as their answers are paid.
+
+        With a provider that is gone, or a time that is over, there is nothing to wait for.
+        """
+        return self.outcome in ("error", "limit")
 
 
 class LimitReached(EpisodeStop):

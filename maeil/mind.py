@@ -132,7 +132,7 @@ class Thought:
     Attributes:
         decision: a plan to commit, `Resume.RESUME`, or None for neither.
         messages: what it wants to send.
-        calls: the language-model calls it made on the way.
+        calls: the language-model calls it made on the way; empty: those that its models have entered in the ledger.
         failure: why there is no answer, for a mind that has tried in vain to get one: it is not asked again, and its
             agent keeps its plan, or idles for a step.
     """

@@ -44,6 +44,11 @@ class Registered(Mapping[str, T]):
             raise ValueError(f"there is a {self._kind} {name!r} already: take another name")
         self._things[name] = thing
 
+    @property
+    def present(self) -> frozenset[str]:
+        """The names that are registered so far; nothing is imported."""
+        return frozenset(self._things)
+
     def load(self) -> Mapping[str, T]:
         """Import the modules that installed packages declare, once, and return all things.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,38 @@ def environment(**changes: str) -> dict[str, str]:
     }
 
 
+LEFT_BEHIND = ("never retrieved", "was destroyed but it is pending", "was never awaited")
+"""What Python says of a task or a coroutine that nobody has waited for."""
+
+
+class _LeftBehind(logging.Handler):
+    """Keeps what event loops say of tasks that were left behind."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        if any(words in text for words in LEFT_BEHIND):
+            self.told.append(text)
+
+
+_LEFT = _LeftBehind()
+logging.getLogger("asyncio").addHandler(_LEFT)
+
+
+@pytest.fixture(autouse=True)
+def _no_task_is_left_behind() -> Iterator[None]:
+    """Fail when an event loop tells of a task whose failure nobody has seen, or that never came to its end.
+
+    A task that only the collector of cycles finds is told in a later test.
+    """
+    yield
+    told, _LEFT.told = _LEFT.told, []
+    assert not told, "\n".join(told)
+
+
 Quorum = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -55,9 +88,9 @@ def quorum(tmp_path: Path) -> Quorum:
                 process.kill()
                 process.join()
                 raise subprocess.TimeoutExpired(command(*arguments), 120, out.read_text(), err.read_text())
-            return subprocess.CompletedProcess(
-                command(*arguments), process.exitcode or 0, out.read_text("utf-8"), err.read_text("utf-8")
-            )
+            shown, errors = out.read_text("utf-8"), err.read_text("utf-8")
+            assert not any(words in errors for words in LEFT_BEHIND), errors
+            return subprocess.CompletedProcess(command(*arguments), process.exitcode or 0, shown, errors)
 
     return run
 

@@ -93,12 +93,12 @@ def test_a_packed_trace_gives_the_same(tmp_path: Path) -> None:
 
 WRONG = {
     "missing": ["missing: no trace.jsonl there"],
-    "empty": ["empty/trace.jsonl: does not begin with 'episode_start'"],
-    "torn": ["torn/trace.jsonl, line 3: not an event"],
-    "hole": ["hole: damaged: event 3 is missing"],
-    "order": ["order: damaged: event 1 is missing or not in its place, 2 is there"],
+    "empty": ["empty/trace.jsonl: damaged: line 1: it does not begin with 'episode_start'"],
+    "torn": ["torn/trace.jsonl: damaged: line 3: not an event"],
+    "hole": ["hole/trace.jsonl: damaged: event 3 is missing"],
+    "order": ["order/trace.jsonl: damaged: event 1 is missing or not in its place, 2 is there"],
     "strange": ["strange: damaged: its events contradict each other"],
-    "endless": ["endless/trace.jsonl, line 10: not an event", "infinity"],
+    "endless": ["endless/trace.jsonl: damaged: line 10: not an event", "out of range"],
     "newer": ["schema 99", "update quorum-harness"],
     "packed": ["packed/trace.jsonl.gz: damaged"],
     "garbled": ["garbled"],

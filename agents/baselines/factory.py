@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt
@@ -12,7 +13,7 @@ from quorum.agents.baselines.asking import Asker, BaselineRole
 from quorum.agents.baselines.coordinator import Coordinator, Source
 from quorum.agents.baselines.history import History
 from quorum.agents.coordination.answers import JointAnswers
-from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
@@ -39,27 +40,35 @@ class PlanningConfig(ComponentConfig):
     """Template of the rules of the world."""
 
 
+def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[str, str]]:
+    """Return what digests the templates of some roles for the values of a team and the name of a world."""
+    return lambda config, world: _templates(config, world, roles).sources
+
+
+def _templates(config: PlanningConfig, world: str, roles: Iterable[BaselineRole]) -> Templates:
+    folder = prompts_of(world)
+    return role_templates(world, folder, "baselines", roles, rules=config.rules, own=config.prompts_folder)
+
+
 class TeamFactory:
     """Makes the parts of a team.
 
     Args:
         config: values of the baseline.
         context: what the team is built for.
+        roles: in which its models are asked.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, config: PlanningConfig, context: TeamContext) -> None:
+    def __init__(self, config: PlanningConfig, context: TeamContext, roles: Iterable[BaselineRole]) -> None:
         self._config = config
         self._context = context
         self.world = context.world
         self.skills = skills_of(self.world.name)
-        folder = prompts_of(self.world.name)
-        templates = Templates(self.world.name, folder, own=config.prompts_folder, kinds=("baselines", "roles"))
-        self._prompts = RolePrompts(
-            templates, BaselineRole, self.world, rules=config.rules, max_actions=config.max_actions
-        )
+        templates = _templates(config, self.world.name, roles)
+        self._prompts = RolePrompts(templates, self.world, rules=config.rules, max_actions=config.max_actions)
 
     def answers(self, forms: type[Forms]) -> Forms:
         """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from maeil.calls import Call
 from maeil.mind import View
 from maeil.plans import Plan
+from maeil.together import together
 from quorum.agents.baselines.asking import Asker, BaselineRole
 from quorum.agents.coordination.joint import NoJointPlan, Proposal, named
 from quorum.agents.skills import Merge
@@ -44,11 +45,9 @@ class Panel:
         calls: list[Call] = []
         for _ in range(self._rounds):
             shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
-            outcomes = await asyncio.gather(
-                *(
-                    self._asker.joint(BaselineRole.DEBATER, view, asked, {**blocks, **_debate(debater, shown)})
-                    for debater in range(self._debaters)
-                )
+            outcomes = await together(
+                partial(self._asker.joint, BaselineRole.DEBATER, view, asked, {**blocks, **_debate(debater, shown)})
+                for debater in range(self._debaters)
             )
             calls += [call for outcome in outcomes for call in outcome.calls]
             last |= {k: outcome.answer for k, outcome in enumerate(outcomes) if not outcome.answer.rejections}

@@ -22,13 +22,20 @@ from pydantic import PositiveInt
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
 from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
+from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.baselines.coordinator import OnePlanner
-from quorum.agents.baselines.factory import PlanningConfig, TeamFactory
+from quorum.agents.baselines.factory import PlanningConfig, TeamFactory, inputs_of
 from quorum.agents.baselines.panel import Panel
 from quorum.agents.baselines.reviewer import Reviewer
 from quorum.agents.baselines.talker import Talker
 from quorum.agents.coordination.follower import Follower
 from quorum.agents.coordination.topology_checks import needs_dialogue, needs_leader
+
+CENTRE = (BaselineRole.CENTRE,)
+CENTRE_AND_TALKERS = (BaselineRole.CENTRE, BaselineRole.TALKER)
+CENTRE_AND_REVIEWERS = (BaselineRole.CENTRE, BaselineRole.REVIEWER)
+TALKERS = (BaselineRole.TALKER,)
+DEBATERS = (BaselineRole.DEBATER,)
 
 
 class CmasConfig(PlanningConfig):
@@ -72,7 +79,7 @@ def build_cmas(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader(config.name, context.topology, rounds=0)
-    factory = TeamFactory(config, context)
+    factory = TeamFactory(config, context, CENTRE)
     return [*_followers(factory, config.pause), factory.coordinator(OnePlanner(factory.asker()))]
 
 
@@ -83,7 +90,7 @@ def build_hmas1(config: Hmas1Config, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
     """
     turns = needs_dialogue(config.name, context.topology, opens="coordinator")
-    factory = TeamFactory(config, context)
+    factory = TeamFactory(config, context, CENTRE_AND_TALKERS)
     return [*_talkers(factory, config.pause, turns), factory.coordinator(OnePlanner(factory.asker()))]
 
 
@@ -99,7 +106,7 @@ def build_hmas2(config: Hmas2Config, context: TeamContext) -> Sequence[Mind]:
             "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
             "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
         )
-    factory = TeamFactory(config, context)
+    factory = TeamFactory(config, context, CENTRE_AND_REVIEWERS)
     answers = factory.answers(ReviewAnswers)
     reviewers = [Reviewer(factory.speaker(name), answers, factory.world, config.pause) for name in factory.world.agents]
     return [*reviewers, factory.coordinator(OnePlanner(factory.asker()))]
@@ -112,7 +119,7 @@ def build_dmas(config: DmasConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology is no dialogue that the team opens, or a template is not there.
     """
     turns = needs_dialogue(config.name, context.topology, opens="team")
-    return _talkers(TeamFactory(config, context), config.pause, turns)
+    return _talkers(TeamFactory(config, context, TALKERS), config.pause, turns)
 
 
 def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
@@ -122,7 +129,7 @@ def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Min
         ValueError: the topology has no coordinator that directs, or a template is not there.
     """
     needs_leader(config.name, context.topology, rounds=0)
-    factory = TeamFactory(config, context)
+    factory = TeamFactory(config, context, DEBATERS)
     panel = Panel(factory.asker(), config.debaters, config.rounds, factory.skills.merge())
     return [*_followers(factory, config.pause), factory.coordinator(panel)]
 
@@ -147,8 +154,8 @@ def _talkers(factory: TeamFactory, pause: int, turns: int) -> list[Mind]:
     ]
 
 
-cmas = Component(CmasConfig, build_cmas, uses_models=True)
-hmas1 = Component(Hmas1Config, build_hmas1, uses_models=True)
-hmas2 = Component(Hmas2Config, build_hmas2, uses_models=True)
-dmas = Component(DmasConfig, build_dmas, uses_models=True)
-debaters = Component(DebatersConfig, build_debaters, uses_models=True)
+cmas = Component(CmasConfig, build_cmas, uses_models=True, inputs=inputs_of(*CENTRE))
+hmas1 = Component(Hmas1Config, build_hmas1, uses_models=True, inputs=inputs_of(*CENTRE_AND_TALKERS))
+hmas2 = Component(Hmas2Config, build_hmas2, uses_models=True, inputs=inputs_of(*CENTRE_AND_REVIEWERS))
+dmas = Component(DmasConfig, build_dmas, uses_models=True, inputs=inputs_of(*TALKERS))
+debaters = Component(DebatersConfig, build_debaters, uses_models=True, inputs=inputs_of(*DEBATERS))

@@ -7,6 +7,7 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from jinja2 import TemplateError
 
@@ -18,28 +19,44 @@ from quorum.agents.prompting.templates import Templates
 from quorum.agents.prompting.vocabulary import describe
 
 
+def role_templates(
+    world: str, world_folder: Path, kind: str, roles: Iterable[str], *, rules: str, own: str | None
+) -> Templates:
+    """Read the templates of some roles.
+
+    Args:
+        world: name of the world.
+        world_folder: where the world's own templates are.
+        kind: name of the folder of the set of roles.
+        roles: the names of the templates of those that are asked.
+        rules: template of the rules of the world.
+        own: a folder of templates that come before the shipped ones; None: none.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the own folder is used.
+    """
+    parts = {"rules": rules, **{str(role): f"{role}.jinja" for role in roles}}
+    parts |= {"system": "system.jinja", "turn": "turn.jinja"}
+    return Templates(world, world_folder, parts, own=own, kinds=(kind, "roles"))
+
+
 class RolePrompts:
     """Writes the prompts of a team.
 
     Args:
-        templates: where the templates are found.
-        roles: the names of the templates of the roles.
+        templates: of its roles.
         world: whose rules and vocabulary they tell.
         rules: template of the rules of the world.
         max_actions: actions of a plan, at most.
 
     Raises:
-        ValueError: a template is not there, or cannot be read.
+        ValueError: a template cannot be read.
     """
 
-    def __init__(
-        self, templates: Templates, roles: Iterable[str], world: World, *, rules: str, max_actions: int
-    ) -> None:
-        templates.find("rules", rules)
-        for role in roles:
-            templates.find(role, f"{role}.jinja")
-        self._system = templates.find("system", "system.jinja")
-        self._turn = templates.find("turn", "turn.jinja")
+    def __init__(self, templates: Templates, world: World, *, rules: str, max_actions: int) -> None:
+        for part in templates.parts:
+            templates.find(part)
+        self._system, self._turn = templates.find("system"), templates.find("turn")
         self._agents = len(world.agents)
         self._common: dict[str, object] = {
             "world": world.name,

@@ -10,9 +10,10 @@ from maeil.calls import Call
 from maeil.mind import View
 from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, Model
-from quorum.agents.prompting.call_records import RequestCounter, answered, unanswered
+from quorum.agents.prompting.requests import RequestCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class RoleSpeaker:
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:
-            return SpeakerReply(None, error.reasons, _noted(unanswered(error), role=str(role)))
+            return SpeakerReply(None, error.reasons, _noted(invalid(error), role=str(role)))
         return SpeakerReply(reply.value, (), _noted(answered(reply), role=str(role)))
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:

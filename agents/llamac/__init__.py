@@ -6,11 +6,11 @@ two gates are skills of the world.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from maeil.component import Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
-from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.coordination.topology_checks import needs_leader
 from quorum.agents.llamac.actor import Actor
@@ -44,8 +44,8 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         gates = skills.gates(world.vocabulary, config.rollout)
     except MissingSkill as missing:
         raise required("llamac", missing) from None
-    templates = Templates(world.name, prompts_of(world.name), own=config.prompts_folder, kinds=("llamac", "roles"))
-    prompts = RolePrompts(templates, LlamacRole, world, rules=config.rules, max_actions=config.max_actions)
+    templates = _templates(config, world.name)
+    prompts = RolePrompts(templates, world, rules=config.rules, max_actions=config.max_actions)
     sources = tuple(role.value for role in CRITICS["both"])
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources)
     actors: list[Mind] = [
@@ -57,6 +57,20 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     return [*actors, TripletCritic(speaker, answers, scrutiny, skills.briefing(), world=world, settings=config)]
 
 
-component = Component(LlamacConfig, build, uses_models=True)
+def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the templates that prompts are made of in a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the own folder is used.
+    """
+    return _templates(config, world).sources
+
+
+def _templates(config: LlamacConfig, world: str) -> Templates:
+    roles = (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
+    return role_templates(world, prompts_of(world), "llamac", roles, rules=config.rules, own=config.prompts_folder)
+
+
+component = Component(LlamacConfig, build, uses_models=True, inputs=inputs)
 
 __all__ = ["LlamacConfig", "TripletCritic", "build", "component"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from maeil.calls import Call
 from maeil.mind import Thought, View
 from maeil.plans import Plan
+from maeil.together import together
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
 from quorum.agents.coordination.joint import (
@@ -187,8 +188,8 @@ class TripletCritic:
         feedback: list[dict[str, Any]] = []
         while True:
             blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
-            asked = await asyncio.gather(
-                *(self._speaker.ask(role, self._answers.joint, view, blocks) for role in roles)
+            asked = await together(
+                partial(self._speaker.ask, role, self._answers.joint, view, blocks) for role in roles
             )
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):

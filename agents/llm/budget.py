@@ -43,13 +43,17 @@ class Spending:
         self.calls = 0
         self._answers = 0
         self._under_way: dict[str, float] = {"usd": 0.0, "tokens": 0.0}
+        self._unpriced = ""
 
     def open(self, prompt: float, price: Price | None) -> dict[str, float]:
         """Begin a call; give what is expected of it, for `close`.
 
         Raises:
             BudgetReached: it would go beyond the budget.
+            UnknownPrice: there is a budget of money, and an earlier answer did not say what it cost.
         """
+        if self._unpriced:
+            raise UnknownPrice(f"the price of '{self._unpriced}' is not known: a budget of money cannot be kept")
         if self._answers:
             expected = {"usd": self.usd / self._answers, "tokens": self.tokens / self._answers}
         else:
@@ -73,8 +77,7 @@ class Spending:
     def close(self, expected: dict[str, float], reply: Reply | None) -> None:
         """End a call; None where no answer came.
 
-        Raises:
-            UnknownPrice: there is a budget of money, and the answer does not say what it cost.
+        An answer without a price is given to who has asked, as it is paid; the next call is refused.
         """
         for kind, amount in expected.items():
             self._under_way[kind] -= amount
@@ -85,7 +88,7 @@ class Spending:
         if reply.usd is not None:
             self.usd += reply.usd
         elif self.budget.usd is not None:
-            raise UnknownPrice(f"the price of '{reply.model}' is not known: a budget of money cannot be kept")
+            self._unpriced = reply.model
 
 
 def check_price(budget: Budget, model: str, priced: bool) -> None:
@@ -120,13 +123,12 @@ class Budgeted:
 
         Raises:
             BudgetReached: it would go beyond the budget; nothing has been asked.
+            UnknownPrice: an earlier answer did not say what it cost; nothing has been asked.
         """
         expected = self._spending.open(estimate_prompt(request), self._price)
         reply: Reply | None = None
         try:
             reply = await self._model.complete(request)
         finally:
-            if reply is None:
-                self._spending.close(expected, None)
-        self._spending.close(expected, reply)
+            self._spending.close(expected, reply)
         return reply

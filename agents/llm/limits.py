@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -67,6 +68,12 @@ class AdaptiveConcurrency:
             self._places = min(float(self.most), self._places + 1 / self._places)
         self._admit()
 
+    def resize(self, most: int) -> None:
+        """Have more places or fewer from now on, in proportion; calls under way go on."""
+        self._places = max(1.0, self._places * most / self.most)
+        self.most = most
+        self._admit()
+
     def _admit(self) -> None:
         while self._waiting and self.active < self.places:
             place = self._waiting.popleft()
@@ -85,7 +92,7 @@ class _PerMinute:
     """A bound on an amount in every window of a minute. An amount beyond the bound passes alone."""
 
     def __init__(self, most: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
-        self._most = most
+        self.most = most
         self._clock = clock
         self._sleep = sleep
         self._entries: deque[_Entry] = deque()
@@ -103,7 +110,7 @@ class _PerMinute:
         now = self._clock()
         while self._entries and self._entries[0].begin + WINDOW <= now:
             self._entries.popleft()
-        if not self._entries or sum(entry.amount for entry in self._entries) + amount <= self._most:
+        if not self._entries or sum(entry.amount for entry in self._entries) + amount <= self.most:
             return 0.0
         return self._entries[0].begin + WINDOW - now
 
@@ -138,6 +145,13 @@ class Limits:
         """Calls that met a rate limit so far."""
         self._written = 0
 
+    def resize(self, max_concurrency: int, requests_per_minute: int | None, tokens_per_minute: int | None) -> None:
+        """Keep to other limits from now on: another number of processes shares them."""
+        self.concurrency.resize(max_concurrency)
+        for bound, most in ((self._requests, requests_per_minute), (self._tokens, tokens_per_minute)):
+            if bound is not None and most is not None:
+                bound.most = most
+
     async def run(self, model: Model, request: Request) -> Reply:
         """Ask a model when the limits allow it."""
         ticket = await self.concurrency.enter()
@@ -169,6 +183,11 @@ class Limits:
 def estimate_prompt(request: Request) -> float:
     """Estimate how many tokens a prompt has."""
     return sum(len(message.content) for message in request.messages) / CHARACTERS_PER_TOKEN
+
+
+def estimate_tokens(*texts: str) -> int:
+    """Estimate how many tokens texts have together, in whole tokens."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
 
 
 class Limited:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.protocol import Model, Reply, Request, Usage
 
 MILLION = 1_000_000
 
@@ -24,20 +25,25 @@ class Price:
         input: tokens read.
         output: tokens written.
         cached: tokens read from the provider's own prompt cache.
+        cache_write: tokens read and written into that cache, for the usual time of its provider.
         source: where the price stands.
         date: when it stood there.
+        given: whether the user has said it, so that it goes before what an answer says of its own cost.
     """
 
     input: float
     output: float
     cached: float
+    cache_write: float
     source: str
     date: str
+    given: bool = False
 
     def usd(self, usage: Usage) -> float:
-        """Return the money that tokens cost. Surcharges (cache writes, long contexts, priority) are not in it."""
-        fresh = usage.prompt - usage.cached
-        return (fresh * self.input + usage.cached * self.cached + usage.completion * self.output) / MILLION
+        """Return the money that tokens cost. Surcharges (long contexts, priority, longer caching) are not in it."""
+        fresh = usage.prompt - usage.cached - usage.cache_written
+        read = fresh * self.input + usage.cached * self.cached + usage.cache_written * self.cache_write
+        return (read + usage.completion * self.output) / MILLION
 
 
 _DATE = "2026-10-21"
@@ -45,31 +51,43 @@ _OPENAI = "developers.openai.com/api/docs/pricing, as in the price map of litell
 _ANTHROPIC = "platform.claude.com/docs/en/about-claude/pricing, as in the price map of litellm 1.106.2"
 
 TABLE: dict[tuple[str, str], Price] = {
-    ("openai", "gpt-4.1"): Price(2.0, 8.0, 0.5, _OPENAI, _DATE),
-    ("openai", "gpt-4.1-mini"): Price(0.4, 1.6, 0.1, _OPENAI, _DATE),
-    ("openai", "gpt-4o"): Price(2.5, 10.0, 1.25, _OPENAI, _DATE),
-    ("openai", "gpt-4o-mini"): Price(0.15, 0.6, 0.075, _OPENAI, _DATE),
-    ("openai", "gpt-5"): Price(1.25, 10.0, 0.125, _OPENAI, _DATE),
-    ("openai", "gpt-5-mini"): Price(0.25, 2.0, 0.025, _OPENAI, _DATE),
-    ("openai", "gpt-5-nano"): Price(0.05, 0.4, 0.005, _OPENAI, _DATE),
-    ("openai", "gpt-6-sol"): Price(2.0, 10.0, 0.2, _OPENAI, _DATE),
-    ("openai", "gpt-6-luna"): Price(0.1, 0.5, 0.01, _OPENAI, _DATE),
-    ("anthropic", "claude-haiku-4-5"): Price(1.0, 5.0, 0.1, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-sonnet-4-5"): Price(3.0, 15.0, 0.3, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-sonnet-5"): Price(2.0, 10.0, 0.2, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-opus-4-5"): Price(5.0, 25.0, 0.5, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-opus-5"): Price(5.0, 25.0, 0.5, _ANTHROPIC, _DATE),
+    ("openai", "gpt-4.1"): Price(2.0, 8.0, 0.5, 2.0, _OPENAI, _DATE),
+    ("openai", "gpt-4.1-mini"): Price(0.4, 1.6, 0.1, 0.4, _OPENAI, _DATE),
+    ("openai", "gpt-4o"): Price(2.5, 10.0, 1.25, 2.5, _OPENAI, _DATE),
+    ("openai", "gpt-4o-2024-05-13"): Price(5.0, 15.0, 5.0, 5.0, _OPENAI, _DATE),
+    ("openai", "gpt-4o-mini"): Price(0.15, 0.6, 0.075, 0.15, _OPENAI, _DATE),
+    ("openai", "gpt-5"): Price(1.25, 10.0, 0.125, 1.25, _OPENAI, _DATE),
+    ("openai", "gpt-5-mini"): Price(0.25, 2.0, 0.025, 0.25, _OPENAI, _DATE),
+    ("openai", "gpt-5-nano"): Price(0.05, 0.4, 0.005, 0.05, _OPENAI, _DATE),
+    ("openai", "gpt-6-sol"): Price(2.0, 10.0, 0.2, 2.5, _OPENAI, _DATE),
+    ("openai", "gpt-6-luna"): Price(0.1, 0.5, 0.01, 0.125, _OPENAI, _DATE),
+    ("anthropic", "claude-haiku-4-5"): Price(1.0, 5.0, 0.1, 1.25, _ANTHROPIC, _DATE),
+    ("anthropic", "claude-sonnet-4-5"): Price(3.0, 15.0, 0.3, 3.75, _ANTHROPIC, _DATE),
+    ("anthropic", "claude-sonnet-5"): Price(2.0, 10.0, 0.2, 2.5, _ANTHROPIC, _DATE),
+    ("anthropic", "claude-opus-4-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE),
+    ("anthropic", "claude-opus-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE),
 }
-"""Prices by provider and model, exactly as they are named."""
+"""Prices by provider and model. A snapshot (`gpt-5-mini-2025-08-07`) stands here only where its price is its own."""
+
+_SNAPSHOT = re.compile(r"(?P<name>.+)-(\d{4}-\d{2}-\d{2}|\d{8})")
+"""A model's name with the date of a snapshot: as OpenAI writes it, or Anthropic."""
 
 
 def find_price(provider: str, model: str) -> Price | None:
     """Look a price up; None when it is not known, which is not the same as nothing to pay.
 
+    A snapshot without a price of its own has that of its model.
+
     Args:
         provider: `openai`, `anthropic`, or `litellm`, whose models carry their provider as a prefix (`openai/gpt-5`).
         model: the model, as it is asked for.
     """
+    found = _exact_price(provider, model)
+    snapshot = _SNAPSHOT.fullmatch(model)
+    return found if found is not None or snapshot is None else _exact_price(provider, snapshot["name"])
+
+
+def _exact_price(provider: str, model: str) -> Price | None:
     prefix, slash, name = model.partition("/")
     own = TABLE.get((prefix, name)) if provider == "litellm" and slash else TABLE.get((provider, model))
     return own or _litellm_price(provider, model)
@@ -89,15 +107,38 @@ def _litellm_price(provider: str, model: str) -> Price | None:
         read, written = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
         if read is None or written is None:
             continue
-        cached = entry.get("cache_read_input_token_cost")
+        cached, cache_write = (entry.get(f"cache_{kind}_input_token_cost") for kind in ("read", "creation"))
         return Price(
             input=read * MILLION,
             output=written * MILLION,
             cached=(read if cached is None else cached) * MILLION,
+            cache_write=(read if cache_write is None else cache_write) * MILLION,
             source=f"price map of litellm {version}",
             date=f"release of litellm {version}",
         )
     return None
+
+
+class Priced:
+    """A model whose answers have a price: what they say that they have cost, else tokens times a price.
+
+    It stands outside of the cache, so that an answer from there has the price that is known now.
+
+    Args:
+        model: the model.
+        price: of its tokens.
+    """
+
+    def __init__(self, model: Model, price: Price) -> None:
+        self._model = model
+        self._price = price
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request."""
+        reply = await self._model.complete(request)
+        if reply.usd is not None and not self._price.given:
+            return reply
+        return replace(reply, usd=self._price.usd(reply.usage))
 
 
 @cache

@@ -97,14 +97,18 @@ class Usage:
     """Tokens as the provider counted them.
 
     Attributes:
-        prompt: tokens read, the cached ones among them.
+        prompt: tokens read, the cached ones and those written to a cache among them.
         completion: tokens written.
         cached: tokens read from the provider's own prompt cache.
+        cache_written: tokens read and written into that cache.
+        estimated: whether a count is our own estimate, since the provider gave none.
     """
 
     prompt: int
     completion: int
     cached: int = 0
+    cache_written: int = 0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ CANCELLED = "Cancelled"
 class Recording:
     """A model whose calls are recorded: what was asked, what came back or why nothing did, and who asked when.
 
+    An answer that is asked for again is one call, and asking again is the next.
+
     Fields of a record: `key`, `agent`, `t`, `request` (messages, form, sampling, sample), then `reply` or `failure`.
     What may differ between equal runs (seconds, tries, hits of the cache) stands under `wall`, inside of the reply.
 
@@ -59,7 +61,7 @@ def _head(request: Request) -> dict[str, Any]:
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:
     """Return a failure as a JSON-ready record."""
     record: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
-    if isinstance(error, errors.AnswerInvalid):
+    if isinstance(error, errors.AnswerInvalid):  # of a replay: versions before 0.10 recorded answers with their repairs
         record["answer"] = {
             "reasons": list(error.reasons),
             "completion_tokens": error.completion_tokens,

@@ -12,7 +12,7 @@ import orjson
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
-from quorum.agents.llm.protocol import Origin, Reply, Request
+from quorum.agents.llm.protocol import Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
 from quorum.agents.llm.records import describe_request, read_reply, request_key
@@ -29,13 +29,23 @@ class Replay(ProvidedModel):
 
     Args:
         records: what `Recording` wrote, in order.
+
+    Raises:
+        LookupError, TypeError, AttributeError: a record is not of its form.
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
         self._records = list(records)
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
+        self._sampling: dict[str, Sampling] = {}
         for record in self._records:
             self._left[record["agent"], record["key"]].append(record)
+            if record["agent"] not in self._sampling:
+                self._sampling[record["agent"]] = Sampling(**record["request"]["sampling"])
+
+    def sampling_of(self, agent: str) -> Sampling:
+        """Return how the answers of a participant were drawn; for one that never asked, those of another one."""
+        return self._sampling.get(agent) or next(iter(self._sampling.values()), Sampling(None, 1))
 
     async def complete(self, request: Request) -> Reply:
         """Answer as recorded.

@@ -2,14 +2,15 @@
 
 From the outside in:
 
-1. `Recording`: one record for each call of a mind, with what was rejected on the way.
-2. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
+1. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
+2. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 3. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-4. `Cached`: an answer that was paid for needs no network, no place and no retry.
-5. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-6. `Limited`: places and rates, each try by itself.
-7. The provider, with the deadline of each try.
+4. `Priced`: what an answer has cost, where it does not say so itself.
+5. `Cached`: an answer that was paid for needs no network, no place and no retry.
+6. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+7. `Limited`: places and rates, each try by itself.
+8. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from quorum.agents.llm.budget import Budgeted, Spending, check_price
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.limits import Limited, Limits
-from quorum.agents.llm.prices import Price
+from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.recording import Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
@@ -54,10 +55,10 @@ def build_stack(
     spending: Spending | None = None,
     price: Price | None = None,
     priced: bool = False,
-    max_repairs: int | None = None,
+    max_repairs: int,
     sink: Sink | None = None,
 ) -> Model:
-    """Put the wrappers around a model; one that is not named is left out.
+    """Put the wrappers around a model; `Structuring` always, the others when they are named.
 
     Providers, `limits` and the cache are shared by a process; the stack, `spending` and `sink` are an episode's.
 
@@ -71,8 +72,7 @@ def build_stack(
         spending: the episode's budget and what is used of it.
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
-        max_repairs: how often an answer of a wrong form is asked for again; None leaves answers as they are, for a
-            replay, whose answers were checked when they were recorded.
+        max_repairs: how often an answer of a wrong form is asked for again.
         sink: takes a record of every call.
 
     Raises:
@@ -85,11 +85,11 @@ def build_stack(
         stack = Retrying(stack, retry, rng)
     if caching is not None:
         stack = Cached(stack, caching.cache, caching.identity, sampled=caching.sampled)
+    if price is not None:
+        stack = Priced(stack, price)
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         stack = Budgeted(stack, spending, price)
-    if max_repairs is not None:
-        stack = Structuring(stack, max_repairs)
     if sink is not None:
         stack = Recording(stack, sink)
-    return stack
+    return Structuring(stack, max_repairs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
+from quorum.agents.llm.booking import Booking, invalid, together
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.extraction import NoAnswer, extract
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request
 from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.validation import Validator, validator_of
 
@@ -20,7 +20,8 @@ class Structuring:
     """A model whose answers are of the wanted form. Requests for free text pass through.
 
     The text is parsed as it stands, else searched for the one JSON object that fits (prose around it, code fences),
-    and checked by the schema. What is wrong goes back to the model with the reasons, at most `max_repairs` times.
+    and checked by the schema. What is wrong goes back to the model with the reasons, at most `max_repairs` times. Every
+    answer is entered in the ledger of its thought when it comes.
 
     Args:
         model: the model.
@@ -32,32 +33,31 @@ class Structuring:
         self._max_repairs = max_repairs
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request; tokens, money and tries are those of all answers together.
+        """Answer a request; tokens, money, time and tries are those of all answers together.
 
         Raises:
             AnswerInvalid: no answer of the wanted form came.
             quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
+        booking = Booking()
         if request.answer is None:
-            return await self._model.complete(request)
+            return await booking.ask(self._model, request)
         validator = validator_of(request.answer.schema)
-        begin = time.perf_counter()
-        replies: list[Reply] = []
         rejected: list[Rejected] = []
         asked = request
         while True:
-            reply = await self._model.complete(asked)
-            replies.append(reply)
+            reply = await booking.ask(self._model, asked)
             try:
                 value = _value(reply, validator, request.sampling.max_tokens)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
-                return _together(replies, value, rejected, time.perf_counter() - begin)
+                return together(booking.replies, value, rejected)
             if len(rejected) > self._max_repairs:
-                whole = _together(replies, None, rejected[:-1], time.perf_counter() - begin)
-                reasons = rejected[-1].reasons
-                raise AnswerInvalid(reasons, whole.usage.completion, describe_reply(whole))
+                whole = together(booking.replies, None, rejected[:-1])
+                failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
+                booking.enter(invalid(failure))
+                raise failure
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 
 
@@ -78,24 +78,4 @@ def _ask_again(answer: Rejected) -> tuple[ChatMessage, ChatMessage]:
             ChatRole.USER,
             f"This answer cannot be taken:\n{reasons}\nAnswer again, with one JSON object of the wanted form alone.",
         ),
-    )
-
-
-def _together(replies: list[Reply], value: Any, rejected: list[Rejected], seconds: float) -> Reply:
-    money = [reply.usd for reply in replies]
-    known = [usd for usd in money if usd is not None]
-    return replace(
-        replies[-1],
-        value=value,
-        usage=Usage(
-            prompt=sum(reply.usage.prompt for reply in replies),
-            completion=sum(reply.usage.completion for reply in replies),
-            cached=sum(reply.usage.cached for reply in replies),
-        ),
-        usd=sum(known) if len(known) == len(money) else None,
-        seconds=seconds,
-        attempts=sum(reply.attempts for reply in replies),
-        repairs=len(replies) - 1,
-        cache_hit=all(reply.cache_hit for reply in replies),
-        rejected=tuple(rejected),
     )

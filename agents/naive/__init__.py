@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -12,7 +12,7 @@ from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
-from quorum.agents.naive.prompts import PromptSet, PromptWriter
+from quorum.agents.naive.prompts import PromptSet, PromptWriter, read_templates
 from quorum.agents.prompting.answers import answers_of
 
 
@@ -53,6 +53,15 @@ def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
     return PromptWriter(config.prompts, context.world, context.topology, config.max_actions)
 
 
-component = Component(NaiveConfig, build, uses_models=True)
+def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the templates that prompts are made of in a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the set's own folder is used.
+    """
+    return read_templates(config.prompts, world).sources
+
+
+component = Component(NaiveConfig, build, uses_models=True, inputs=inputs)
 
 __all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

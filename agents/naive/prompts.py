@@ -2,8 +2,7 @@
 
 A set of prompts names three templates: `system` (who the agent is, the rules of the world, the vocabulary; the same in
 every turn, so that a provider's prompt cache can keep it), `rules` (the rules of the world, included by `system`), and
-`turn` (what this turn allows, and all that the agent sees). A name is looked for in the set's own folder, then in
-`prompts/<world>/`, then in `prompts/common/`.
+`turn` (what this turn allows, and all that the agent sees). `quorum.agents.prompting.templates` finds them.
 
 The templates decide the words and the order; what they print of the world and of other agents are the blocks of
 `quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
@@ -24,7 +23,7 @@ from maeil.tasks import TaskState
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
-from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.answers import ALL, may_talk
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.prompting.vocabulary import describe
@@ -44,6 +43,16 @@ class PromptSet(BaseModel):
     """Template of the rules of the world."""
     turn: str = Field(min_length=1)
     """Template of the message of a turn."""
+
+
+def read_templates(prompts: PromptSet, world: str) -> Templates:
+    """Read the templates of a set for a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the set's own folder is used.
+    """
+    parts = {"rules": prompts.rules, "system": prompts.system, "turn": prompts.turn}
+    return Templates(world, prompts_of(world), parts, own=prompts.folder)
 
 
 class PromptWriter:
@@ -71,9 +80,9 @@ class PromptWriter:
             "agents": len(world.agents),
             "prompts": prompts.model_dump(),
         }
-        templates = Templates(world.name, prompts_of(world.name), own=prompts.folder)
-        templates.find("rules", prompts.rules)
-        self._system, self._turn = templates.find("system", prompts.system), templates.find("turn", prompts.turn)
+        templates = read_templates(prompts, world.name)
+        templates.find("rules")
+        self._system, self._turn = templates.find("system"), templates.find("turn")
         self._systems: dict[str, str] = {}
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:
@@ -86,8 +95,8 @@ class PromptWriter:
         turn = {
             **who,
             "acts": [act.value for act in sorted(view.turn.acts)],
-            "may_speak": Act.SPEAK in view.turn.acts,
-            "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
+            "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
+            "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "may_plan": Act.PLAN in view.turn.acts,
             "role": view.turn.role,
             "how_the_team_talks": self._topology.describe(view.turn.role),

@@ -1,72 +1,200 @@
-"""Jinja templates of prompts: where they are, and how they are found and read."""
+"""Jinja templates of prompts: where they are, how they are found, and what exactly a team's prompts are made of."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound
+from jinja2 import DictLoader, FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from maeil.digests import digest
 from quorum.agents.prompting.blocks import write_json
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
 """Where the templates of this project are."""
+OWN = "prompts.folder"
+"""What stands for the user's own folder in the names of sources."""
 
 _log = logging.getLogger(__name__)
 
 
-class Templates:
-    """The templates of a team's prompts, by name.
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder of templates.
 
-    A name is looked for in the user's own folder and the shipped one of each kind, then in the user's own folder, in
-    that of the world, and in `prompts/common/`.
+    Attributes:
+        label: what stands for it in the names of sources: no path of this machine.
+        folder: where it is.
+    """
+
+    label: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The text of a template.
+
+    Attributes:
+        place: where it was found.
+        text: what it holds.
+    """
+
+    place: _Place
+    text: str
+
+
+class Templates:
+    """The templates of a team's prompts: its parts and all that they include, read once, when this is made.
+
+    A name is looked for in the user's own folder and the shipped one of each kind; then, in the user's own folder, in
+    that of the world and at the top; then in the folder of the world; then in `common/`, the user's own first. So a
+    folder of one's own is laid out like the shipped one, or holds templates for every world at its top.
 
     Args:
         world: name of the world.
         world_folder: where the world's own templates are; it need not be there.
+        parts: name of the file of each part, by what messages call the part.
         own: a folder of templates that come before the shipped ones; None: none.
         kinds: names of folders for sets of roles (`llamac`), most special first.
+
+    Raises:
+        ValueError: there is no such folder, none of its templates is used, or a part is not there or cannot be read.
     """
 
-    def __init__(self, world: str, world_folder: Path, *, own: str | None, kinds: Sequence[str] = ()) -> None:
-        owned = [Path(own)] if own is not None else []
-        of_kinds = [place / kind for kind in kinds for place in (*owned, SHIPPED)]
-        self._places = tuple(place.absolute() for place in (*of_kinds, *owned, world_folder, SHIPPED / "common"))
+    def __init__(
+        self, world: str, world_folder: Path, parts: Mapping[str, str], *, own: str | None, kinds: Sequence[str] = ()
+    ) -> None:
         self._world = world
-        self._environment = _environment(self._places)
+        self.parts = dict(parts)
+        """Name of the file of each part."""
+        self._places = tuple(_places(world, world_folder, own, kinds))
+        if own is not None and not Path(own).is_dir():
+            raise ValueError(f"{OWN}: {own}: there is no such folder")
+        self._sources = self._read_all(roles=bool(kinds))
+        if own is not None and not any(name.startswith(OWN) for name in self.sources):
+            wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
+            raise ValueError(f"{OWN}: {own}: it holds no template that is used here. It may hold {wanted}")
 
-    def find(self, part: str, name: str) -> Template:
-        """Find a template.
+    @cached_property
+    def sources(self) -> Mapping[str, str]:
+        """The digest of each template that the prompts are made of, by its place in the shipped or the own folder."""
+        found = self._sources.items()
+        return {f"{source.place.label}/{name}": digest(source.text.encode()) for name, source in sorted(found)}
 
-        Args:
-            part: what it is for, as messages call it.
-            name: of its file.
+    def find(self, part: str) -> Template:
+        """Return the template of a part.
 
         Raises:
-            ValueError: it is not there, or cannot be read.
+            ValueError: it cannot be read.
         """
+        name = self.parts[part]
         try:
             template = self._environment.get_template(name)
-        except TemplateNotFound:
-            where = ", ".join(map(str, self._places))
-            raise ValueError(
-                f"prompts: there is no template {name!r} ({part}) for the world '{self._world}' in {where}"
-            ) from None
         except TemplateError as error:
             raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
-        if part == "rules" and template.filename == str(SHIPPED / "common" / name):
+        if part == "rules" and self._sources[name].place.folder == SHIPPED / "common":
             _warn_of_unwritten_rules(self._world)
         return template
 
+    @cached_property
+    def _environment(self) -> ImmutableSandboxedEnvironment:
+        return _environment(tuple((name, source.text) for name, source in sorted(self._sources.items())))
 
-@cache
-def _environment(places: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
-    """Return what reads templates, once for all teams of a process: compiling one takes longer than filling it in."""
+    def _read_all(self, *, roles: bool) -> dict[str, _Source]:
+        found: dict[str, _Source] = {}
+        for part, name in self.parts.items():
+            self._read(name, found, roles=roles)
+            if name not in found:
+                where = ", ".join(str(place.folder) for place in self._places)
+                raise ValueError(
+                    f"prompts: there is no template {name!r} ({part}) for the world '{self._world}' in {where}"
+                )
+        return found
+
+    def _read(self, name: str, found: dict[str, _Source], *, roles: bool) -> None:
+        """Read a template and what it includes; one that is not there is told when a prompt is filled in."""
+        if name in found:
+            return
+        for place in self._places:
+            loader = FileSystemLoader(place.folder)
+            try:
+                text, _, _ = loader.get_source(_PARSER, name)
+            except TemplateNotFound:
+                continue
+            except (OSError, UnicodeError) as error:
+                raise ValueError(f"prompts: the template {name!r} in {place.folder} cannot be read: {error}") from error
+            found[name] = _Source(place, text)
+            for included in _included(text, roles=roles):
+                for other in [included] if included is not None else self._every_name():
+                    self._read(other, found, roles=roles)
+            return
+
+    def _every_name(self) -> list[str]:
+        """Return all that an include could name."""
+        return sorted({name for place in self._places for name in FileSystemLoader(place.folder).list_templates()})
+
+
+def _places(world: str, world_folder: Path, own: str | None, kinds: Sequence[str]) -> list[_Place]:
+    own_folders = [_Place(OWN, Path(own).absolute())] if own is not None else []
+    shipped = [_Place("prompts", SHIPPED)]
+    of_kinds = [_inside(place, kind) for kind in kinds for place in (*own_folders, *shipped)]
+    of_world = _Place(f"prompts/{world}" if world_folder == SHIPPED / world else f"{world}/prompts", world_folder)
+    return [
+        *of_kinds,
+        *(_inside(place, world) for place in own_folders),
+        *own_folders,
+        of_world,
+        *(_inside(place, "common") for place in (*own_folders, *shipped)),
+    ]
+
+
+def _inside(place: _Place, name: str) -> _Place:
+    return _Place(f"{place.label}/{name}", place.folder / name)
+
+
+_PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+
+
+@lru_cache(maxsize=256)
+def _included(text: str, *, roles: bool) -> tuple[str | None, ...]:
+    """Return the names of the templates that a template includes; None for one that only a prompt can tell.
+
+    Those that the values of a set of prompts name (`prompts.rules`) and, in sets of roles, that of the role are parts.
+    """
+    try:
+        parsed = _PARSER.parse(text)
+    except TemplateError:
+        return ()  # told when it is compiled, with the name of its part
+    found: list[str | None] = []
+    for node in parsed.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
+        names = node.template  # type: ignore[attr-defined] # all four have it
+        match names:
+            case nodes.Const(value=str(name)):
+                found.append(name)
+            case nodes.List(items=items) | nodes.Tuple(items=items) if all(isinstance(i, nodes.Const) for i in items):
+                found += [item.value for item in items if isinstance(item, nodes.Const)]
+            case nodes.Getattr(node=nodes.Name(name="prompts")):
+                pass
+            case nodes.Concat(nodes=[nodes.Name(name="role"), nodes.Const(value=".jinja")]) if roles:
+                pass
+            case _:
+                found.append(None)
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _environment(texts: tuple[tuple[str, str], ...]) -> ImmutableSandboxedEnvironment:
+    """Return what fills templates in, once for all teams of a process: compiling one takes longer than filling it in.
+
+    It knows these texts and no files: what is written to disk while an episode is played does not change its prompts.
+    """
     environment = ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(places),
+        loader=DictLoader(dict(texts)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from maeil.errors import MaeilError
 from maeil.metrics.outcome import scores
-from maeil.trace import read_trace
-from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.compare.statistics import Estimate, estimate
 from quorum.experiments.compare.statistics.aggregates import Floats, Name
+from quorum.experiments.results.run_folder import RunFolder
 
 POINTS = 60
 """Instants of a curve, at most."""
@@ -25,36 +24,47 @@ class Curve:
     """The score of some runs along their steps.
 
     Attributes:
-        steps: environment steps, ascending.
+        steps: environment steps, ascending; none where no run has a whole trace.
         estimates: of the score after each of them, over all runs: one that has ended keeps its last score.
+        left_out: the runs whose trace is not whole, each with the reason: half an episode is no curve.
     """
 
     steps: tuple[int, ...]
     estimates: tuple[Estimate, ...]
+    left_out: tuple[str, ...] = ()
 
 
-def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -> Curve:
+def curve(folders: Sequence[Path], boards: NDArray[np.int64], strata: NDArray[np.int64], statistic: Name) -> Curve:
     """Read the curve of some runs.
 
     Args:
         folders: of the runs.
+        boards: number of the board of each run, shape (runs,).
         strata: number of the stratum of each run, shape (runs,).
-        statistic: over the runs.
-
-    Raises:
-        UserError: a trace is not there, or cannot be read.
+        statistic: over the boards.
     """
-    read = [_read(folder) for folder in folders]
+    read: list[Floats] = []
+    kept: list[int] = []
+    left_out: list[str] = []
+    for place, folder in enumerate(folders):
+        try:
+            read.append(_read(folder))
+            kept.append(place)
+        except DamagedFile as error:
+            left_out.append(f"{folder.name}: {error.brief}")
+    if not read:
+        return Curve((), (), tuple(left_out))
     longest = max(map(len, read)) - 1
     steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
     after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
-    return Curve(tuple(steps.tolist()), tuple(estimate(column, strata, statistic) for column in after.T))
+    estimates = tuple(estimate(column, statistic, boards=boards[kept], strata=strata[kept]) for column in after.T)
+    return Curve(tuple(steps.tolist()), estimates, tuple(left_out))
 
 
 def _read(folder: Path) -> Floats:
-    """Return the score before the first step and after each, shape (steps + 1,)."""
-    try:
-        trace = read_trace(folder)
-    except (MaeilError, OSError) as error:
-        raise UserError(f"--curves: {error}", "Leave --curves out, or run the cell again.") from error
-    return np.array(scores(trace))
+    """Return the score before the first step and after each, shape (steps + 1,).
+
+    Raises:
+        DamagedFile: the trace is not whole.
+    """
+    return np.array(scores(RunFolder(folder).whole_trace()))

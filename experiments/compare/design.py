@@ -18,7 +18,7 @@ from quorum.experiments.compare.factors import in_order, value_of, written
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import Scalar
 
-_WHOLE = {"arm", "sweep", "version"}
+_WHOLE = {"arm", "inputs", "sweep", "version"}
 """Factors that stand for everything that goes with them."""
 _MINDS = {"agents", "llm", "budget", "prompts"}
 
@@ -61,19 +61,21 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
     places = list(zip(levels, points, strict=True))
     varying: list[list[Scalar]] = []
     aligned: list[list[Scalar]] = []
-    for factor in _names_first(key for row in rows for key in row.factors):
+    inputs = {key for row in rows for key in row.inputs}
+    for factor in _names_first(key for row in rows for key in (*row.factors, *row.inputs)):
         values = [value_of(row, factor) for row in rows]
-        if factor in own or len(set(values)) == 1:
+        distinct = set(values) - {None} if factor in inputs else set(values)  # other minds have other templates
+        if factor in own or len(distinct) == 1:
             continue
         along = _determined(values, places)
         others = aligned if along else varying
         if any(_determined(values, list(zip(other, points, strict=True))) for other in [points, *others]):
             continue  # it follows from another one, as `env.n` does from `n`, and a topology's knobs from its name
-        shown = tuple(written(value) for value in in_order(values))
+        shown = tuple(written(value) for value in in_order(values) if value in distinct)
         if not along:
             target = crossed if _same_everywhere(values, levels) else pooled
             target[factor] = shown
-        elif not _goes_with(factor, by):
+        elif not (_are_prompts(by) if factor in inputs else _goes_with(factor, by)):
             confounded[factor] = shown
         else:
             continue
@@ -98,6 +100,11 @@ def _same_everywhere(values: Sequence[Scalar], levels: Sequence[str]) -> bool:
         sets.setdefault(level, set()).add(value)
     first = next(iter(sets.values()))
     return all(other == first for other in sets.values())
+
+
+def _are_prompts(by: Sequence[str]) -> bool:
+    """Whether the templates of prompts, or everything that goes with something, are what is compared."""
+    return any(compared in _WHOLE or "prompts" in compared for compared in by)
 
 
 def _goes_with(factor: str, by: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ NONE: Final = "-"
 
 _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
+    "inputs": lambda row: row.inputs_digest or None,
     "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
     "sweep": lambda row: row.folder.resolve().parent.name,
     "version": lambda row: row.version,
@@ -36,7 +37,15 @@ _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 def value_of(row: Row, factor: str) -> Scalar:
     """Return the value of a factor in a run; None where the run has none."""
     own = _OWN.get(factor)
-    return own(row) if own is not None else row.factors.get(factor)
+    if own is not None:
+        return own(row)
+    return _brief(row.inputs[factor]) if factor in row.inputs else row.factors.get(factor)
+
+
+def _brief(digest: str) -> str:
+    """Shorten a digest, and keep the version before it."""
+    version, _, hexadecimal = digest.rpartition(" ")
+    return f"{version} {hexadecimal[:8]}".strip()
 
 
 def written(value: Scalar) -> str:
@@ -69,7 +78,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
     Raises:
         UserError: the runs have no such factor, or it is the seed.
     """
-    keys = list(dict.fromkeys(key for row in rows for key in row.factors))
+    keys = list(dict.fromkeys(key for row in rows for key in (*row.factors, *row.inputs)))
     if name == "seed":
         raise UserError(
             f"{option} seed: the seed names the board, which every arm meets; the comparison is over the seeds",

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ import orjson
 import yaml
 
 from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
 from quorum.experiments.configuration.schema import Configuration, validate
 
 _log = logging.getLogger(__name__)
@@ -31,20 +32,26 @@ class Cell:
     Attributes:
         configuration: validated and fully resolved.
         plain: the same as JSON-ready data, in one canonical form.
+        inputs: digests of what decides beside it: templates of prompts, plug-ins, files that it names.
     """
 
     configuration: Configuration
     plain: Mapping[str, Any] = field(repr=False)
+    inputs: Inputs = field(repr=False)
 
     @classmethod
-    def of(cls, raw: Mapping[str, Any]) -> Cell:
+    def of(cls, raw: Mapping[str, Any], inputs: Callable[[Configuration], Inputs] = inputs_of) -> Cell:
         """Make a cell of a composed configuration.
 
+        Args:
+            raw: the configuration.
+            inputs: digests what decides beside it; `recorded(...)` for a cell that has been named before.
+
         Raises:
-            UserError: the configuration is not valid.
+            UserError: the configuration is not valid, or a template that it names is not there.
         """
         configuration = validate(raw)
-        return cls(configuration, configuration.plain())
+        return cls(configuration, configuration.plain(), inputs(configuration))
 
     @classmethod
     def compose(cls, arguments: Sequence[str], config_dir: Path | None = None) -> Cell:
@@ -64,8 +71,10 @@ class Cell:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON of the configuration's identity, in hexadecimal."""
+        """SHA-256 of the canonical JSON of the configuration's identity and of its inputs, in hexadecimal."""
         identity = self.configuration.identity()
+        if self.inputs:
+            identity["inputs"] = dict(self.inputs)
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -88,9 +97,10 @@ class Cell:
         short = re.sub("[^A-Za-z0-9._]+", "-", llm.label.rpartition("/")[2]).strip("-.")[:32] or llm.name
         return f"{short}+{others}" if others else short
 
-    def as_yaml(self) -> str:
-        """Return the hash and the configuration as YAML."""
-        data = {"hash": self.hash, **self.plain}
+    def as_yaml(self, *, with_inputs: bool = False) -> str:
+        """Return the hash and the configuration as YAML; if wanted also the digests of what decides beside it."""
+        inputs = {"inputs": dict(self.inputs)} if with_inputs and self.inputs else {}
+        data = {"hash": self.hash, **inputs, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
         return text
 
@@ -106,6 +116,7 @@ class PlannedCell:
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
+        inputs: digests of what decides beside it; cells that are planned together share them.
     """
 
     name: str
@@ -114,16 +125,18 @@ class PlannedCell:
     arm: str | None
     uses_models: bool
     configuration: bytes = field(repr=False)
+    inputs: Inputs = field(repr=False)
 
     @classmethod
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
         """Keep what a plan needs of a cell."""
         kind = hashlib.sha256(orjson.dumps({**cell.plain, "seed": None})).hexdigest()
-        return cls(cell.name, cell.hash, kind, arm, cell.configuration.uses_models, orjson.dumps(cell.plain))
+        uses_models = cell.configuration.uses_models
+        return cls(cell.name, cell.hash, kind, arm, uses_models, orjson.dumps(cell.plain), cell.inputs)
 
     def cell(self) -> Cell:
         """Return the cell itself."""
-        return Cell.of(orjson.loads(self.configuration))
+        return Cell.of(orjson.loads(self.configuration), recorded(self.inputs))
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there

@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from maeil.metrics import METRICS
 from maeil.user_errors import UserError
+from quorum.agents.skills import skills
+from quorum.experiments.configuration.registry import REGISTRIES, engines
 
 _log = logging.getLogger(__name__)
+_of_unknown_effect: list[str] = []
 
 
 def load_plugins(modules: Iterable[str]) -> None:
@@ -24,6 +28,7 @@ def load_plugins(modules: Iterable[str]) -> None:
             raise UserError(f"--plugin {module!r}: give the name of a Python module, such as my_worlds.maze")
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
+        is_new, before = module not in sys.modules, _registered()
         try:
             found = import_module(module)
         except ModuleNotFoundError as error:
@@ -33,3 +38,17 @@ def load_plugins(modules: Iterable[str]) -> None:
                 ) from error
             raise
         _log.info("imported the plug-in %s from %s", module, found.__file__)
+        if is_new and _registered() == before:
+            _of_unknown_effect.append(module.partition(".")[0])
+
+
+def of_unknown_effect() -> Sequence[str]:
+    """Return the top-level packages of the modules that registered neither a component nor a metric.
+
+    What they change, such as the rewards of a world, cannot be told from a configuration.
+    """
+    return tuple(_of_unknown_effect)
+
+
+def _registered() -> int:
+    return sum(len(registry.names()) for registry in (*REGISTRIES, engines, skills)) + len(METRICS.present)

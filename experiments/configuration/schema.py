@@ -14,10 +14,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
 from maeil.clock import ClockUnit
-from maeil.component import ComponentConfig
+from maeil.component import RECORDED, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, for_agent
+from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, for_agent
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
@@ -114,11 +114,19 @@ class Configuration(Knobs):
         """Whether the minds think with language models."""
         return minds.get(self.agents.name).uses_models
 
+    @property
+    def unused(self) -> Mapping[str, str]:
+        """The groups that its minds have no use for, each with what the minds do not do."""
+        component = minds.get(self.agents.name)
+        talk = {} if component.talks else {"topology": "does not talk"}
+        think = {} if component.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
+        return {**talk, **think}
+
     def identity(self) -> dict[str, Any]:
         """Return the plain form without what changes no decision: what names the cell.
 
-        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, and `prompts`,
-        which stand again in the values of the minds that use them.
+        Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
+        budget of money rests on them, and `prompts`, which stand again in the values of the minds that use them.
         """
         plain = self.plain()
         del plain["prompts"]
@@ -126,7 +134,8 @@ class Configuration(Knobs):
             del plain["llm"], plain["budget"]
             return plain
         fields = type(self.llm).model_fields
-        operational = {name for name, field in fields.items() if Operational in field.metadata}
+        markers = {Operational} if self.budget.usd is not None else {Operational, Pricing}
+        operational = {name for name, field in fields.items() if not markers.isdisjoint(field.metadata)}
         plain["llm"] = _without(operational, plain["llm"])
         if "agents" in plain["llm"]:
             plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
@@ -194,8 +203,13 @@ def _check_data(value: Any, key: str) -> None:
         raise UserError(f"{key}: {value} is not a finite number")
 
 
-def component_values(registry: Registry[Any], raw: Mapping[str, Any]) -> ComponentConfig:
+def component_values(registry: Registry[Any], raw: Mapping[str, Any], *, recorded: bool = False) -> ComponentConfig:
     """Check the values of the component that a group chooses.
+
+    Args:
+        registry: of the group.
+        raw: the configuration.
+        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
 
     Raises:
         UserError: there is no such component, or a value is wrong.
@@ -207,12 +221,14 @@ def component_values(registry: Registry[Any], raw: Mapping[str, Any]) -> Compone
         hint = choices_hint("", f"The {registry.plural}", registry.names())
         raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
     schema: type[ComponentConfig] = registry.get(values["name"]).config
-    return _checked(schema, values, f"{group}.", known=list(schema.model_fields))
+    return _checked(schema, values, f"{group}.", known=list(schema.model_fields), recorded=recorded)
 
 
-def _checked(schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str]) -> Model:
+def _checked(
+    schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str], *, recorded: bool = False
+) -> Model:
     try:
-        return schema.model_validate_json(json.dumps(values), strict=True)
+        return schema.model_validate_json(json.dumps(values), strict=True, context=RECORDED if recorded else None)
     except ValidationError as error:
         raise UserError(describe_validation_errors(error, values, prefix, known)) from error
 

@@ -9,10 +9,10 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
+from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
-from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.models import ModelPool, RecordedModels, sampling_of
+from quorum.experiments.episode.models import ModelPool, sampling_of
 
 FORM = AnswerFormat(
     "check",
@@ -29,8 +29,8 @@ PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 def try_model(config: ModelConfig) -> tuple[bool, str]:
     """Ask once, without retries; say whether it works, and what was found or how to mend it."""
     try:
-        if isinstance(config, ReplayConfig):
-            RecordedModels(config)
+        if isinstance(config, replay.ReplayConfig):
+            replay.build(config, None)
             return True, f"the calls of {config.run} can be replayed"
         assert isinstance(config, ProviderConfig)
         return True, _found(config, asyncio.run(_ask(config)))
@@ -44,7 +44,9 @@ def try_model(config: ModelConfig) -> tuple[bool, str]:
 async def _ask(config: ProviderConfig) -> Reply:
     pool = ModelPool()
     try:
-        model = build_stack(pool.client(config).model, name=config.label, rng=random.Random(), max_repairs=0)
+        found = pool.client(config).model
+        price = config.price or found.price
+        model = build_stack(found, name=config.label, rng=random.Random(), price=price, max_repairs=0)
         return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), FORM, sampling_of(config)))
     finally:
         await pool.close()

@@ -9,30 +9,30 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import yaml
-
 from maeil import Seeds
 from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.records import dump
+from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
-from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
-from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_hints import model_hint
 
 _log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ LONGEST_WAIT = 30.0
 
 _PER_REQUEST = {
     "agents", "temperature", "max_tokens", "sampling_seed", "tries", "rate_limited_tries", "max_wait", "cache",
-    "cache_path",
+    "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -61,6 +61,7 @@ def default_cache() -> Path:
 class _Client:
     """A provider's model with the limits that all who ask it share."""
 
+    config: ProviderConfig
     model: ProvidedModel
     limits: Limits
     identity: Mapping[str, str]
@@ -90,17 +91,23 @@ class ModelPool:
                 model = providers.get(config.name).build(config, None)
             if not isinstance(model, ProvidedModel):
                 raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
-            most, *caps = map(
-                self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
-            )
-            limits = Limits(most or 1, *caps)
+            limits = Limits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
-            self._clients[key] = _Client(model, limits, identity)
+            self._clients[key] = _Client(config, model, limits, identity)
         return self._clients[key]
 
-    def _share(self, limit: int | None) -> int | None:
-        return None if limit is None else max(1, limit // self._processes)
+    def resize(self, processes: int) -> None:
+        """Divide the limits among another number of processes from now on."""
+        self._processes = processes
+        for client in self._clients.values():
+            client.limits.resize(*self._shares(client.config))
+
+    def _shares(self, config: ProviderConfig) -> tuple[int, int | None, int | None]:
+        """Return what this process may do: calls at once, requests and tokens a minute."""
+        rates = (config.requests_per_minute, config.tokens_per_minute)
+        requests, tokens = (None if rate is None else max(1, rate // self._processes) for rate in rates)
+        return max(1, config.max_concurrency // self._processes), requests, tokens
 
     @property
     def traffic(self) -> tuple[int, int]:
@@ -117,8 +124,9 @@ class ModelPool:
         if path not in self._caches:
             try:
                 self._caches[path] = Cache(path)
-            except Exception as error:
-                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}") from error
+            except (OSError, sqlite3.Error, NotOurs) as error:
+                hint = "Give another file, llm.cache_path=FILE. `quorum cache clear` throws away one that is damaged."
+                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
         return self._caches[path]
 
     async def close(self) -> None:
@@ -156,7 +164,7 @@ class EpisodeModels:
         self._file: BinaryIO | None = None
         budget = configuration.budget
         self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
-        self._recorded: RecordedModels | None = None
+        self._recorded: Replay | None = None
         self.given: dict[str, Model] = {}
         """The models that were asked for, by participant."""
 
@@ -192,7 +200,7 @@ class EpisodeModels:
                 limits=client.limits,
                 caching=caching,
                 spending=self._spending,
-                price=client.model.price,
+                price=config.price or client.model.price,
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
@@ -201,16 +209,22 @@ class EpisodeModels:
 
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
-            self._recorded = RecordedModels(config)
-        recorded = self._recorded.llm_of(participant)
-        stack = build_stack(self._recorded.model, name=config.name, rng=random.Random(), sink=self._write)
-        return _ConfiguredModel(stack, participant, sampling_of(recorded))
+            self._recorded = replay.build(config, None)
+        stack = build_stack(
+            self._recorded,
+            name=config.name,
+            rng=random.Random(),
+            max_repairs=self._configuration.max_repairs,
+            sink=self._write,
+        )
+        return _ConfiguredModel(stack, participant, self._recorded.sampling_of(participant))
 
     def _write(self, record: Mapping[str, Any]) -> None:
         if self._folder is None:
             return
         if self._file is None:
-            self._file = (self._folder / CALLS).open("xb")
+            # Only its user may read it: prompts and answers are nobody else's.
+            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._file.write(dump(record) + b"\n")
         self._file.flush()
 
@@ -218,36 +232,6 @@ class EpisodeModels:
         """Close the file of the calls."""
         if self._file is not None:
             self._file.close()
-
-
-class RecordedModels:
-    """The models of an earlier run, as a replay needs them.
-
-    Args:
-        config: names the run.
-
-    Raises:
-        UserError: there is no such run, it recorded no calls, or its configuration cannot be read.
-    """
-
-    def __init__(self, config: replay.ReplayConfig) -> None:
-        self.model = replay.build(config, None)
-        """Answers what was recorded."""
-        file = Path(config.run) / "config.yaml"
-        try:
-            data: dict[str, Any] = yaml.safe_load(replay.read_recorded(file))
-            data.pop("hash", None)
-        except (yaml.YAMLError, AttributeError) as error:
-            raise UserError(f"llm.run: {file} is damaged: {yaml_problem(error)}") from error
-        self._configuration = validate(data)
-
-    def llm_of(self, participant: str) -> ProviderConfig:
-        """Return the values of a participant's model in the earlier run; of the first one, where that was a replay."""
-        config = self._configuration.llm_of(participant)
-        if isinstance(config, replay.ReplayConfig):
-            return RecordedModels(config).llm_of(participant)
-        assert isinstance(config, ProviderConfig)
-        return config
 
 
 def sampling_of(config: ProviderConfig) -> Sampling:

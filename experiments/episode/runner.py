@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, TopologyContext, World, run_episode
+from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
@@ -24,6 +25,7 @@ from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
 from quorum.experiments.configuration.registry import minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
@@ -88,6 +90,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
 
     Raises:
         UserError: the values of a group do not go together.
+        InputsChanged: a template or a plug-in is not what it was when the cell was named.
     """
     c = cell.configuration
     world = _built(worlds, c.env.name, c.env, None)
@@ -102,6 +105,7 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(
         "built %s: world %s with %d agents, minds %s, topology %s",
         cell.name, c.env.name, n, c.agents.name, c.topology.name,
@@ -193,26 +197,40 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
             begin = time.perf_counter()
             end = await play(cell, parts, recorder)
             seconds = time.perf_counter() - begin
-        trace = read_trace(folder.path)
-        metrics = compute_metrics(trace)
-        _write_json(folder.path / "metrics.json", metrics)
+        metrics, found = _score(folder.path)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
-        record.end("error", error)
+        record.end("error", error, answering_models=_score_what_there_is(folder.path))
         raise
     except LanguageModelError as error:
-        record.end("error", error)
+        record.end("error", error, answering_models=_score_what_there_is(folder.path))
         where = f"What there is of the episode is in {folder.finish()}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
-            record.end("error", error)
+            record.end("error", error, answering_models=_score_what_there_is(folder.path))
             (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
             folder.finish()
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
-    found = answering_models(trace)
     record.end(end.outcome, reason=end.reason, answering_models=found)
     return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+
+
+def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
+    """Write the metrics of an episode; return them, and who answered in it."""
+    trace = read_trace(folder)
+    metrics = compute_metrics(trace)
+    _write_json(folder / "metrics.json", metrics)
+    return metrics, answering_models(trace)
+
+
+def _score_what_there_is(folder: Path) -> AnsweringModels | None:
+    """Do the same for an episode that has failed: what its calls have cost is paid. None where there is no trace."""
+    try:
+        return _score(folder)[1]
+    except (MaeilError, OSError) as error:
+        _log.info("%s cannot be scored: %s", folder, error)
+        return None
 
 
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
@@ -261,6 +279,8 @@ class _Record:
             "reason": "",
             "error": None,
             "configuration": cell.plain,
+            "inputs": cell.inputs,
+            "unused": cell.configuration.unused,
             **provenance(),
         }
         _write_json(self._file, self._meta)

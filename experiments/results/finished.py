@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,30 +11,56 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the calls of language models took.
+    """What the answers of language models took, those of the cache included.
 
     Attributes:
-        calls: their number.
+        answers: their number.
         tokens: read and written.
         usd: money in US dollars, as far as it is known.
-        unknown: calls whose price is not known.
+        unpriced: answers whose price is not known.
+        cached: answers that came from the cache, so that they were paid earlier.
     """
 
-    calls: int = 0
+    answers: int = 0
     tokens: int = 0
     usd: float = 0.0
-    unknown: int = 0
+    unpriced: int = 0
+    cached: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
-            self.calls + other.calls, self.tokens + other.tokens, self.usd + other.usd, self.unknown + other.unknown
+            self.answers + other.answers,
+            self.tokens + other.tokens,
+            self.usd + other.usd,
+            self.unpriced + other.unpriced,
+            self.cached + other.cached,
         )
+
+    @property
+    def known_usd(self) -> float | None:
+        """The money; None where the price of an answer is not known."""
+        return None if self.unpriced else self.usd
+
+    @property
+    def money(self) -> str:
+        """The money in words: what is not known is never written as nothing."""
+        if not self.unpriced:
+            return dollars(self.usd)
+        if self.unpriced == self.answers:
+            return "price unknown"
+        return f"{dollars(self.usd)} and {self.unpriced:,} answers at an unknown price"
+
+
+def dollars(usd: float) -> str:
+    """Write an amount with two decimals, or with two digits of a smaller one."""
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.2g}" if usd >= 1e-4 else f"${usd:.1e}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,32 +100,54 @@ def read_finished(folder: Path) -> FinishedCell | None:
             return None
         seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
         reason = (meta.error.message if meta.error is not None else "") or meta.reason
-        return FinishedCell(folder.name, meta.outcome, reason, seconds, _spent(files), meta.simulated, meta.code)
+        return FinishedCell(
+            folder.name, meta.outcome, reason, seconds, sum(_spent(files), Spent()), meta.simulated, meta.code
+        )
     except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _spent(files: RunFolder) -> Spent:
-    """Add the calls of an episode up; they stand in its metrics, or, where it failed, only in the calls themselves."""
-    if not (files.path / CALLS).exists():
-        return Spent()
+def read_spent(folder: Path) -> Spent:
+    """Return what the calls of an episode took, however far it came.
+
+    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read.
+    """
+    files, spent = RunFolder(folder), Spent()
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        for part in _spent(files):
+            spent += part
+    return spent
+
+
+def _spent(files: RunFolder) -> Iterator[Spent]:
+    if not files.files.names(CALLS):
+        return
     try:
         metrics = files.metrics()
-    except DamagedFile:
-        return sum(_calls(files.path / CALLS), Spent())
-    calls, usd = int(metrics["model.calls"] or 0), metrics["model.usd"]
-    tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
-    return Spent(calls, tokens, usd or 0.0, calls if usd is None else 0)
+        calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
+        tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
+    except (DamagedFile, KeyError):
+        yield from _answers(files.files)
+        return
+    answers = int(metrics.get("model.answers", calls) or 0)
+    cached = int(metrics.get("model.cached_answers") or 0)
+    yield Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
 
 
-def _calls(file: Path) -> Iterator[Spent]:
-    """Return what each call took that was answered, be it with something that could not be used."""
-    for line in file.read_bytes().splitlines():
+def _answers(files: RunFiles) -> Iterator[Spent]:
+    """Return what each answer took, be it one that could not be used."""
+    for line in files.lines(CALLS):
         try:
             call = orjson.loads(line)
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
         reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
         if reply is not None:
-            usage, usd = reply["usage"], reply["usd"]
-            yield Spent(1, usage["prompt"] + usage["completion"], usd or 0.0, int(usd is None))
+            usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
+            yield Spent(
+                answers=answers,
+                tokens=usage["prompt"] + usage["completion"],
+                usd=usd or 0.0,
+                unpriced=answers if usd is None else 0,
+                cached=answers if reply["wall"]["cache_hit"] else 0,
+            )

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import orjson
-
 from maeil import World
 from maeil.errors import ReplayMismatch
 from maeil.trace import Trace, replay
-from maeil.trace.events import EpisodeEnd, EpisodeStart, MessageSent, StepTaken, ThoughtEnd
+from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.registry import worlds
@@ -24,7 +21,6 @@ from quorum.experiments.results.run_folder import (
     RunFolder,
     is_run,
     no_such_folder,
-    read_whole_trace,
     runs_inside,
 )
 from quorum.experiments.results.sweep_file import read_sweep
@@ -121,9 +117,8 @@ def open_episode(folder: Path) -> RecordedEpisode:
         raise UserError(f"{folder}: it is a file", f"Give the folder of a run: {folder.parent}.")
     if not is_run(folder):
         raise UserError(f"{folder}: it is no run", _instead(folder))
-    trace = read_whole_trace(folder)
-    _check_values(folder, trace)
     files = RunFolder(folder)
+    trace = files.trace()
     return RecordedEpisode(folder, files.configuration(), trace, answering_models(trace), _arm(files))
 
 
@@ -137,26 +132,11 @@ def rebuild_world(configuration: Mapping[str, Any]) -> World:
         UserError: there is no such world, or it cannot be built from its values.
     """
     try:
-        env = component_values(worlds, configuration)
+        env = component_values(worlds, configuration, recorded=True)
         world: World = worlds.get(env.name).build(env, None)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
         raise UserError(f"env: {error}") from error
     return world
-
-
-def _check_values(folder: Path, trace: Trace) -> None:
-    """Make sure that what is read of the events is of its type: a line of a trace may hold any JSON."""
-    for kind in (EpisodeStart, StepTaken, MessageSent, ThoughtEnd, EpisodeEnd):
-        for stamped in trace.stamped(kind):
-            try:
-                msgspec.json.decode(orjson.dumps(stamped.event), type=kind)
-                if type(stamped.t) is not int or stamped.t < 0:
-                    raise ValueError(f"there is no environment step {stamped.t!r} - at `$.t`")
-            except ValueError as error:
-                raise UserError(
-                    f"{folder}: damaged: event {stamped.seq} ({kind.kind}): {error}",
-                    _DAMAGED,
-                ) from error
 
 
 def _arm(files: RunFolder) -> str:

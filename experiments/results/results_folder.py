@@ -16,7 +16,7 @@ from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
 _log = logging.getLogger(__name__)
 
 
-def read_results(folder: Path, *, follow_links: bool = True) -> Results:
+def read_results(folder: Path) -> Results:
     """Read the runs of a folder.
 
     Of several runs of one cell the last pooled one counts, else the last one: `quorum run` keeps every run that it
@@ -24,14 +24,13 @@ def read_results(folder: Path, *, follow_links: bool = True) -> Results:
 
     Args:
         folder: of a sweep, or of any runs.
-        follow_links: whether links to runs, and among the files of runs, are followed.
 
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    folders = _run_folders(folder, follow_links=follow_links)
+    folders = _run_folders(folder)
     sweep = read_sweep(folder)
-    read = [RunFolder(path, follow_links).row() for path in folders if PARTIAL not in path.name]
+    read = [_row(path) for path in folders if PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
@@ -51,11 +50,17 @@ def read_results(folder: Path, *, follow_links: bool = True) -> Results:
     )
 
 
-def _run_folders(folder: Path, *, follow_links: bool) -> list[Path]:
+def _row(path: Path) -> Row | Damaged:
+    if path.is_symlink():
+        return Damaged(path.name, "it is a link, which is not followed")
+    return RunFolder(path).row()
+
+
+def _run_folders(folder: Path) -> list[Path]:
     if not folder.exists():
         raise no_such_folder(folder)
     try:
-        return list(runs_inside(folder, follow_links=follow_links))
+        return list(runs_inside(folder))
     except NotADirectoryError as error:
         raise UserError(f"{folder}: it is a file; give the folder of a sweep") from error
     except OSError as error:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from maeil.digests import digest
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
 Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""
 
-OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "models", "simulated")
+OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "inputs", "models", "simulated")
 """The columns of a record before the configuration and the metrics."""
 
 POOLED = ("completed", "budget")
@@ -34,6 +35,8 @@ class Row:
         reason: why it was ended before its time; else empty.
         error: class and message of the error; else empty.
         version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
+        inputs: digests of what decided beside the configuration: templates of prompts, plug-ins, files.
+        unused: groups of the configuration that its minds had no use for, each with what they do not do.
         packages: versions of Python and of every package that it ran with.
         start: when it began, ISO 8601.
         models: the language models that answered.
@@ -52,6 +55,8 @@ class Row:
     reason: str
     error: str
     version: str
+    inputs: Mapping[str, str]
+    unused: Mapping[str, str]
     packages: Mapping[str, str]
     start: str
     models: tuple[str, ...]
@@ -64,10 +69,15 @@ class Row:
         """Whether the run may stand in statistics."""
         return self.outcome in POOLED
 
+    @property
+    def inputs_digest(self) -> str:
+        """What stands for all inputs in tables: eight digits; empty where there are none."""
+        return digest(json.dumps(self.inputs, sort_keys=True).encode())[:8] if self.inputs else ""
+
     def record(self) -> dict[str, Scalar]:
         """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
         own = {name: getattr(self, name) for name in OWN}
-        return {**own, "models": "; ".join(self.models), **self.factors, **self.metrics}
+        return {**own, "inputs": self.inputs_digest, "models": "; ".join(self.models), **self.factors, **self.metrics}
 
 
 @dataclass(frozen=True, slots=True)

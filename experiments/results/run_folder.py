@@ -1,51 +1,35 @@
 """The folder of a run: what is there, and what is damaged and why.
 
-All readers of finished runs (results, comparisons, replays, the viewer, a resumed sweep) read their files here.
+All readers of finished runs (results, comparisons, replays, the viewer, a resumed sweep, checks) read their files here.
 A folder may come from a stranger: its files are data of bounded size, and nothing in them is imported or called.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from maeil.errors import TraceError
-from maeil.trace import Trace, read_trace
+from maeil.errors import NewerTrace, TraceError
+from maeil.trace import Trace, parse_trace
 from maeil.user_errors import UserError, nearest
-from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.common.packages import DISTRIBUTION
+from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.results.rows import Damaged, Row, flatten
 
-LARGEST = 1 << 30
-"""Bytes that are read of one file, and made of a compressed one."""
+METRICS, CONFIG = "metrics.json", "config.yaml"
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
-_FILES = ("meta.json", "config.yaml", *TRACES)
+_FILES = (META, CONFIG, *TRACES)
+_LARGEST = {METRICS: 4 * MIB, CONFIG: MIB}
+"""Bytes of the files that are read as a whole."""
 _NUMBERS = {bool, int, float, type(None)}
-_LONGEST_REASON = 300
-
-
-class DamagedFile(UserError):
-    """A file of a run cannot be read.
-
-    Attributes:
-        brief: its name, and why: what is said where the folder is known.
-    """
-
-    def __init__(self, folder: Path, name: str, reason: str) -> None:
-        self.brief = f"{name}: {sanitize(reason, _LONGEST_REASON)}"
-        super().__init__(f"{folder}{os.sep}{self.brief}")
 
 
 class _Part(BaseModel):
@@ -69,7 +53,7 @@ class RunMeta(_Part):
 
     hash: str
     """Of the configuration."""
-    seed: int
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Names the board."""
     start: str = ""
     """When the episode began, ISO 8601."""
@@ -91,6 +75,13 @@ class RunMeta(_Part):
     """Whether one of them was simulated."""
     configuration: dict[str, Any] | None = None
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
+    inputs: Mapping[str, str] = {}
+    """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
+    unused: Mapping[str, str] = {}
+    """Groups of the configuration that its minds had no use for, each with what they do not do."""
+    files: Mapping[str, str] | None = None
+    """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
+    0.10."""
 
     @property
     def code(self) -> CodeVersion:
@@ -99,52 +90,18 @@ class RunMeta(_Part):
         return CodeVersion(version, self.git.commit, self.git.changed) if self.git else CodeVersion(version)
 
 
-@dataclass(frozen=True, slots=True)
 class RunFolder:
     """The files of a run. Each is read when it is asked for.
 
-    Attributes:
+    Args:
         path: of the folder.
-        follow_links: whether a link among the files is followed; where it is not, the file counts as damaged.
     """
 
-    path: Path
-    follow_links: bool = True
-
-    def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None where there is none.
-
-        Raises:
-            DamagedFile: it is no file, larger than `LARGEST`, closed to us, or a link that is not followed.
-        """
-        file = self.path / name
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            handle = os.open(file, flags if self.follow_links else flags | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            linked = not self.follow_links and file.is_symlink()
-            reason = "it is a link, which is not followed" if linked else error.strerror
-            raise DamagedFile(self.path, name, f"not read: {reason}") from error
-        try:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                raise DamagedFile(self.path, name, "not read: it is no file")
-            if status.st_size > LARGEST:
-                raise DamagedFile(self.path, name, f"not read: it is larger than {LARGEST >> 20} MiB")
-            with open(handle, "rb", closefd=False) as opened:
-                return opened.read(status.st_size)
-        except OSError as error:
-            raise DamagedFile(self.path, name, f"not read: {error.strerror}") from error
-        finally:
-            os.close(handle)
-
-    def _needed(self, name: str) -> bytes:
-        data = self.read(name)
-        if data is None:
-            raise DamagedFile(self.path, name, "there is no such file")
-        return data
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = RunFiles(path)
+        """What else there is."""
+        self._meta: RunMeta | None = None
 
     def meta(self) -> RunMeta:
         """Read `meta.json`.
@@ -152,12 +109,30 @@ class RunFolder:
         Raises:
             DamagedFile: it is missing or damaged.
         """
+        if self._meta is None:
+            self._meta = self._read_meta()
+        return self._meta
+
+    def _read_meta(self) -> RunMeta:
+        data = self.files.read(META, LARGEST_META)
+        if data is None:
+            raise self.files.damaged(META, "there is no such file")
         try:
-            return RunMeta.model_validate_json(self._needed("meta.json"))
+            meta = RunMeta.model_validate_json(data)
+            orjson.dumps(meta.configuration)  # no number beyond 64 bits, and no bottomless nesting
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
-            raise DamagedFile(self.path, "meta.json", f"{where}{first['msg']}") from error
+            raise self.files.damaged(META, f"{where}{first['msg']}") from error
+        except TypeError as error:
+            raise self.files.damaged(META, f"configuration: {error}") from error
+        return meta
+
+    def _read(self, name: str) -> bytes:
+        data = self.files.read(name, _LARGEST[name])
+        if data is None:
+            raise self.files.damaged(name, "there is no such file")
+        return data
 
     def configuration(self) -> dict[str, Any]:
         """Read the resolved configuration: that of `meta.json`, else `config.yaml`. Nothing in it is checked.
@@ -172,14 +147,13 @@ class RunFolder:
         return self._config_yaml()
 
     def _config_yaml(self) -> dict[str, Any]:
+        text = self._read(CONFIG)
         try:
-            # libyaml's loader would be faster; deep nesting makes it crash the process
-            data = yaml.safe_load(self._needed("config.yaml"))
-            orjson.dumps(data)  # what a configuration holds, JSON can hold
-        except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
-            raise DamagedFile(self.path, "config.yaml", f"damaged: {yaml_problem(error)}") from error
+            data = parse_yaml(text)
+        except NotPlain as error:
+            raise self.files.damaged(CONFIG, f"damaged: {error}") from error
         if not isinstance(data, dict):
-            raise DamagedFile(self.path, "config.yaml", "damaged: it holds no configuration")
+            raise self.files.damaged(CONFIG, "damaged: it holds no configuration")
         return {key: value for key, value in data.items() if key != "hash"}
 
     def metrics(self) -> dict[str, float | None]:
@@ -188,23 +162,50 @@ class RunFolder:
         Raises:
             DamagedFile: it is missing or damaged.
         """
+        text = self._read(METRICS)
         try:
-            data = orjson.loads(self._needed("metrics.json"))
+            data = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            raise DamagedFile(self.path, "metrics.json", f"damaged: {error}") from error
-        if not isinstance(data, dict):
-            raise DamagedFile(self.path, "metrics.json", "damaged: it holds no metrics")
+            raise self.files.damaged(METRICS, f"damaged: {error}") from error
+        if not isinstance(data, dict) or not data:
+            raise self.files.damaged(METRICS, "damaged: it holds no metrics")
         for name, value in data.items():
             if type(value) not in _NUMBERS:
-                raise DamagedFile(self.path, "metrics.json", f"damaged: {name} is no number")
+                raise self.files.damaged(METRICS, f"damaged: {name} is no number")
         return {_present_name(name): None if value is None else float(value) for name, value in data.items()}
+
+    def trace_name(self) -> str | None:
+        """Return the name of the file of its trace; None where there is none."""
+        return next((name for name in TRACES if self.files.names(name)), None)
+
+    def trace(self) -> Trace:
+        """Read a trace of which no event is missing but at its end.
+
+        Raises:
+            DamagedFile: there is none, or it is damaged, or newer than this version.
+        """
+        name = self.trace_name()
+        if name is None:
+            raise self.files.damaged(TRACES[0], "there is no such file")
+        return _parsed(self.files, name, self.files.lines(name))
+
+    def whole_trace(self) -> Trace:
+        """Read the trace of an episode that has ended.
+
+        Raises:
+            DamagedFile: as `trace`, or it breaks off.
+        """
+        trace = self.trace()
+        if not trace.whole:
+            raise self.files.damaged(self.trace_name() or TRACES[0], "it breaks off before the end of the episode")
+        return trace
 
     def row(self) -> Row | Damaged:
         """Return what results know of the run; its trace is not read."""
         try:
             meta = self.meta()
             configuration = meta.configuration if meta.configuration is not None else self._config_yaml()
-            unscored = meta.outcome in (None, "error") and not (self.path / "metrics.json").exists()
+            unscored = meta.outcome in (None, "error") and not self.files.names(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
@@ -221,6 +222,8 @@ class RunFolder:
             reason=meta.reason,
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
+            inputs=meta.inputs,
+            unused=meta.unused,
             packages=meta.versions,
             start=meta.start,
             models=tuple(meta.models),
@@ -232,21 +235,17 @@ class RunFolder:
 
 def is_run(folder: Path) -> bool:
     """Whether a folder looks like that of a run, whole or not."""
-    return any((folder / name).exists() for name in _FILES)
+    return any(os.path.lexists(folder / name) for name in _FILES)
 
 
-def runs_inside(folder: Path, *, follow_links: bool = True) -> Iterator[Path]:
-    """Find the folders of runs in a folder, by name.
-
-    Args:
-        folder: to look into.
-        follow_links: whether a link to a folder counts as one.
+def runs_inside(folder: Path) -> Iterator[Path]:
+    """Find the folders of runs in a folder, by name; a link to one is one, too, though it is not followed.
 
     Raises:
         OSError: it cannot be looked into.
     """
     for path in sorted(folder.iterdir()):
-        if path.is_dir() and (follow_links or not path.is_symlink()) and is_run(path):
+        if path.is_dir() and is_run(path):
             yield path
 
 
@@ -260,24 +259,36 @@ def read_whole_trace(run: Path) -> Trace:
     """Read a trace of which no event is missing but at its end.
 
     Args:
-        run: the folder of an episode, or the file of its trace.
+        run: the folder of an episode, or the file of its trace, which is held against no digest.
 
     Raises:
         UserError: there is none, or it is damaged, or newer than this version.
     """
-    try:
-        trace = read_trace(run)
-    except TraceError as error:
-        inside = run.is_dir() and any(run.glob("*/trace.jsonl*"))
+    if not run.is_dir():
+        files = RunFiles(run.parent)
+        if not files.names(run.name):
+            raise UserError(f"{run}: no trace.jsonl there")
+        return _parsed(files, run.name, files.lines(run.name))
+    folder = RunFolder(run)
+    if folder.trace_name() is None:
+        inside = any(run.glob("*/trace.jsonl*"))
         hint = f"It holds runs, and is none itself: give {run / '*'}." if inside else ""
-        raise UserError(str(error), hint) from error
-    except zlib.error as error:
-        raise UserError(f"{run}: damaged: {error}") from error
-    except OSError as error:
-        raise UserError(f"{run}: cannot be read: {error.strerror or error}") from error
+        raise UserError(f"{run}: no trace.jsonl there", hint)
+    return folder.trace()
+
+
+def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
+    try:
+        trace = parse_trace(lines)
+    except NewerTrace as error:
+        raise files.damaged(name, str(error)) from error
+    except TraceError as error:
+        raise files.damaged(name, f"damaged: {error}") from error
+    except FileNotFoundError as error:
+        raise files.damaged(name, "there is no such file") from error
     for number, stamped in enumerate(trace.events):
         if stamped.seq != number:
-            raise UserError(f"{run}: damaged: event {number} is missing or not in its place, {stamped.seq} is there")
+            raise files.damaged(name, f"damaged: event {number} is missing or not in its place, {stamped.seq} is there")
     return trace
 
 

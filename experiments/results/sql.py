@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,15 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.results_csv import factor_columns, metric_columns
 from quorum.experiments.results.rows import OWN, Results, Row, Scalar
-from quorum.experiments.results.run_folder import TRACES
+from quorum.experiments.results.run_folder import TRACES, RunFolder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_ENDS = b'"event":"episode_end"'
 _TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 
 
@@ -30,10 +32,12 @@ class Answer:
     Attributes:
         columns: their names.
         rows: as Python values.
+        remarks: what a reader must know beside it.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    remarks: tuple[str, ...] = ()
 
 
 def ask(results: Sequence[Results], question: str) -> Answer:
@@ -52,10 +56,11 @@ def ask(results: Sequence[Results], question: str) -> Answer:
     """
     duckdb = load("duckdb", "analysis", "--sql")
     rows = [row for part in results for row in part.rows]
+    remarks: tuple[str, ...] = ()
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
         _load_results(connection, rows)
         if re.search(r"\bevents\b", question, re.IGNORECASE):
-            _load_events(connection, rows)
+            remarks = tuple(_load_events(connection, rows))
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         try:
@@ -64,7 +69,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
             columns = tuple(column[0] for column in connection.description or ())
         except duckdb.Error as error:
             raise UserError(f"--sql: {error}", _hint(str(error))) from error
-    return Answer(columns, tuple(found))
+    return Answer(columns, tuple(found), remarks)
 
 
 def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
@@ -90,20 +95,41 @@ def _type(values: Iterable[Scalar]) -> str:
     return _TYPES[kinds.pop()] if len(kinds) == 1 else "VARCHAR"
 
 
-def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> None:
+def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> Iterator[str]:
+    """Load the traces of runs as far as they go, and say which of them break off."""
     connection.execute(
         "CREATE TABLE events (run VARCHAR, seq BIGINT, t BIGINT, t_hat DOUBLE, event VARCHAR, data JSON)"
     )
-    for row in {row.folder: row for row in rows}.values():
-        trace = next((row.folder / name for name in TRACES if (row.folder / name).is_file()), None)
-        if trace is not None:
-            escaped = re.sub(r"([*?[])", r"[\1]", str(trace))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "trace.jsonl"
+        for row in {row.folder: row for row in rows}.values():
+            try:
+                _copy_trace(RunFolder(row.folder), copy)
+            except DamagedFile as error:
+                yield f"{row.name}: its events are not all there: {error.brief}"
             connection.execute(
                 "INSERT INTO events SELECT ?, CAST(json->>'seq' AS BIGINT), CAST(json->>'t' AS BIGINT),"
                 " CAST(json->>'t_hat' AS DOUBLE), json->>'event', json"
                 " FROM read_ndjson_objects(?, ignore_errors = true) WHERE json IS NOT NULL",
-                [row.name, escaped],
+                [row.name, str(copy)],
             )
+
+
+def _copy_trace(run: RunFolder, target: Path) -> None:
+    """Copy the events of a trace to where DuckDB reads them: it would follow a link, and wait for a pipe.
+
+    Raises:
+        DamagedFile: the trace is not whole; what there is of it is copied.
+    """
+    name, end = run.trace_name(), False
+    with target.open("wb") as file:
+        if name is None:
+            raise run.files.damaged(TRACES[0], "there is no such file")
+        for line in run.files.lines(name):
+            file.write(line)
+            end = line.endswith(b"\n") and _ENDS in line
+    if not end:
+        raise run.files.damaged(name, "it breaks off: the run was killed, or is still going on")
 
 
 def _hint(message: str) -> str:

@@ -38,7 +38,7 @@ _MAIN = (
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that say nothing about an episode in which this one is 0."""
 
-_WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out")
+_WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out", "model.estimated_calls")
 """Metrics that are shown when they are not 0."""
 
 _COLUMNS = (

@@ -8,8 +8,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import MIB, RunFiles
 from quorum.experiments.results.published import Published
 
+PLAN = "sweep.json"
+_LARGEST = 512 * MIB
 SCHEMA = 1
 """The version of the file that is written and read."""
 
@@ -65,15 +68,12 @@ def read_sweep(folder: Path) -> Sweep | None:
 
     Raises:
         DamagedPlan: it is damaged.
-        UserError: it cannot be read, or is newer than this version.
+        UserError: it cannot be read (a `DamagedFile`), or is newer than this version.
     """
-    file = folder / "sweep.json"
-    try:
-        text = file.read_bytes()
-    except FileNotFoundError:
+    file = folder / PLAN
+    text = RunFiles(folder).read(PLAN, _LARGEST)
+    if text is None:
         return None
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror or error}") from error
     try:
         version = _Version.model_validate_json(text).version
         if version > SCHEMA:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
@@ -77,10 +79,10 @@ class SweepReport:
         table.add_row("cells", f"{done} of {result.planned} done: {result.before} before, {len(result.finished)} now")
         if result.failed:
             table.add_row("failed", str(len(result.failed)))
-        if result.spent.calls:
-            table.add_row("model calls", f"{result.spent.calls:,}, {result.spent.tokens:,} tokens")
-            unknown = f", and {result.spent.unknown:,} calls at an unknown price" if result.spent.unknown else ""
-            table.add_row("money", f"${result.spent.usd:.4f}{' (simulated)' if result.simulated else ''}{unknown}")
+        if (spent := result.spent).answers:
+            cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
+            table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
+            table.add_row("money", f"{spent.money}{' (simulated)' if result.simulated else ''}")
         table.add_row("time", clock_time(result.seconds))
         table.add_row("folder", Text(str(result.folder), overflow="fold"))
         return table
@@ -89,6 +91,8 @@ class SweepReport:
 def _prepare(request: SweepRequest) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
     engine_words, words = split_words(request.words)
     planned = plan(words, request.config_dir)
+    if request.strict:
+        refuse(planned.without_effect)
     return planned, request.folder(planned.name), request.command(), engine_words
 
 
@@ -112,12 +116,17 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     """
     planned, folder, command, engine_words = _prepare(request)
     engine = choose_engine(engine_words, request.config_dir)
-    if planned.repeated and not quiet:
-        notice = f"notice: {planned.repeated} points of the grid name a cell that another one names; it is run once"
-        Console(stderr=True).print(Text(notice), soft_wrap=True)
+    for notice in _notices(planned) if not quiet else ():
+        Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
     result = run_sweep(planned, folder, command, engine, request=request, view=view)
     return SweepReport(result, command)
+
+
+def _notices(planned: SweepPlan) -> Iterator[str]:
+    if planned.repeated:
+        yield f"{planned.repeated} points of the grid name a cell that another one names; it is run once"
+    yield from planned.notices
 
 
 def _view(name: str, *, quiet: bool) -> View:

@@ -6,7 +6,7 @@ cells rest on each:
 - `finished`: the mean of finished cells of the kind, in the sweep's own folder;
 - `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
 - `tried`: one episode of the kind, played now; a simulated model stands in for a real one and the real one's price is
-  put on its tokens, and each of its calls is taken to last `SECONDS_PER_CALL`. At most `MOST_TRIALS` kinds are tried,
+  put on its tokens, and each of its answers is taken to last `SECONDS_PER_CALL`. At most `MOST_TRIALS` kinds are tried,
   the smallest teams of each; the others are scaled from those;
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
@@ -24,12 +24,13 @@ import orjson
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.registry import providers
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.finished import dollars
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.progress import clock_time
@@ -40,7 +41,7 @@ from quorum.experiments.sweep.sweep_folder import SweepFolder
 MOST_TRIALS = 8
 """Kinds of cells that are tried, at most."""
 SECONDS_PER_CALL = 3.0
-"""Assumed of a real model, and that the calls of an episode come one after the other."""
+"""Assumed of an answer of a real model, and that those of an episode come one after the other."""
 _SIMULATED = "simulated"
 
 
@@ -54,7 +55,8 @@ class Forecast:
         done: those of them that are done.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
-        calls: expected calls of language models.
+        notices: what else is to be told of the plan.
+        answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known.
         seconds: expected wall time with the engine.
@@ -68,7 +70,8 @@ class Forecast:
     done: int
     cells: tuple[PlannedCell, ...]
     repeated: int
-    calls: float
+    notices: tuple[str, ...]
+    answers: float
     tokens: float
     usd: float | None
     seconds: float
@@ -84,7 +87,8 @@ class Forecast:
             "done": self.done,
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
-            "calls": round(self.calls),
+            "notices": list(self.notices),
+            "answers": round(self.answers),
             "tokens": round(self.tokens),
             "usd": None if self.usd is None else round(self.usd, 6),
             "seconds": round(self.seconds, 1),
@@ -98,9 +102,11 @@ class Forecast:
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
-        table.add_row("model calls", f"{self.calls:,.0f}")
+        for notice in self.notices:
+            table.add_row("notice", Text(notice))
+        table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
-        money = "unknown: the model's price is not known" if self.usd is None else f"${self.usd:,.2f}"
+        money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
         table.add_row("money", f"{money} (simulated)" if self.simulated else money)
         table.add_row("time", f"about {clock_time(self.seconds)}")
         words = {
@@ -129,7 +135,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     kinds = {cell.kind: cell for cell in cells}
     found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
-    priceless = any(found[cell.kind].priceless for cell in cells)
+    priceless = any(expected.priceless for _, expected in known)
     seconds = 0.0
     for waits in (False, True):
         alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
@@ -141,7 +147,8 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         done=len(status.done),
         cells=cells,
         repeated=plan.repeated,
-        calls=sum(expected.calls for _, expected in known),
+        notices=plan.notices,
+        answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
         usd=None if priceless else sum(expected.usd for _, expected in known),
         seconds=seconds,
@@ -159,13 +166,11 @@ class _Estimate:
         expected: what a cell takes; None where it is not known.
         source: what that rests on.
         waits: whether its seconds are mostly spent on waiting, beside which others can run.
-        priceless: whether the price of its model is not known.
     """
 
     expected: Expected | None
     source: str
     waits: bool
-    priceless: bool = False
 
 
 class _Estimates:
@@ -203,7 +208,7 @@ class _Estimates:
             return None
         other, estimate, e = min(alike, key=lambda found: abs(found[0] - size))
         share = size / other
-        scaled = Expected(e.calls * share, e.tokens * share, e.usd * share, e.seconds * share)
+        scaled = Expected(e.answers * share, e.tokens * share, e.usd * share, e.seconds * share, priceless=e.priceless)
         return replace(estimate, expected=scaled, source="scaled")
 
     def _tried(self, cell: PlannedCell) -> _Estimate:
@@ -220,19 +225,18 @@ class _Estimates:
                 result = run_cell(Cell.of(raw), Path(folder))
         except Exception:  # whatever is wrong with the cell, the sweep itself tells it
             return _Estimate(None, "unknown", waits=False)
-        calls, read, written = (
-            float(result.metrics[f"model.{name}"] or 0) for name in ("calls", "prompt_tokens", "completion_tokens")
+        answers, read, written = (
+            float(result.metrics[f"model.{name}"] or 0) for name in ("answers", "prompt_tokens", "completion_tokens")
         )
         usd: float | None = float(result.metrics["model.usd"] or 0.0)
         seconds = result.seconds
         if stands_in:
-            self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s a call are assumed"
-            price = find_price(real["name"], real["model"]) if "model" in real else None
+            self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s an answer are assumed"
+            price = providers.get(real["name"]).config.model_validate(real).price
             usd = None if price is None else price.usd(Usage(prompt=int(read), completion=int(written)))
-            seconds += calls * SECONDS_PER_CALL
-        return _Estimate(
-            Expected(calls, read + written, usd or 0.0, seconds), "tried", stands_in, priceless=usd is None
-        )
+            seconds += answers * SECONDS_PER_CALL
+        expected = Expected(answers, read + written, usd or 0.0, seconds, priceless=usd is None)
+        return _Estimate(expected, "tried", stands_in)
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

@@ -80,13 +80,17 @@ class SweepProgress:
         """Return all that is known, in the words of a status line."""
         left, spent = self.left(), self._spent.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
-        if spent.calls:
+        if spent.answers:
             simulated = self._simulated_before or any(done.simulated for done in self._queue.finished)
             made_up = " (simulated)" if simulated else ""
-            facts.append(f"${spent.usd:.2f}{made_up}")
+            facts.append(f"{spent.money}{made_up}")
+            if spent.cached:
+                facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
-        if spent.calls or self._queue.calls:
+        if spent.answers or self._queue.calls:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
+        if self._queue.waits:
+            facts.append(self._queue.waits)
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts

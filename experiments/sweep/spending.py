@@ -49,12 +49,21 @@ class _Sum:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a cell is expected to take."""
+    """What a cell is expected to take.
 
-    calls: float
+    Attributes:
+        answers: of language models.
+        tokens: read and written.
+        usd: money in US dollars, as far as prices are known.
+        seconds: wall time.
+        priceless: whether the price of an answer is not known.
+    """
+
+    answers: float
     tokens: float
     usd: float
     seconds: float
+    priceless: bool = False
 
 
 class Costs:
@@ -81,7 +90,13 @@ class Costs:
             return None
         total = self._kinds[kind]
         number, spent = total.number, total.spent
-        return Expected(spent.calls / number, spent.tokens / number, spent.usd / number, total.seconds / number)
+        return Expected(
+            spent.answers / number,
+            spent.tokens / number,
+            spent.usd / number,
+            total.seconds / number,
+            priceless=spent.unpriced > 0,
+        )
 
     def most(self) -> Expected | None:
         """Return the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
@@ -89,5 +104,9 @@ class Costs:
         if not known:
             return None
         return Expected(
-            *(max(column) for column in zip(*((e.calls, e.tokens, e.usd, e.seconds) for e in known), strict=True))
+            max(e.answers for e in known),
+            max(e.tokens for e in known),
+            max(e.usd for e in known),
+            max(e.seconds for e in known),
+            priceless=any(e.priceless for e in known),
         )

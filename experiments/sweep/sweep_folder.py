@@ -5,7 +5,7 @@
     results.csv
     <cell>/...
     .lock, .workers     see `quorum.experiments.sweep.engines.locks`
-    .retried/           attempts that failed or were damaged, and were repeated
+    .retried/           attempts that failed or were damaged, and were repeated; and what a dropped one had paid for
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
-from quorum.experiments.results.finished import FinishedCell, Spent, read_finished
-from quorum.experiments.results.sweep_file import SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.results.finished import FinishedCell, Spent, read_finished, read_spent
+from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 
-MANIFEST = "sweep.json"
 RETRIED = ".retried"
-_HALF_WRITTEN = (PARTIAL, f".{MANIFEST}.", ".results.csv.")
+_HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 
 
@@ -96,23 +95,20 @@ class SweepFolder:
         """Remove what killed commands and workers left half-written. Only while no worker is at work."""
         for entry in list(os.scandir(self.path)):
             if entry.is_dir() and PARTIAL in entry.name:
-                shutil.rmtree(entry.path, ignore_errors=True)
+                clear_partial(Path(entry.path))
             elif entry.name.startswith(_HALF_WRITTEN):
                 os.unlink(entry.path)
 
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
-        here, aside = self.path / cell.name, self.path / RETRIED / cell.name
+        here = self.path / cell.name
         if here.exists():
-            aside.mkdir(parents=True, exist_ok=True)
-            number = sum(1 for _ in aside.iterdir()) + 1
-            here.rename(aside / str(number))
+            _put_aside(here, cell.name)
 
     def retired(self) -> Iterator[Spent]:
-        """Return what the failed attempts spent."""
+        """Return what the attempts spent that were put aside."""
         for folder in sorted((self.path / RETRIED).glob("*/*")):
-            if (done := read_finished(folder)) is not None:
-                yield done.spent
+            yield read_spent(folder)
 
     def write_manifest(self, plan: SweepPlan, command: SweepCommand) -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
@@ -126,7 +122,7 @@ class SweepFolder:
         for name, words in plan.arms.items():
             if list(words) != list(earlier_arms.get(name, words)):
                 raise UserError(
-                    f"{self.path / MANIFEST}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
+                    f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep a name of its own: --name NAME.",
                 )
         names = {cell.name for cell in plan.cells}
@@ -150,7 +146,7 @@ class SweepFolder:
                 *(cell.model_dump() for cell in earlier),
             ],
         }
-        write_whole(self.path / MANIFEST, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+        write_whole(self.path / PLAN, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
 
     def _planned_before(self) -> Sweep | None:
         """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""
@@ -160,8 +156,29 @@ class SweepFolder:
             return None
 
 
-def remove_partial(folder: Path, name: str) -> None:
-    """Remove what a dead worker left of a cell."""
-    for entry in list(os.scandir(folder)):
-        if entry.name.startswith(f"{name}{PARTIAL}"):
-            shutil.rmtree(entry.path, ignore_errors=True)
+def clear_partials(folder: Path, name: str) -> Spent:
+    """Clear away what a dead worker left of a cell; return what it had spent on it."""
+    left = [entry.path for entry in os.scandir(folder) if entry.name.startswith(f"{name}{PARTIAL}")]
+    return sum((clear_partial(Path(path)) for path in sorted(left)), Spent())
+
+
+def clear_partial(folder: Path) -> Spent:
+    """Clear away a half-written folder: one that holds answers that were paid for is put aside, any other removed.
+
+    Returns:
+        What was spent on it.
+    """
+    spent = read_spent(folder)
+    if spent.answers:
+        _put_aside(folder, folder.name.partition(PARTIAL)[0])
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    return spent
+
+
+def _put_aside(folder: Path, name: str) -> None:
+    """Move the folder of an attempt at a cell to the others that are kept of it."""
+    aside = folder.parent / RETRIED / name
+    aside.mkdir(parents=True, exist_ok=True)
+    number = sum(1 for _ in aside.iterdir()) + 1
+    folder.rename(aside / str(number))

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.episode.models import CALLS
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
 """The beginning of a record as it is written: to parse all of it takes a hundred times as long."""
 _MOST_FOUND = 200
+_MOST_UNREAD = 1000
+"""Lines that cannot be read, after which a file is taken for something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +41,40 @@ class CallPlace:
 
 
 class Calls:
-    """The calls of a run.
+    """The calls of a run; their texts stay on disk until one is asked for.
 
     Args:
         folder: of the run.
     """
 
     def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
         self.problems: list[str] = []
-        try:
-            self._data = folder.read("calls.jsonl") or b""
-        except DamagedFile as damage:
-            self._data = b""
-            self.problems.append(damage.brief)
         self.places = tuple(self._index())
 
     def _index(self) -> Iterator[CallPlace]:
         start, unread = 0, 0
-        while (end := self._data.find(b"\n", start)) >= 0:
-            head = _HEAD.match(self._data, start, end)
-            try:
-                agent, t = (orjson.loads(head[1]), int(head[2])) if head else self._parsed(start, end)
-                yield CallPlace(agent, t, start, end)
-            except (ValueError, TypeError, KeyError):
-                unread += 1
-            start = end + 1
-        unread += start < len(self._data)
+        try:
+            for line in self._folder.files.lines(CALLS):
+                end = start + len(line)
+                head = _HEAD.match(line)
+                try:
+                    agent, t = (orjson.loads(head[1]), int(head[2])) if head else _parsed(line)
+                    if not line.endswith(b"\n"):
+                        raise ValueError("it is cut off")
+                    yield CallPlace(agent, t, start, end)
+                except (ValueError, TypeError, KeyError):
+                    unread += 1
+                start = end
+                if unread > _MOST_UNREAD:
+                    self.problems.append(f"{CALLS}: read up to byte {start}, and no further")
+                    break
+        except FileNotFoundError:
+            return
+        except DamagedFile as damage:
+            self.problems.append(damage.brief)
         if unread:
-            self.problems.append(f"calls.jsonl: {unread} lines could not be read and are left out.")
-
-    def _parsed(self, start: int, end: int) -> tuple[str, int]:
-        record = orjson.loads(self._data[start:end])
-        return str(record["agent"]), int(record["t"])
+            self.problems.append(f"{CALLS}: {unread} lines could not be read and are left out.")
 
     def __len__(self) -> int:
         return len(self.places)
@@ -80,19 +87,37 @@ class Calls:
             ValueError: its record cannot be read.
         """
         where = self.places[number]
-        record = orjson.loads(self._data[where.start : where.end])
+        try:
+            record = orjson.loads(self._folder.files.part(CALLS, where.start, where.end))
+        except DamagedFile as damage:
+            raise ValueError(damage.brief) from damage
         return _shown(_map(record))
 
     def matching(self, words: str) -> list[int]:
         """Return the numbers of the first calls whose record has these words, in any case."""
-        found = []
+        found: list[int] = []
         wanted = re.compile(re.escape(orjson.dumps(words)[1:-1]), re.IGNORECASE)
-        for number, where in enumerate(self.places):
-            if wanted.search(self._data, where.start, where.end):
-                found.append(number)
-                if len(found) == _MOST_FOUND:
-                    break
+        numbers = {where.start: number for number, where in enumerate(self.places)}
+        start = 0
+        with suppress(DamagedFile, FileNotFoundError):
+            for line in self._folder.files.lines(CALLS):
+                if start in numbers and wanted.search(line):
+                    found.append(numbers[start])
+                    if len(found) == _MOST_FOUND:
+                        break
+                start += len(line)
         return found
+
+
+def records_of(call: Mapping[str, Any]) -> int:
+    """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
+    answers = call.get("answers", int("completion_tokens" in call))
+    return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
+
+
+def _parsed(line: bytes) -> tuple[str, int]:
+    record = orjson.loads(line)
+    return str(record["agent"]), int(record["t"])
 
 
 class CallQueue:

@@ -12,7 +12,7 @@ from maeil.trace import events as e
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.calls import CallQueue, Calls
+from quorum.experiments.viewer.calls import CallQueue, Calls, records_of
 from quorum.experiments.viewer.film import film
 from quorum.experiments.viewer.interruptions import interruptions
 from quorum.experiments.viewer.lenient_reader import LenientTrace, read_leniently
@@ -48,7 +48,7 @@ class Episode:
 
 def read_episode(path: Path) -> Episode:
     """Read the folder of a run, whatever state it is in; what is wrong with it stands in `head["problems"]`."""
-    folder = RunFolder(path, follow_links=False)
+    folder = RunFolder(path)
     trace = read_leniently(folder)
     calls = Calls(folder)
     problems = [*trace.problems, *calls.problems]
@@ -191,7 +191,7 @@ class _LaneBuilder:
         thought = self._thinking.pop(event.agent, None)
         if thought is None:
             return
-        numbers = self._queue.take(self._names[event.agent], stamped.t, len(event.calls))
+        numbers = self._queue.take(self._names[event.agent], stamped.t, sum(map(records_of, event.calls)))
         thought.update({"ends": stamped.t_hat, "refused": event.refused, "calls": event.calls, "numbers": numbers})
 
     def _add_message(self, stamped: Stamped, event: e.MessageSent) -> None:

@@ -15,8 +15,9 @@ from maeil.trace import Stamped, Trace, replay
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import World
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.lenient_reader import LenientTrace
 

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
-
-from maeil.trace import EVENTS, SCHEMA, Event, Stamped
+from maeil.trace import EVENTS, SCHEMA, Stamped, UnknownEvent, read_event
 from maeil.trace.events import EpisodeStart, MessageSent, StepTaken
-from quorum.experiments.results.run_folder import LARGEST, TRACES, DamagedFile, RunFolder
+from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.results.run_folder import RunFolder
 
-_CHUNK = 1 << 20
-_GZIP = 16 + zlib.MAX_WBITS
-"""Makes zlib expect the head of gzip."""
 _MOST_NAMED = 5
 """Lines that are named one by one when they cannot be read."""
+_MOST_KINDS = 100
+"""Kinds of unknown events that are told apart."""
+_MOST_UNREAD = 1000
+"""Lines that cannot be read, after which a file is taken for something else."""
 
 
-class _Stamp(msgspec.Struct):
-    """What every line of a trace has."""
-
-    seq: int
-    t: Annotated[int, msgspec.Meta(ge=0)]
-    t_hat: float
-    event: str
-    wall: float = 0.0
-
-
-_decode_stamp = msgspec.json.Decoder(_Stamp).decode
-_decode_event: dict[str, Callable[[bytes], Event]] = {
-    name: msgspec.json.Decoder(kind).decode for name, kind in EVENTS.items()
-}
 _AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__slots__] for kind in EVENTS.values()}
 """The fields of an event that name a participant."""
 
@@ -56,87 +41,85 @@ class LenientTrace:
 
 def read_leniently(folder: RunFolder) -> LenientTrace:
     """Read the trace of a run, whatever state it is in."""
-    data, problems = _lines(folder)
-    if problems and not data:
-        return LenientTrace(None, (), problems)
-    found = _parse(data)
-    return LenientTrace(found.start, found.events, [*problems, *found.problems])
-
-
-def _lines(folder: RunFolder) -> tuple[bytes, list[str]]:
-    """Return the lines of a trace, unpacked as far as they go, and what is wrong with the file."""
-    for name in TRACES:
-        try:
-            data = folder.read(name)
-        except DamagedFile as damage:
-            return b"", [damage.brief]
-        if data is not None:
-            return _unpacked(name, data) if name.endswith(".gz") else (data, [])
-    return b"", ["trace.jsonl: there is none, so there is nothing to show"]
-
-
-def _unpacked(name: str, data: bytes) -> tuple[bytes, list[str]]:
-    unpacker, parts, size = zlib.decompressobj(_GZIP), [], 0
+    name = folder.trace_name()
+    if name is None:
+        return LenientTrace(None, (), ["trace.jsonl: there is none, so there is nothing to show"])
+    reading = _Reading()
     try:
-        while data and not unpacker.eof:
-            part = unpacker.decompress(data, _CHUNK)
-            data = unpacker.unconsumed_tail
-            size += len(part)
-            parts.append(part)
-            if size > LARGEST:
-                return b"".join(parts), [f"{name}: read up to {LARGEST >> 20} MiB of its text, and no further"]
-    except zlib.error as error:
-        return b"".join(parts), [f"{name}: damaged: {error}; shown as far as it could be unpacked"]
-    if not unpacker.eof:
-        return b"".join(parts), [f"{name}: cut off; shown as far as it goes"]
-    return b"".join(parts), []
+        for line in folder.files.lines(name):
+            reading.take(line)
+            if reading.hopeless:
+                reading.problems.append(f"{name}: it is no trace from line {reading.lines} on, and was read no further")
+                break
+    except (DamagedFile, FileNotFoundError) as error:
+        brief = error.brief if isinstance(error, DamagedFile) else f"{name}: there is no such file"
+        reading.problems.append(f"{brief}; shown as far as it could be read" if reading.lines else brief)
+    return reading.result()
 
 
-def _parse(data: bytes) -> LenientTrace:
-    lines = data.split(b"\n")
-    torn = lines.pop()
-    problems: list[str] = []
-    wrong: list[str] = []
-    unknown: Counter[str] = Counter()
-    events: list[Stamped] = []
-    start: EpisodeStart | None = None
-    for number, line in enumerate(lines, start=1):
+class _Reading:
+    """Takes lines in, and keeps what can be understood of them."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.problems: list[str] = []
+        self._start: EpisodeStart | None = None
+        self._events: list[Stamped] = []
+        self._wrong: list[str] = []
+        self._unread = 0
+        self._unknown: Counter[str] = Counter()
+        self._torn = False
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether so much cannot be read that nothing is lost if it is given up."""
+        return self._unread > _MOST_UNREAD
+
+    def take(self, line: bytes) -> None:
+        """Take the next line; a torn one is the last."""
+        self._torn = not line.endswith(b"\n")
+        if self._torn:
+            return
+        self.lines += 1
         try:
-            stamp = _decode_stamp(line)
-            decode = _decode_event.get(stamp.event)
-            if decode is None:
-                unknown[stamp.event[:60]] += 1
-                continue
-            stamped = Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, decode(line))
-            if start is not None:
-                _check(stamped, start)
+            stamped = read_event(line)
+            if self._start is not None:
+                _check(stamped, self._start)
             elif isinstance(stamped.event, EpisodeStart):
-                start = stamped.event
+                self._start = stamped.event
             else:
                 raise ValueError("it stands before the start of the episode")
+        except UnknownEvent as error:
+            name = error.event[:60]
+            self._unknown[name if name in self._unknown or len(self._unknown) < _MOST_KINDS else "others"] += 1
         except (ValueError, RecursionError) as error:
-            wrong.append(f"line {number}: {error}")
-            continue
-        events.append(stamped)
-    if start is not None and start.schema > SCHEMA:
-        problems.append(
-            f"The trace was written by a newer version of Quorum (schema {start.schema}; this one reads up to "
-            f"{SCHEMA}): what follows may be incomplete. Update quorum-harness."
-        )
-    if unknown:
-        listed = ", ".join(f"{name} ({count})" for name, count in sorted(unknown.items())[:_MOST_NAMED])
-        problems.append(f"{unknown.total()} events are of kinds that this version does not know: {listed}.")
-    if wrong:
-        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
-        listed = "; ".join(wrong[:_MOST_NAMED])
-        problems.append(f"{len(wrong)} lines could not be read and are left out: {listed}{more}.")
-    if torn:
-        problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
-    if not data:
-        problems.append("trace.jsonl: it is empty.")
-    elif start is None:
-        problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
-    return LenientTrace(start, events, [*problems, *_gaps(events)])
+            self._unread += 1
+            if self._unread <= _MOST_NAMED:
+                self._wrong.append(f"line {self.lines}: {error}")
+        else:
+            self._events.append(stamped)
+
+    def result(self) -> LenientTrace:
+        """Return what there is, and say what is wrong with the rest."""
+        start, problems = self._start, list(self.problems)
+        if start is not None and start.schema > SCHEMA:
+            problems.append(
+                f"The trace was written by a newer version of Quorum (schema {start.schema}; this one reads up to "
+                f"{SCHEMA}): what follows may be incomplete. Update quorum-harness."
+            )
+        if self._unknown:
+            listed = ", ".join(f"{name} ({count})" for name, count in sorted(self._unknown.items())[:_MOST_NAMED])
+            problems.append(f"{self._unknown.total()} events are of kinds that this version does not know: {listed}.")
+        if self._unread:
+            more = f"; and {self._unread - _MOST_NAMED} more" if self._unread > _MOST_NAMED else ""
+            problems.append(f"{self._unread} lines could not be read and are left out: {'; '.join(self._wrong)}{more}.")
+        if self._torn:
+            problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
+        if not (self.lines or self._torn or problems):
+            problems.append("trace.jsonl: it is empty.")
+        elif start is None and self.lines:
+            problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
+        return LenientTrace(start, self._events, [*problems, *_gaps(self._events)])
 
 
 def _check(stamped: Stamped, start: EpisodeStart) -> None:

@@ -72,7 +72,7 @@ class Library:
         """Return the names of the runs, sorted; links are left out."""
         if self.single is not None:
             return [self.single]
-        return [path.name for path in runs_inside(self.root, follow_links=False)]
+        return [path.name for path in runs_inside(self.root) if not path.is_symlink()]
 
     def folder(self, name: str) -> Path | None:
         """Return the folder of a run; None where there is none of this name."""

@@ -30,7 +30,7 @@ def sweep_table(folder: Path) -> contract.SweepTable:
     name, missing = folder.name, 0
     rows: Sequence[Row] = ()
     try:
-        found = read_results(folder, follow_links=False)
+        found = read_results(folder)
     except UserError as error:
         problems = [error.message]
     else:
@@ -75,7 +75,7 @@ def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> 
 
 def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
     """Return the runs that have no results: under way, killed, damaged, or repeated."""
-    for path in runs_inside(folder, follow_links=False):
-        if path.name not in known:
+    for path in runs_inside(folder):
+        if path.name not in known and not path.is_symlink():
             outcome = "unfinished" if PARTIAL in path.name else "not counted"
             yield {"run": path.name, "outcome": outcome, "simulated": False, "remark": "", "factors": [], "metrics": {}}

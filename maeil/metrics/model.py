@@ -8,14 +8,23 @@ all optional:
 | `completion_tokens` | tokens that the model wrote, those of hidden reasoning included |
 | `prompt_tokens` | tokens that it was given, cached ones included |
 | `cached_tokens` | those of them that the provider read from its cache |
+| `usage_estimated` | whether a count of tokens is our own estimate, as the provider told none; absent: false |
 | `usd` | what the call cost, in US dollars; absent or null when the price is not known |
 | `seconds` | wall time from the request to the whole reply, retries included |
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
 | `repairs` | how often the mind itself asked again because the reply was of no use; absent: 0 |
 | `parse_failure` | whether the reply could not be read as what was asked for; absent: false |
+| `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |
+| `unanswered` | why its last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
+| `cache_hit` | whether all answers came from the cache of the harness; absent: false |
 
-Tokens and money are unknown, None and never 0, as soon as one call does not tell them. A team that makes no calls
-has spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid plans `plans.invalid`.
+A call is a question of a mind: asking again because of a useless answer (a repair) belongs to it, and so does sending a
+request again (a retry). `budget.calls` bounds requests for an answer, each repair among them: `model.answers` and
+`model.unanswered` together.
+
+Tokens and money are those of all answers. They are unknown, None and never 0, as soon as one answered call does not
+tell them; what a provider may charge for a request that got no answer is not in them. A team that makes no calls has
+spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid plans `plans.invalid`.
 """
 
 from __future__ import annotations
@@ -42,9 +51,17 @@ def _told(call: Mapping[str, Any], key: str) -> int | float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
+def _answers(call: Mapping[str, Any]) -> int:
+    """Return how many answers a call got."""
+    told = _told(call, "answers")
+    if told is not None:
+        return int(told)
+    return int("unanswered" not in call or "completion_tokens" in call)
+
+
 def _total(key: str, trace: Trace) -> Value:
     """Sum up over calls; None when one of them does not tell."""
-    values = [_told(call, key) for call in calls_of(trace)]
+    values = [_told(call, key) for call in calls_of(trace) if _answers(call)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -58,8 +75,29 @@ def _count(key: str, trace: Trace) -> Value:
 
 @metric("model.calls", "calls", better="lower")
 def calls(trace: Trace) -> Value:
-    """Calls of language models."""
+    """Calls of language models: questions of minds, each with all the repairs and retries that it took."""
     return sum(1 for _ in calls_of(trace))
+
+
+@metric("model.answers", "answers", better="lower")
+def answers(trace: Trace) -> Value:
+    """Answers of language models, those to repairs and those of the cache included."""
+    return sum(map(_answers, calls_of(trace)))
+
+
+@metric("model.unanswered", "requests", better="lower", reproducible=False)
+def unanswered(trace: Trace) -> Value:
+    """Requests for an answer that got none: cancelled under way when the episode ended, or failed after all retries.
+
+    What a provider may charge for them is in no other figure.
+    """
+    return sum("unanswered" in call for call in calls_of(trace))
+
+
+@metric("model.cached_answers", "answers", reproducible=False)
+def cached_answers(trace: Trace) -> Value:
+    """Answers that came from the cache of the harness, so that they were paid earlier, if at all."""
+    return sum(_answers(call) for call in calls_of(trace) if call.get("cache_hit") is True)
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
@@ -72,9 +110,15 @@ for _key, _better, _what in _TOKENS:
     metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
 
 
+@metric("model.estimated_calls", "calls")
+def estimated_calls(trace: Trace) -> Value:
+    """Calls whose tokens, and so their money, are our own estimate: the provider did not count them."""
+    return sum(call.get("usage_estimated") is True for call in calls_of(trace))
+
+
 @metric("model.usd", "USD", better="lower", title="USD")
 def usd(trace: Trace) -> Value:
-    """Money spent, summed over calls; None when the price of a call is not known."""
+    """Money that the answers cost, those of the cache when they were bought; None when a price is not known."""
     return _total("usd", trace)
 
 

@@ -1,7 +1,7 @@
 """The trace of an episode: its events, what writes them and what reads them back."""
 
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
-from maeil.trace.reader import Trace, comparable, read_trace
+from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_trace, read_event, read_trace
 from maeil.trace.recorder import Listener, Recorder
 from maeil.trace.replay import replay
 
@@ -14,7 +14,10 @@ __all__ = [
     "Recorder",
     "Stamped",
     "Trace",
+    "UnknownEvent",
     "comparable",
+    "parse_trace",
+    "read_event",
     "read_trace",
     "replay",
 ]

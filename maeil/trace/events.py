@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 SCHEMA = 1
 """Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
 
+Number = int | float
+"""A number as JSON has it: a whole one stays whole when it is read back."""
+
 WALL_FIELDS = ("wall", "seconds")
 """Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
 
@@ -47,10 +50,10 @@ class ThoughtEnd:
 
     kind: ClassVar[str] = "thought_end"
     agent: int
-    cost: float
+    cost: Number
     calls: Sequence[Mapping[str, Any]]
     refused: Sequence[str]
-    seconds: float
+    seconds: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class MessageSent:
     recipients: Sequence[int]
     what: str
     content: str
-    delivered_at: float
+    delivered_at: Number
     feedback: bool
 
 
@@ -121,7 +124,7 @@ class StepTaken:
 
     kind: ClassVar[str] = "step"
     joint: Sequence[int]
-    reward: float
+    reward: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class ScoreChange:
     kind: ClassVar[str] = "score"
     reached: int
     goals: int
-    score: float
+    score: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +238,6 @@ class Stamped:
 
     seq: int
     t: int
-    t_hat: float
+    t_hat: Number
     wall: float
     event: Event

@@ -3,18 +3,78 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 import orjson
 
 from maeil.errors import NewerTrace, TraceError
-from maeil.trace.events import EVENTS, SCHEMA, WALL_CALL_FIELDS, WALL_FIELDS, EpisodeEnd, EpisodeStart, Event, Stamped
+from maeil.trace.events import (
+    EVENTS,
+    SCHEMA,
+    WALL_CALL_FIELDS,
+    WALL_FIELDS,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    Number,
+    Stamped,
+)
 
 E = TypeVar("E", bound=Event)
-_NAMES = {name: tuple(f.name for f in fields(kind)) for name, kind in EVENTS.items()}
+
+
+class UnknownEvent(ValueError):
+    """A line holds an event of a kind that this version does not know.
+
+    Attributes:
+        event: its kind.
+    """
+
+    def __init__(self, event: str) -> None:
+        super().__init__(f"unknown event {event!r}")
+        self.event = event
+
+
+class _Stamp(msgspec.Struct, gc=False):
+    """What every line of a trace has."""
+
+    seq: int
+    t: Annotated[int, msgspec.Meta(ge=0)]
+    t_hat: Number
+    event: str
+    wall: Number = 0.0
+
+
+class _Version(msgspec.Struct):
+    """What the first line of every trace has, of whatever version."""
+
+    schema: int = 0
+
+
+_decode_version = msgspec.json.Decoder(_Version).decode
+_decode_stamp = msgspec.json.Decoder(_Stamp).decode
+_decode_event: dict[str, Callable[[bytes], Event]] = {
+    name: msgspec.json.Decoder(kind).decode for name, kind in EVENTS.items()
+}
+
+
+def read_event(line: bytes) -> Stamped:
+    """Read a line of a trace; every field is of its type.
+
+    Raises:
+        UnknownEvent: it is an event of a kind that is not known.
+        ValueError, RecursionError: it is no event.
+    """
+    stamp = _decode_stamp(line)
+    decode = _decode_event.get(stamp.event)
+    if decode is None:
+        raise UnknownEvent(stamp.event)
+    return Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, decode(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +103,11 @@ class Trace:
         event = self.events[-1].event
         return event if isinstance(event, EpisodeEnd) else None
 
+    @property
+    def whole(self) -> bool:
+        """Whether the episode was recorded to its end."""
+        return self.end is not None and not self.torn
+
     def stamped(self, kind: type[Event]) -> tuple[Stamped, ...]:
         """Return the events of one type with their stamps, in order."""
         if not self._by_type:
@@ -68,25 +133,50 @@ def read_trace(path: Path) -> Trace:
         NewerTrace: written by a newer schema.
     """
     file = _locate(path)
-    lines = _read_bytes(file).split(b"\n")
-    torn = lines.pop() != b""
+    try:
+        return parse_trace(_lines(file))
+    except NewerTrace:
+        raise
+    except TraceError as error:
+        raise TraceError(f"{file}, {error}") from error
+
+
+def parse_trace(lines: Iterable[bytes]) -> Trace:
+    """Make a trace of its lines.
+
+    Args:
+        lines: each with the byte that ends it; a last one without it was cut off.
+
+    Raises:
+        TraceError: a line is no event (a cut-off last line is left out instead), or there is none.
+        NewerTrace: written by a newer schema.
+    """
     events: list[Stamped] = []
+    torn = False
     for number, line in enumerate(lines, start=1):
+        if torn := not line.endswith(b"\n"):
+            continue  # it is the last one
         try:
-            events.append(_parse(orjson.loads(line)))
-        except NewerTrace:
-            raise
-        except (ValueError, TypeError, KeyError) as error:
-            raise TraceError(f"{file}, line {number}: not an event of schema {SCHEMA}: {error}") from error
+            if number == 1:
+                _check_version(line)
+            events.append(read_event(line))
+        except (ValueError, RecursionError) as error:
+            raise TraceError(f"line {number}: not an event of schema {SCHEMA}: {error}") from error
     if not events or not isinstance(events[0].event, EpisodeStart):
-        raise TraceError(f"{file}: does not begin with '{EpisodeStart.kind}'")
+        raise TraceError(f"line 1: it does not begin with '{EpisodeStart.kind}'")
     return Trace(tuple(events), torn)
+
+
+def _check_version(line: bytes) -> None:
+    schema = _decode_version(line).schema
+    if schema > SCHEMA:
+        raise NewerTrace(f"the trace has schema {schema}, this version reads up to {SCHEMA}: update quorum-harness")
 
 
 def comparable(path: Path) -> list[bytes]:
     """Return the lines of a trace without their wall-time fields: equal for equal configuration, seed and replies."""
     lines = []
-    for line in _read_bytes(_locate(path)).splitlines():
+    for line in _lines(_locate(path)):
         data = orjson.loads(line)
         for name in WALL_FIELDS:
             data.pop(name, None)
@@ -105,22 +195,9 @@ def _locate(path: Path) -> Path:
     raise TraceError(f"{path}: no trace.jsonl there")
 
 
-def _read_bytes(file: Path) -> bytes:
-    if file.suffix != ".gz":
-        return file.read_bytes()
+def _lines(file: Path) -> Iterator[bytes]:
     try:
-        return gzip.decompress(file.read_bytes())
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise TraceError(f"{file}: damaged: {error}") from error
-
-
-def _parse(data: dict[str, Any]) -> Stamped:
-    kind = EVENTS.get(data["event"])
-    if data["seq"] == 0 and data.get("schema", 0) > SCHEMA:
-        raise NewerTrace(
-            f"the trace has schema {data['schema']}, this version reads up to {SCHEMA}: update quorum-harness"
-        )
-    if kind is None:
-        raise ValueError(f"unknown event {data['event']!r}")
-    event = kind(**{name: data[name] for name in _NAMES[kind.kind]})
-    return Stamped(data["seq"], data["t"], data["t_hat"], data["wall"], event)
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as opened:
+            yield from opened
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TraceError(f"damaged: {error}") from error

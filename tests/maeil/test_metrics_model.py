@@ -13,7 +13,7 @@ RECORDS = (
     {"completion_tokens": 20, "prompt_tokens": 200, "cached_tokens": 150, "usd": 0.5, "seconds": 2.0, "repairs": 1},
     {
         "completion_tokens": 30, "prompt_tokens": 300, "cached_tokens": 100, "usd": 0, "seconds": 4.0,
-        "parse_failure": True,
+        "parse_failure": True, "usage_estimated": True,
     },
 )  # fmt: skip
 
@@ -29,6 +29,9 @@ def test_model_by_hand(recorded, tmp_path):
     found = metrics(*RECORDS, path=tmp_path / "trace.jsonl" if recorded else None)
     assert {name.removeprefix("model."): value for name, value in found.items() if name.startswith("model.")} == {
         "calls": 3,
+        "answers": 3,
+        "unanswered": 0,
+        "cached_answers": 0,
         "completion_tokens": 60,
         "prompt_tokens": 600,
         "cached_tokens": 250,
@@ -38,7 +41,25 @@ def test_model_by_hand(recorded, tmp_path):
         "retries": 2,
         "repairs": 1,
         "parse_failures": 1,
+        "estimated_calls": 1,
     }
+
+
+def test_answers_are_those_of_repairs_too_and_requests_without_one_are_counted_apart():
+    found = metrics(
+        {"completion_tokens": 30, "usd": 0.5, "answers": 3, "repairs": 2, "cache_hit": True},
+        {"completion_tokens": 10, "usd": 0.25},
+        {"completion_tokens": 10, "usd": 0.25, "unanswered": "cancelled"},
+        {"completion_tokens": 20, "usd": 0.5, "answers": 2, "unanswered": "failed"},
+        {"unanswered": "failed"},
+    )
+    assert {name: found[f"model.{name}"] for name in ("calls", "answers", "unanswered", "cached_answers")} == {
+        "calls": 5,
+        "answers": 7,
+        "unanswered": 3,
+        "cached_answers": 3,
+    }
+    assert (found["model.completion_tokens"], found["model.usd"]) == (70, 1.5)
 
 
 @pytest.mark.parametrize("unknown", [{}, {"usd": None}, {"usd": "0.1"}, {"usd": True}, {"usd": float("nan")}])

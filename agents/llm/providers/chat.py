@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
+from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
+from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.offer import Offer, Structured
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_TEXT_PARTS = frozenset({"text", "output_text"})
 
 
 def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
@@ -84,8 +88,13 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from _parts(inner)
 
 
-def read_chat(response: Any, model: str) -> Reply:
-    """Read a chat completion; money is the provider's to add.
+def read_chat(response: Any, request: Request, model: str) -> Reply:
+    """Read a chat completion, with its money where the server says what it has charged.
+
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
 
     Raises:
         BrokenResponse: it says success and holds no answer.
@@ -99,8 +108,7 @@ def read_chat(response: Any, model: str) -> Reply:
         message, reason = choices[0].message, choices[0].finish_reason
         refusal = getattr(message, "refusal", None)
         calls = getattr(message, "tool_calls", None)
-        text = calls[0].function.arguments if calls else refusal or message.content or ""
-        usage = _read_usage(response.usage)
+        text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
         name = response.model
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise BrokenResponse(f"a success that is no chat completion ({type(error).__name__})") from None
@@ -109,27 +117,85 @@ def read_chat(response: Any, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
-        usage=usage,
-        usd=None,
+        usage=_read_usage(getattr(response, "usage", None), request, text),
+        usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
 
 
-def _read_usage(usage: Any) -> Usage:
-    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+def _text_of(content: Any) -> Any:
+    """Return the text of a message, which may come in parts; those that hold thoughts are none of the answer."""
+    if not isinstance(content, list):
+        return content or ""
+    parts = [part if isinstance(part, Mapping) else part.model_dump() for part in content]
+    return "".join(part["text"] for part in parts if part.get("type", "text") in _TEXT_PARTS)
+
+
+def _arguments(call: Any) -> Any:
+    """Return the arguments of a tool's call, which some servers send as JSON instead of a text that holds it."""
+    arguments = call.function.arguments
+    return orjson.dumps(arguments).decode() if isinstance(arguments, Mapping) else arguments
+
+
+def _read_usage(usage: Any, request: Request, text: str) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
-    cached = getattr(details, "cached_tokens", None) or 0
-    return checked_usage(prompt, completion, cached)
+    return counted_usage(
+        getattr(usage, "prompt_tokens", None),
+        getattr(usage, "completion_tokens", None),
+        getattr(details, "cached_tokens", None),
+        getattr(details, "cache_write_tokens", None),
+        request=request,
+        text=text,
+    )
 
 
-def checked_usage(prompt: Any, completion: Any, cached: Any) -> Usage:
-    """Take token counts from a response.
+def charged(usage: Any) -> float | None:
+    """Return what a server says that an answer has cost, in US dollars; None where it does not say.
 
-    Raises:
-        TypeError: they are no counts.
+    That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
+    the share of OpenRouter, and what the provider behind it charges stands beside it.
     """
-    counts = (prompt, completion, cached)
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
-        raise TypeError("token counts are missing")
-    return Usage(prompt=prompt, completion=completion, cached=min(cached, prompt))
+    cost = _amount(getattr(usage, "cost", None))
+    if cost is None or getattr(usage, "is_byok", None) is not True:
+        return cost
+    details = getattr(usage, "cost_details", None)
+    upstream = _amount(details.get("upstream_inference_cost") if isinstance(details, Mapping) else None)
+    return None if upstream is None else cost + upstream
+
+
+def _amount(value: Any) -> float | None:
+    is_amount = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
+    return float(value) if is_amount else None
+
+
+def counted_usage(
+    prompt: Any, completion: Any, cached: Any, cache_written: Any, *, request: Request, text: str
+) -> Usage:
+    """Take token counts from a response; what it does not count is estimated from the texts, and marked.
+
+    A prompt of 0 tokens, or an answer of 0 that has text, is no count either.
+
+    Args:
+        prompt: tokens read, as the response says; anything.
+        completion: tokens written, the same.
+        cached: tokens from the provider's cache, the same.
+        cache_written: tokens into it, the same.
+        request: what was asked.
+        text: what was answered.
+    """
+    told_prompt, told_completion = _count(prompt), _count(completion)
+    estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
+    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    of_cache = min(_count(cached) or 0, read)
+    return Usage(
+        prompt=read,
+        completion=told_completion or estimate_tokens(text),
+        cached=of_cache,
+        cache_written=min(_count(cache_written) or 0, read - of_cache),
+        estimated=estimated,
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -97,7 +97,7 @@ class OpenAIFormat:
                 "prompt_tokens": usage.prompt,
                 "completion_tokens": usage.completion,
                 "total_tokens": usage.prompt + usage.completion,
-                "prompt_tokens_details": {"cached_tokens": usage.cached},
+                "prompt_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written},
             },
         }
 
@@ -156,9 +156,9 @@ class AnthropicFormat:
             "stop_reason": finish,
             "stop_sequence": None,
             "usage": {
-                "input_tokens": usage.prompt - usage.cached,
+                "input_tokens": usage.prompt - usage.cached - usage.cache_written,
                 "cache_read_input_tokens": usage.cached,
-                "cache_creation_input_tokens": 0,
+                "cache_creation_input_tokens": usage.cache_written,
                 "output_tokens": usage.completion,
             },
         }

@@ -21,7 +21,7 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
         for level in comparison.levels:
             found = comparison.curves.get((level, point))
-            if found is None:
+            if found is None or not found.steps:
                 continue
             colour = style.colour(comparison, level)
             low, high = [e.low for e in found.estimates], [e.high for e in found.estimates]

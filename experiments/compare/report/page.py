@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from maeil.metrics import METRICS
 from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.run_files import RunFiles
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison
@@ -140,7 +141,8 @@ def _inline(svg: str, name: str) -> Markup:
 def _run(row: Row, target: Path) -> RunLine:
     remark = "; ".join(part for part in ("simulated" if row.simulated else "", row.error or row.reason) if part)
     values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
-    trace = next((row.folder / name for name in TRACES if (row.folder / name).is_file()), None)
+    files = RunFiles(row.folder)
+    trace = next((row.folder / name for name in TRACES if files.holds(name)), None)
     address = None
     if trace is not None:
         address = quote(Path(os.path.relpath(trace.resolve(), target.parent.resolve())).as_posix())

@@ -8,13 +8,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import ComponentConfig
-from quorum.agents.llm.providers.base import Structured
+from quorum.agents.llm.prices import Price
+from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
 
 
 class Operational:
     """Marks a field that changes how a model is reached, never what it is asked or who answers.
 
     Such fields are no part of a cell's hash: a sweep that is resumed with a lower concurrency finds its done cells.
+    """
+
+
+class Pricing:
+    """Marks a field that changes what is reckoned for an answer, and nothing else.
+
+    Such fields are part of a cell's hash where the episode has a budget of money alone, whose end they decide.
     """
 
 
@@ -58,8 +66,16 @@ class ProviderConfig(ModelConfig):
     """Sent to providers that take one."""
     structured: Structured
     """How the JSON is asked for."""
+    max_tokens_key: Annotated[MaxTokensKey, Operational]
+    """What the longest answer is called in OpenAI's format."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
+    connect_timeout: Annotated[Seconds, Operational]
+    """Seconds within which there must be a connection."""
+    first_byte_timeout: Annotated[Seconds | None, Operational]
+    """Seconds from the request to the first byte of its answer; null: the deadline alone."""
+    max_reply_bytes: Annotated[Positive, Operational]
+    """Longest reply over HTTP, in bytes, as it arrives and unpacked."""
     tries: Annotated[Positive, Operational]
     """Attempts of one call, at most."""
     rate_limited_tries: Annotated[Positive, Operational]
@@ -85,8 +101,13 @@ class ProviderConfig(ModelConfig):
         return self.temperature == 0 if self.cache == "auto" else self.cache
 
     @property
+    def price(self) -> Price | None:
+        """Price of the model; None where it is not known, or where the replies say what they cost."""
+        return None
+
+    @property
     def priced(self) -> bool:
-        """Whether the replies say what they cost though the model has no price in the table."""
+        """Whether the replies say what they cost though the model has no price."""
         return False
 
     @property
@@ -95,7 +116,7 @@ class ProviderConfig(ModelConfig):
         return tuple(self.agents)
 
 
-OWN = ("base_url", "api_key_env", "model")
+OWN = ("base_url", "api_key_env", "model", "prices")
 """Keys that belong to one provider: an agent with another provider does not inherit them."""
 
 
@@ -109,4 +130,6 @@ def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[
     """
     other = own.get("name", values["name"]) != values["name"]
     inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
+    if "prices" in known and "model" in own:
+        inherited["prices"] = None  # they were those of another model
     return {**inherited, **own, "agents": {}}

@@ -7,16 +7,17 @@ from functools import partial
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from maeil.component import Component
 from maeil.user_errors import Withheld
-from quorum.agents.llm.prices import find_price
+from quorum.agents.llm.prices import Price, find_price
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.config import Pricing, ProviderConfig
 
 
 def _without_credentials(url: str) -> str:
@@ -37,6 +38,26 @@ def _variable(name: str) -> str:
     return name
 
 
+CHARGES = "openrouter.ai"
+"""A host whose answers say what they have cost."""
+Money = Annotated[float, Field(ge=0)]
+
+
+class Prices(BaseModel):
+    """Prices of a model in US dollars per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    input: Money
+    """Tokens read."""
+    output: Money
+    """Tokens written."""
+    cached: Money | None = None
+    """Tokens read from the provider's prompt cache; null: as any others."""
+    cache_write: Money | None = None
+    """Tokens read and written into that cache; null: as any others."""
+
+
 class RemoteConfig(ProviderConfig):
     """Values of a provider that is reached over HTTP."""
 
@@ -49,6 +70,32 @@ class RemoteConfig(ProviderConfig):
     """Address of the server; null: LiteLLM knows it."""
     api_key_env: Annotated[str, AfterValidator(_variable)] | None
     """Environment variable that holds the key; null: the server wants none."""
+    prices: Annotated[Prices | None, Pricing]
+    """Of the model; null: what an answer says that it has cost, or the price of the provider's own table."""
+
+    @property
+    def price(self) -> Price | None:
+        """Price of the model: the given one, else that of the table for the provider's own address."""
+        if (given := self.prices) is not None:
+            return Price(
+                input=given.input,
+                output=given.output,
+                cached=given.input if given.cached is None else given.cached,
+                cache_write=given.input if given.cache_write is None else given.cache_write,
+                source="llm.prices",
+                date="",
+                given=True,
+            )
+        return find_price(self.name, self.model) if self._host == self.official else None
+
+    @property
+    def priced(self) -> bool:
+        """Whether the replies say what they cost though the model has no price."""
+        return self._host is not None and (self._host == CHARGES or self._host.endswith(f".{CHARGES}"))
+
+    @property
+    def _host(self) -> str | None:
+        return urlsplit(self.base_url or "").hostname
 
     @property
     def label(self) -> str:
@@ -99,14 +146,14 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         quorum.agents.llm.errors.AuthenticationFailed: the environment has no key.
         ImportError: the provider's SDK is not installed; says how to install it.
     """
-    is_official = urlsplit(config.base_url or "").hostname == config.official
     return client(
         config.model,
         base_url=config.base_url,
         key_variable=config.api_key_env,
         structured=config.structured,
         deadline=config.deadline,
-        price=find_price(config.name, config.model) if is_official else None,
+        bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
+        max_tokens_key=config.max_tokens_key,
     )
 
 

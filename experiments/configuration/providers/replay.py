@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,13 +10,17 @@ import orjson
 from pydantic import Field
 
 from maeil.component import Component
+from maeil.digests import digest_file
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.configuration.providers.config import ModelConfig
+
+_CALLS = "calls.jsonl"
 
 
 class ReplayConfig(ModelConfig):
-    """Values of `replay`. How the models were asked stands in the earlier run's own configuration."""
+    """Values of `replay`. How the models were asked stands in the recorded calls."""
 
     name: Literal["replay"]
     run: Annotated[str, Field(min_length=1)]
@@ -28,24 +33,22 @@ def build(config: ReplayConfig, _context: None) -> Replay:
     Raises:
         UserError: there is no such run, or it recorded no calls.
     """
-    file = Path(config.run) / "calls.jsonl"
+    file = Path(config.run) / _CALLS
     try:
-        return Replay([orjson.loads(line) for line in read_recorded(file).splitlines()])
-    except (ValueError, KeyError, TypeError) as error:
+        return Replay(map(orjson.loads, RunFiles(file.parent).lines(_CALLS)))
+    except FileNotFoundError as error:
+        hint = "Give the folder of an episode whose minds asked a language model."
+        raise UserError(f"llm.run: {file} cannot be read: {error.strerror}", hint) from error
+    except DamagedFile as error:
+        raise UserError(f"llm.run: {error.message}", error.hint) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(f"llm.run: {file} is damaged: {error}") from error
 
 
-def read_recorded(file: Path) -> str:
-    """Read a file of the earlier run.
-
-    Raises:
-        UserError: it cannot be read.
-    """
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        hint = "Give the folder of an episode whose minds asked a language model."
-        raise UserError(f"llm.run: {file} cannot be read: {error.strerror}", hint) from error
+def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
+    """Return the digest of the calls that answer; nothing where there are none."""
+    found = digest_file(Path(config.run) / _CALLS)
+    return {f"llm.run/{_CALLS}": found} if found is not None else {}
 
 
-component = Component(ReplayConfig, build)
+component = Component(ReplayConfig, build, inputs=inputs)

@@ -8,11 +8,14 @@ import gc
 import os
 import platform
 from collections.abc import Callable, Iterable
+from functools import partial
 
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
@@ -82,7 +85,8 @@ class Worker:
         """Leave the folder of the cell under its final name, whatever its episode comes to.
 
         Raises:
-            UserError: nothing more can be written, or this process lacks a component of the cell.
+            UserError: nothing more can be written, this process lacks a component of the cell, or a template or a
+                plug-in is not what it was when the sweep was planned.
         """
         try:
             cell = planned.cell()
@@ -94,7 +98,7 @@ class Worker:
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
             await run_in_pool(cell, folder, self._pool)
-        except Unwritable:
+        except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
@@ -102,7 +106,11 @@ class Worker:
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""
-        await asyncio.gather(*map(self.run, cells))
+        await together(partial(self.run, cell) for cell in cells)
+
+    def resize(self, processes: int) -> None:
+        """Ask the same models beside so many workers from now on, this one included."""
+        self._pool.resize(processes)
 
     def report_traffic(self) -> None:
         """Report the calls since the last time."""

@@ -12,7 +12,7 @@ from maeil import LoopSettings
 from maeil.tasks import Constraint
 from maeil.trace import Stamped
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
-from quorum.agents.coordination.prompts import RolePrompts
+from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.answers import Answers
@@ -22,7 +22,6 @@ from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import Briefing
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
@@ -135,8 +134,8 @@ def run(
     world = world or Corridor(agents)
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     settings, gates = config(**switches), gates or CorridorGates()
-    templates = Templates("hallway", folder, own=None, kinds=("llamac", "roles"))
-    prompts = RolePrompts(templates, LlamacRole, world, rules="rules.jinja", max_actions=8)
+    templates = role_templates("hallway", folder, "llamac", LlamacRole, rules="rules.jinja", own=None)
+    prompts = RolePrompts(templates, world, rules="rules.jinja", max_actions=8)
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
     actors = [

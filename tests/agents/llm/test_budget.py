@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from quorum.agents.llm.budget import Budget, Budgeted, Spending
+from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
 from quorum.agents.llm.prices import TABLE, Price, find_price
 from quorum.agents.llm.protocol import Usage
-from quorum.agents.llm.stack import build_stack
+from quorum.agents.llm.stack import Caching
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
 
-PRICE = Price(input=1000.0, output=0.0, cached=0.0, source="test", date="2026-11-21")
+PRICE = Price(input=1000.0, output=0.0, cached=0.0, cache_write=0.0, source="test", date="2026-11-21")
 
 
 @pytest.mark.parametrize(
@@ -96,9 +98,12 @@ async def test_money_without_a_price_is_refused_before_anything_is_asked() -> No
 
 
 async def test_an_answer_without_money_is_not_taken_as_free() -> None:
-    model = stack(Brain(), spending=Spending(Budget(usd=1.0)), priced=True)
-    with pytest.raises(UnknownPrice):
+    brain = Brain()
+    model = stack(brain, spending=Spending(Budget(usd=1.0)), priced=True)
+    await model.complete(request())  # it is paid, so it is given; and it is the last one
+    with pytest.raises(UnknownPrice, match="simulated"):
         await model.complete(request())
+    assert len(brain.asked) == 1
 
 
 def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
@@ -110,6 +115,32 @@ def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
     assert price.date == "2026-10-21"
     assert find_price("openai", "gpt-5-mini-of-somebody") is None
     assert find_price("anthropic", "gpt-5-mini") is None
+
+
+def test_a_snapshot_has_the_price_of_its_model_unless_it_has_its_own() -> None:
+    for provider, snapshot, model in (
+        ("openai", "gpt-5-mini-2025-08-07", "gpt-5-mini"),
+        ("openai", "gpt-4o-2024-08-06", "gpt-4o"),
+        ("anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+        ("litellm", "openai/gpt-5-mini-2025-08-07", "gpt-5-mini"),
+    ):
+        assert find_price(provider, snapshot) is not None
+        own = "openai" if provider == "litellm" else provider
+        assert find_price(provider, snapshot) == find_price(own, model)
+    old = find_price("openai", "gpt-4o-2024-05-13")
+    assert old is not None
+    assert (old.input, old.output) == (5.0, 15.0)
+    assert find_price("openai", "gpt-5-mini-2025") is None
+    assert find_price("openai", "no-such-model-2025-08-07") is None
+
+
+async def test_an_answer_of_the_cache_has_the_price_that_is_known_now(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "replies.sqlite")
+    caching = Caching(cache, {}, sampled=True)
+    assert (await stack(Brain(), caching=caching).complete(request())).usd is None
+    again = await stack(Brain(), caching=caching, price=PRICE).complete(request())
+    assert (again.cache_hit, again.usd) == (True, pytest.approx(0.1))
+    cache.close()
 
 
 @pytest.mark.skipif(not HAS_LITELLM, reason="litellm is not installed")
@@ -124,14 +155,7 @@ def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
     for (provider, model), price in TABLE.items():
         map_price = importlib.import_module("quorum.agents.llm.prices")._litellm_price(provider, model)
         assert map_price is not None
-        assert (map_price.input, map_price.output, map_price.cached) == pytest.approx(
-            (price.input, price.output, price.cached)
+        assert (map_price.input, map_price.output, map_price.cached, map_price.cache_write) == pytest.approx(
+            (price.input, price.output, price.cached, price.cache_write)
         )
     assert prices.find_price("openai", "no-such-model") is None
-
-
-def test_the_stack_without_wrappers_is_the_model_itself() -> None:
-    import random
-
-    brain = Brain()
-    assert build_stack(brain, name="simulated", rng=random.Random(0)) is brain

@@ -121,3 +121,17 @@ async def test_a_call_beyond_the_tokens_of_a_minute_passes_alone() -> None:
     for _ in range(2):
         await limited.complete(request())
     assert sleeper.now == 60
+
+
+async def test_another_share_of_the_limits_holds_for_the_calls_to_come() -> None:
+    crowd, limits = Crowd(), Limits(max_concurrency=2)
+    limited = Limited(crowd, limits)
+    calls = [asyncio.create_task(limited.complete(request())) for _ in range(30)]
+    await asyncio.sleep(0)
+    limits.resize(6, None, None)
+    await asyncio.gather(*calls)
+    assert crowd.most == 6
+    crowd.most = 0
+    limits.resize(1, None, None)
+    await asyncio.gather(*(limited.complete(request()) for _ in range(10)))
+    assert crowd.most == 1

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +15,10 @@ import pytest
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Usage
-from quorum.agents.llm.providers.base import Structured, printable_unicode
+from quorum.agents.llm.providers.base import printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
+from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import (
@@ -119,11 +125,69 @@ async def test_a_temperature_is_sent_until_the_model_refuses_it(wire: str) -> No
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 async def test_tokens_of_the_provider_s_cache_cost_their_own_price(wire: str) -> None:
-    price = Price(input=2.0, output=10.0, cached=0.5, source="test", date="2026-11-21")
-    brain = Brain([Reply(TEXT, Finish.STOP, Usage(1000, 100, 400), None, 0.0, "simulated")])
-    answer = await ask(wire, brain, None, price=price)
-    assert answer.usage == Usage(1000, 100, 400)
-    assert answer.usd == pytest.approx((600 * 2.0 + 400 * 0.5 + 100 * 10.0) / 1e6)
+    price = Price(input=2.0, output=10.0, cached=0.5, cache_write=2.5, source="test", date="2026-11-21")
+    usage = Usage(1000, 100, 400, cache_written=200)
+    async with provider(wire, Brain([Reply(TEXT, Finish.STOP, usage, None, 0.0, "simulated")])) as model:
+        answer = await stack(model, price=price).complete(request(temperature=None))
+    assert answer.usage == usage
+    assert answer.usd == pytest.approx((400 * 2.0 + 400 * 0.5 + 200 * 2.5 + 100 * 10.0) / 1e6)
+
+
+CHARGED: dict[str, tuple[dict[str, Any], float | None]] = {
+    "a cost": ({"cost": 0.95}, 0.95),
+    "nothing": ({"cost": 0}, 0.0),
+    "what the provider behind it got of it": ({"cost": 0.95, "cost_details": {"upstream_inference_cost": 0.9}}, 0.95),
+    "a key of one's own": (
+        {"cost": 0.05, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.9}},
+        0.95,
+    ),
+    "a key of one's own, half told": ({"cost": 0.05, "is_byok": True}, None),
+    "no cost": ({}, None),
+    "no number": ({"cost": "0.95"}, None),
+    "a negative one": ({"cost": -1.0}, None),
+    "a truth value": ({"cost": True}, None),
+}
+
+
+@pytest.mark.parametrize(("usage", "usd"), CHARGED.values(), ids=CHARGED)
+async def test_what_an_answer_says_that_it_has_cost_is_its_money(usage: dict[str, Any], usd: float | None) -> None:
+    """The body is one of OpenRouter (openrouter.ai/docs, Usage Accounting)."""
+    body = {
+        "id": "gen-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "openai/gpt-5-mini",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, **usage},
+    }
+    price = Price(1.0, 1.0, 1.0, 1.0, source="test", date="2026-11-21")
+    async with answering(body) as base_url, OpenAIModel("m", base_url=base_url, key_variable=None) as model:
+        answers = [
+            await stack(model, **arguments).complete(request())
+            for arguments in ({}, {"price": price}, {"price": replace(price, given=True)})
+        ]
+    said = None if usd is None else pytest.approx(usd)
+    by_table, by_user = pytest.approx(15e-6), pytest.approx(15e-6)
+    assert [answer.usd for answer in answers] == [said, by_table if usd is None else said, by_user]
+
+
+@asynccontextmanager
+async def answering(body: dict[str, Any]) -> AsyncIterator[str]:
+    """Serve one body for every request."""
+    content = json.dumps(body).encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n".encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        length = next(int(line.split(b":")[1]) for line in asked.lower().splitlines() if b"content-length" in line)
+        await reader.readexactly(length)
+        writer.write(head + content)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from maeil.calls import Ledger, entered_in
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.errors import (
     AnswerInvalid,
@@ -18,11 +19,13 @@ from quorum.agents.llm.errors import (
     ServerFailed,
     UnknownModel,
 )
+from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import dump, load
 from quorum.agents.llm.replay import Replay
+from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.server import Fault, FaultKind
-from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
+from tests.agents.llm.wire import TEXT, WIRES, Brain, provider, reply, request, stack
 
 Records = list[dict[str, Any]]
 
@@ -40,7 +43,7 @@ async def test_what_was_recorded_over_http_is_replayed_the_same(wire: str) -> No
     async with provider(wire, faults=faults) as model:
         recorded = stack(model, sink=records.append)
         first = [await recorded.complete(request(prompt, agent=prompt)) for prompt in "abc"]
-    replayed = stack(Replay(reread(records)), retry=None, max_repairs=None, sink=again.append)
+    replayed = stack(Replay(reread(records)), retry=None, sink=again.append)
     second = [await replayed.complete(request(prompt, agent=prompt)) for prompt in "abc"]
     assert second == first
     assert [dump(record) for record in again] == [dump(record) for record in records]
@@ -49,16 +52,64 @@ async def test_what_was_recorded_over_http_is_replayed_the_same(wire: str) -> No
 async def test_a_record_says_who_asked_what_and_what_came_back() -> None:
     records: Records = []
     await stack(Brain(["no", TEXT], usd=0.5), sink=records.append).complete(request("Where to?", agent="agent_3", t=17))
-    (record,) = records
-    assert (record["agent"], record["t"]) == ("agent_3", 17)
-    assert record["request"]["messages"][-1] == {"role": "user", "content": "Where to?"}
-    assert record["request"]["sampling"] == {"temperature": 0.0, "max_tokens": 256, "seed": None}
-    assert record["reply"]["value"] == ANSWER
-    assert record["reply"]["usage"] == {"prompt": 200, "completion": 40, "cached": 0}
-    assert record["reply"]["usd"] == 1.0
-    assert record["reply"]["repairs"] == 1
-    assert record["reply"]["rejected"][0]["text"] == "no"
-    assert set(record["reply"]["wall"]) == {"seconds", "attempts", "cache_hit"}
+    first, second = records
+    assert [(record["agent"], record["t"]) for record in records] == [("agent_3", 17)] * 2
+    assert first["request"]["messages"][-1] == {"role": "user", "content": "Where to?"}
+    assert first["request"]["sampling"] == {"temperature": 0.0, "max_tokens": 256, "seed": None}
+    assert [record["reply"]["text"] for record in records] == ["no", TEXT]
+    assert second["request"]["messages"][-2] == {"role": "assistant", "content": "no"}
+    assert "This answer cannot be taken" in second["request"]["messages"][-1]["content"]
+    assert second["reply"]["usage"] == {"prompt": 100, "completion": 20, "cached": 0}
+    assert second["reply"]["usd"] == 0.5
+    assert set(second["reply"]["wall"]) == {"seconds", "attempts", "cache_hit"}
+
+
+@pytest.mark.parametrize("cut_short", [BudgetReached("calls", 1, 1), ServerFailed("gone"), UnknownModel("gone")])
+async def test_an_answer_is_recorded_and_entered_although_asking_again_for_it_fails(cut_short: Exception) -> None:
+    records: Records = []
+    ledger = Ledger()
+    model = stack(Brain(["no", cut_short], usd=0.5), retry=RetryRules(1, 1, 0.0, 0.0, 0.0), sink=records.append)
+    with entered_in(ledger), pytest.raises((BudgetReached, InfrastructureFailed, UnknownModel)):
+        await model.complete(request())
+    assert [record["reply"]["text"] for record in records if "reply" in record] == ["no"]
+    (call,) = [call.record for call in ledger.calls]
+    assert (call["prompt_tokens"], call["completion_tokens"], call["usd"]) == (100, 20, 0.5)
+    assert call.get("unanswered") == (None if isinstance(cut_short, BudgetReached) else "failed")
+
+
+async def test_what_was_answered_and_what_was_under_way_is_known_when_a_call_is_cancelled() -> None:
+    class Hangs:
+        async def complete(self, asked: Request) -> Reply:
+            if len(asked.messages) > 2:
+                await asyncio.Event().wait()
+            return reply("no")
+
+    records: Records = []
+    ledger = Ledger()
+
+    async def ask() -> None:
+        with entered_in(ledger):
+            await stack(Hangs(), sink=records.append).complete(request())
+
+    task = asyncio.create_task(ask())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [record.get("failure", {}).get("kind") for record in records] == [None, "Cancelled"]
+    (call,) = [call.record for call in ledger.calls]
+    assert (call["completion_tokens"], call["unanswered"]) == (20, "cancelled")
+
+
+async def test_a_call_that_ends_well_is_one_entry_with_all_its_answers() -> None:
+    ledger = Ledger()
+    with entered_in(ledger):
+        await stack(Brain(["no", TEXT])).complete(request())
+        with pytest.raises(AnswerInvalid):
+            await stack(Brain("no")).complete(request())
+    mended, never = [call.record for call in ledger.calls]
+    assert (mended["answers"], mended["completion_tokens"], mended.get("parse_failure")) == (2, 40, None)
+    assert (never["answers"], never["completion_tokens"], never["parse_failure"]) == (3, 60, True)
 
 
 async def test_equal_runs_differ_in_nothing_but_wall() -> None:

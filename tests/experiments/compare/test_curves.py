@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from maeil.user_errors import UserError
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import draw_figures
+from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.records import as_csv, curves
 from quorum.experiments.results import read_results
 from tests.experiments.folders import real_sweep
@@ -53,16 +54,40 @@ def test_they_are_drawn_and_written_only_when_asked_for(sweep: Path) -> None:
     assert "curves" not in [drawing.name for drawing in draw_figures(plain)]
     assert plain.curves == {}
     lines = as_csv(curves(asked)).splitlines()
-    assert lines[0].endswith("simulated,runs,step,score,score_low,score_high")
+    assert lines[0].endswith("simulated,runs,boards,step,score,score_low,score_high")
     assert len(lines) == 1 + 10 + 7
 
 
-def test_a_trace_that_is_not_there_is_named(sweep: Path, tmp_path: Path) -> None:
-    run = next(row.folder for row in read_results(sweep).rows)
-    other = tmp_path / "s" / run.name
-    other.mkdir(parents=True)
-    for file in run.iterdir():
-        if file.name != "trace.jsonl":
-            (other / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(UserError, match=r"--curves: .*no trace\.jsonl there"):
-        compare([read_results(tmp_path / "s")], Question(curves=True))
+@pytest.mark.parametrize("damage", ["missing", "torn", "half"])
+def test_half_a_trace_enters_no_curve_and_is_named(sweep: Path, tmp_path: Path, damage: str) -> None:
+    other = tmp_path / "s"
+    shutil.copytree(sweep, other)
+    run = next(row.folder for row in read_results(other).rows if row.factors["n"] == 3)
+    trace = run / "trace.jsonl"
+    lines = trace.read_bytes().splitlines(keepends=True)
+    meta = json.loads((run / "meta.json").read_text())
+    meta.pop("files", None)  # as an older version left it
+    (run / "meta.json").write_text(json.dumps(meta))
+    match damage:
+        case "missing":
+            trace.unlink()
+        case "torn":
+            trace.write_bytes(b"".join(lines)[:-1])
+        case "half":
+            trace.write_bytes(b"".join(lines[: len(lines) // 2]))
+    found = compare([read_results(other)], Question(by=["agents"], across="n", curves=True))
+    assert {e.runs for e in found.curves["heuristic", 3].estimates} == {1}
+    (named,) = (note for note in notes(found) if "curves" in note)
+    assert run.name in named
+
+
+def test_a_group_without_a_whole_trace_has_no_curve(sweep: Path, tmp_path: Path) -> None:
+    other = tmp_path / "s"
+    shutil.copytree(sweep, other)
+    for row in read_results(other).rows:
+        if row.factors["n"] == 5:
+            (row.folder / "trace.jsonl").unlink()
+    found = compare([read_results(other)], Question(by=["agents"], across="n", curves=True))
+    assert found.curves["heuristic", 5].steps == ()
+    assert "curves" in [drawing.name for drawing in draw_figures(found)]
+    assert len(as_csv(curves(found)).splitlines()) == 1 + 10

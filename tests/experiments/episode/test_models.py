@@ -109,9 +109,9 @@ def test_an_answer_of_the_wrong_form_is_asked_for_again_and_then_a_users_matter(
     with pytest.raises(UserError, match="llm: "):
         _run(tmp_path, 'llm.says="no json"', "max_repairs=1")
     (folder,) = (tmp_path / "runs").iterdir()
-    (call, *_) = _calls(folder)
-    assert call["failure"]["kind"] == "AnswerInvalid"
-    assert len(call["failure"]["answer"]["record"]["rejected"]) == 1
+    calls = [call for call in _calls(folder) if call["agent"] == "walker_0"]
+    assert [call["reply"]["text"] for call in calls] == ["no json"] * 2
+    assert "This answer cannot be taken" in calls[1]["request"]["messages"][-1]["content"]
 
 
 def test_the_cache_answers_at_temperature_0_alone_unless_it_is_asked_for(tmp_path: Path) -> None:
@@ -186,3 +186,7 @@ def test_a_run_that_cannot_be_replayed_is_a_users_mistake(tmp_path: Path, conten
 def test_the_trace_of_an_asked_mind_holds_its_calls(tmp_path: Path) -> None:
     trace = read_trace(_run(tmp_path).folder)
     assert all(len(thought.calls) == 1 for thought in trace.of(ThoughtEnd))
+
+
+def test_only_its_user_may_read_the_calls_of_a_run(tmp_path: Path) -> None:
+    assert (_run(tmp_path).folder / "calls.jsonl").stat().st_mode & 0o777 == 0o600

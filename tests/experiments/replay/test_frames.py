@@ -135,7 +135,7 @@ def test_a_step_that_cannot_be_taken_is_named_as_damage(copied, joint) -> None:
 def test_a_value_of_another_type_is_named_as_damage(copied, kind, field, value) -> None:
     folder = copied("debate")
     edit_trace(folder, lambda event: event | {field: value} if event["event"] == kind else event)
-    with pytest.raises(UserError, match=rf"damaged: event \d+ \({kind}\): .* at `\$\.{field}"):
+    with pytest.raises(UserError, match=rf"damaged: line \d+: not an event .* at `\$\.{field}"):
         open_episode(folder)
 
 

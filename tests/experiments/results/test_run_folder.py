@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.results import Damaged, Row, read_results
+from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.results import Damaged, read_results
 from quorum.experiments.results.recorded_episode import rebuild_world
-from quorum.experiments.results.run_folder import DamagedFile, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
+from tests.conftest import ROOT
 
+WHOLE = {
+    "cube": (ROOT / "cube_env" / "boards" / "congestion.txt").read_text(),
+    "crafter": "0.T\n.C.\n..1\n",
+}
+"""A board of two agents in each world that can be drawn."""
 META = {"hash": "h", "seed": 1, "outcome": "completed", "configuration": {"n": 2}}
 
 
@@ -40,21 +49,28 @@ def test_the_configuration_is_that_of_meta_json_and_else_config_yaml(run: Path) 
     assert RunFolder(run).configuration() == {"n": 3}
 
 
-def test_links_are_followed_for_the_owner_and_not_for_a_server(run: Path, tmp_path: Path) -> None:
-    (run / "metrics.json").rename(tmp_path / "outside.json")
-    (run / "metrics.json").symlink_to(tmp_path / "outside.json")
-    assert isinstance(RunFolder(run).row(), Row)
-    refused = RunFolder(run, follow_links=False).row()
-    assert refused == Damaged("run", "metrics.json: not read: it is a link, which is not followed")
+@pytest.mark.parametrize("name", ["meta.json", "metrics.json"])
+def test_a_link_among_the_files_is_not_followed(run: Path, tmp_path: Path, name: str) -> None:
+    (run / name).rename(tmp_path / "outside.json")
+    (run / name).symlink_to(tmp_path / "outside.json")
+    assert RunFolder(run).row() == Damaged("run", f"{name}: not read: it is a link, which is not followed")
 
 
-def test_linked_runs_are_rows_for_the_owner_and_not_for_a_server(run: Path, tmp_path: Path) -> None:
+def test_a_run_that_leads_nowhere_is_named_and_not_passed_over(run: Path) -> None:
+    for file in run.iterdir():
+        file.unlink()
+    (run / "meta.json").symlink_to("/nowhere")
+    found = read_results(run.parent)
+    assert [item.name for item in found.damaged] == ["run"]
+
+
+def test_a_linked_run_is_a_named_gap(run: Path, tmp_path: Path) -> None:
     sweep = tmp_path / "sweep"
-    sweep.mkdir()
+    shutil.copytree(run, sweep / "own")
     (sweep / "linked").symlink_to(run)
-    assert [row.name for row in read_results(sweep).rows] == ["linked"]
-    with pytest.raises(UserError, match="it holds no runs"):
-        read_results(sweep, follow_links=False)
+    found = read_results(sweep)
+    assert [row.name for row in found.rows] == ["own"]
+    assert found.damaged == (Damaged("linked", "it is a link, which is not followed"),)
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
@@ -86,7 +102,7 @@ def test_a_config_yaml_that_is_no_data_is_damage(run: Path, content: bytes) -> N
 def test_a_config_yaml_calls_nothing(run: Path, tmp_path: Path) -> None:
     (run / "meta.json").unlink()
     (run / "config.yaml").write_text(f"!!python/object/apply:os.mkdir ['{tmp_path / 'made'}']")
-    with pytest.raises(DamagedFile, match="could not determine a constructor"):
+    with pytest.raises(DamagedFile, match=r"the tag .*apply:os\.mkdir is no part"):
         RunFolder(run).configuration()
     assert not (tmp_path / "made").exists()
 
@@ -97,3 +113,16 @@ def test_a_config_yaml_calls_nothing(run: Path, tmp_path: Path) -> None:
 def test_a_world_is_rebuilt_of_checked_values_or_not_at_all(env: Any) -> None:
     with pytest.raises(UserError, match=r"^env"):
         rebuild_world({"env": env})
+
+
+@pytest.mark.parametrize("world", ["cube", "crafter"])
+@pytest.mark.parametrize("before", ["", "\n"])
+def test_a_recorded_board_is_never_the_name_of_a_file(tmp_path: Path, world: str, before: str) -> None:
+    cell = Cell.compose([f"env={world}", "n=2", "max_steps=3"])
+    drawn = tmp_path / "board.txt"
+    drawn.write_text(WHOLE[world])
+    rebuild_world({"env": {**cell.plain["env"], "layout": WHOLE[world]}})
+    with pytest.raises(UserError, match=r"^env"):
+        rebuild_world({"env": {**cell.plain["env"], "layout": f"{before}{drawn}"}})
+    named = Cell.compose([f"env={world}", "n=2", f"env.layout={drawn}"])
+    assert "\n" in named.plain["env"]["layout"]

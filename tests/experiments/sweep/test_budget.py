@@ -46,7 +46,7 @@ def test_attempts_that_failed_and_were_repeated_count_in_what_is_spent(sweep: Sw
     first = sweep(*words).result
     assert first.failed
     again = sweep(*words, retry_failed=True).result
-    assert again.spent.calls == 2 * first.spent.calls > 0
+    assert again.spent.answers == 2 * first.spent.answers > 0
     assert again.spent.usd == pytest.approx(2 * first.spent.usd)
     assert sweep(*words, retry_failed=True, budget_usd=first.spent.usd).result.stop is Stop.BUDGET
 

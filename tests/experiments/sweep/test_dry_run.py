@@ -28,7 +28,7 @@ def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest
     forecast = show_plan(asked("agents=walker", "n=1,2", "seed=0,1,1"))
     assert list(tmp_path.iterdir()) == []
     assert (forecast.planned, forecast.done, len(forecast.cells), forecast.repeated) == (4, 0, 4, 2)
-    assert (forecast.calls, forecast.usd) == (0, 0.0)
+    assert (forecast.answers, forecast.usd) == (0, 0.0)
     text = shown(forecast)
     assert all(cell.name in text for cell in forecast.cells)
     assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
@@ -43,7 +43,7 @@ def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     forecast = show_plan(asked(*PARROT, "n=2,4"))
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
     assert forecast.sources == {"finished": 1, "scaled": 2}
-    assert (forecast.calls, forecast.usd) == (2 + 4 + 4, 5.0)
+    assert (forecast.answers, forecast.usd) == (2 + 4 + 4, 5.0)
     assert forecast.plain()["estimated_from"] == {"finished": 1, "scaled": 2}
     assert "1 cells from finished cells of the same kind" in shown(forecast)
     assert "2 cells in proportion to cells of another team size or arm" in shown(forecast)
@@ -54,11 +54,11 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     forecast = show_plan(asked(*words))
     price = find_price("openai", "gpt-5-mini")
     assert price is not None
-    assert forecast.calls >= 2
+    assert forecast.answers >= 2
     assert 0 < forecast.usd < forecast.tokens * 2e-6
-    assert forecast.seconds >= SECONDS_PER_CALL * forecast.calls / 2
+    assert forecast.seconds >= SECONDS_PER_CALL * forecast.answers / 2
     assert forecast.plain()["simulated"] is True
-    assert "played now with a simulated model; 3 s a call are assumed" in shown(forecast)
+    assert "played now with a simulated model; 3 s an answer are assumed" in shown(forecast)
     unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
     assert unknown.usd is None
     assert "unknown: the model's price is not known" in shown(unknown)

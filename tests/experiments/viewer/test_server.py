@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 import shutil
 import signal
@@ -128,8 +129,10 @@ def test_links_among_the_files_of_a_run_are_not_followed(port: int, name: str) -
     assert SECRET not in ask(port, f"/{TOKEN}/api/run/{name}/search?q=the")[2]
 
 
-def test_linked_runs_are_not_listed(port: int) -> None:
-    assert "linked-run" not in ask(port, f"/{TOKEN}/api/sweep")[2]
+def test_a_linked_run_is_named_and_not_followed(port: int) -> None:
+    sweep = json.loads(ask(port, f"/{TOKEN}/api/sweep")[2])
+    assert "linked-run" not in [line["run"] for line in sweep["rows"]]
+    assert "linked-run: it is a link, which is not followed" in sweep["problems"]
 
 
 def test_the_command_prints_an_address_and_ends_at_ctrl_c(episodes: dict[str, Path], tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from maeil.metrics import METRICS
+from quorum.experiments.compare.differences import Pairing, differences
 from quorum.experiments.compare.statistics import estimate
 
 DRAWS = 2_000
@@ -33,7 +35,7 @@ def shares(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def coverage(values: np.ndarray, truth: float, statistic: str = "mean", strata: np.ndarray | None = None) -> float:
-    found = [estimate(row, strata, statistic) for row in values]
+    found = [estimate(row, statistic, strata=strata) for row in values]
     return float(np.mean([e.low - 1e-9 <= truth <= e.high + 1e-9 for e in found]))
 
 
@@ -64,3 +66,41 @@ def test_the_interval_of_a_paired_difference() -> None:
     boards = random.gamma(2, 30, (DRAWS, 20))
     differences = (boards + random.normal(5, 4, boards.shape)) - (boards + random.normal(0, 4, boards.shape))
     assert coverage(differences, 5.0) == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.8])
+def test_boards_that_are_met_again_and_again(share: float) -> None:
+    """12 boards under 8 combinations of crossed factors: a share of the variance is the board's, in both arms alike."""
+    random = np.random.default_rng(15)
+    draws, boards, strata = 400, 12, 8
+    covered, found_anything, held = [], [], []
+    places = np.repeat(np.arange(boards), strata), np.tile(np.arange(strata), boards)
+    cells = list(zip(*(place.tolist() for place in places), strict=True))
+    for _ in range(draws):
+        own = np.sqrt(share) * random.normal(size=(2, boards, 1))
+        values = 50 + 10 * (own + np.sqrt(1 - share) * random.normal(size=(2, boards, strata))).reshape(2, -1)
+        found = estimate(values[0], boards=places[0], strata=places[1])
+        covered.append(found.low <= 50 <= found.high)
+        level, baseline = ({cell: [value] for cell, value in zip(cells, arm, strict=True)} for arm in values)
+        (difference,) = differences(METRICS["outcome.steps"], [Pairing("a", None, level, baseline)])
+        found_anything.append(difference.p <= 0.05)
+        held.append(difference.mean.low <= 0 <= difference.mean.high)
+    error = 3 * np.sqrt(0.05 * 0.95 / draws)
+    assert np.mean(covered) == pytest.approx(0.95, abs=error)
+    assert np.mean(found_anything) == pytest.approx(0.05, abs=error)
+    assert np.mean(held) == 1 - np.mean(found_anything)
+
+
+@pytest.mark.parametrize("draw", [shares, lambda random, shape: 1.0 * (random.random(shape) < 0.9)])
+@pytest.mark.parametrize("runs", [5, 10, 30])
+def test_the_interval_of_shares_is_never_too_narrow(draw: Draw, runs: int) -> None:
+    random = np.random.default_rng(16)
+    truth = float(draw(random, (2_000_000,)).mean())
+    found = [estimate(row, share=True) for row in draw(random, (300, runs))]
+    assert np.mean([e.low <= truth <= e.high for e in found]) >= 0.95
+
+
+def test_the_interval_of_a_median() -> None:
+    random = np.random.default_rng(17)
+    truth = float(stats.gamma.ppf(0.5, 4, scale=10))
+    assert 0.95 <= coverage(skewed(random, (DRAWS, 15)), truth, "median") <= 0.98

@@ -1,0 +1,130 @@
+"""What a call leaves in the trace, and in the ledger of the thought that makes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from maeil.calls import Call, current_ledger
+from maeil.errors import EpisodeStop
+from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, LanguageModelError, UnknownPrice
+from quorum.agents.llm.protocol import Model, Rejected, Reply, Request, Usage
+from quorum.agents.llm.records import read_reply
+
+
+def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> Call:
+    """Record a call that was answered; the keys are those that `maeil.metrics.model` reads, and some more.
+
+    A call whose last request got no answer is entered with the answers before it and `unanswered`: `cancelled` under
+    way, or `failed`.
+
+    Args:
+        reply: the answer.
+        repairs: times that the mind itself has asked again by this call.
+        parse_failure: whether the answer was not what was asked for.
+    """
+    usage = reply.usage
+    record: dict[str, Any] = {
+        "model": reply.model,
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "cached_tokens": usage.cached,
+        "usd": reply.usd,
+        "seconds": round(reply.seconds, 6),
+        "attempts": reply.attempts,
+        "retries": max(reply.attempts - 1 - reply.repairs, 0),
+        "repairs": reply.repairs + repairs,
+        "finish": reply.finish.value,
+        "cache_hit": reply.cache_hit,
+        "simulated": reply.simulated,
+    }
+    if usage.estimated:
+        record["usage_estimated"] = True
+    if usage.cache_written:
+        record["cache_written_tokens"] = usage.cache_written
+    if reply.repairs:
+        record["answers"] = reply.repairs + 1
+    if reply.not_sent:
+        record["not_sent"] = list(reply.not_sent)
+    if parse_failure:
+        record["parse_failure"] = True
+    return Call(usage.completion, record)
+
+
+def invalid(error: AnswerInvalid) -> Call:
+    """Record a call that gave no valid answer, by the reply that the error holds."""
+    return answered(read_reply(error.record), parse_failure=True)
+
+
+def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
+    """Return the answers of one call as one: tokens, money, time and tries are those of all of them.
+
+    Args:
+        replies: the answers, in order, at least one.
+        value: the last one as JSON, when it is of the wanted form.
+        rejected: those before it, and what was wrong with each.
+    """
+    money = [reply.usd for reply in replies]
+    known = [usd for usd in money if usd is not None]
+    return replace(
+        replies[-1],
+        value=value,
+        usage=Usage(
+            prompt=sum(reply.usage.prompt for reply in replies),
+            completion=sum(reply.usage.completion for reply in replies),
+            cached=sum(reply.usage.cached for reply in replies),
+            cache_written=sum(reply.usage.cache_written for reply in replies),
+            estimated=any(reply.usage.estimated for reply in replies),
+        ),
+        usd=sum(known) if len(known) == len(money) else None,
+        seconds=sum(reply.seconds for reply in replies),
+        attempts=sum(reply.attempts for reply in replies),
+        repairs=len(replies) - 1,
+        cache_hit=all(reply.cache_hit for reply in replies),
+        rejected=tuple(rejected),
+    )
+
+
+class Booking:
+    """One call in the ledger of its thought, up to date from answer to answer.
+
+    So what was answered is known although asking again fails or is cancelled.
+    """
+
+    def __init__(self) -> None:
+        self._entry = current_ledger().open()
+        self.replies: list[Reply] = []
+        """The answers so far."""
+
+    async def ask(self, model: Model, request: Request) -> Reply:
+        """Ask once, and enter what comes of it, whatever that is.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError, maeil.errors.EpisodeStop: as the model does.
+        """
+        try:
+            reply = await model.complete(request)
+        except (BudgetReached, UnknownPrice):
+            raise  # before anybody was asked
+        except AnswerInvalid as error:
+            self.enter(invalid(error))
+            raise
+        except asyncio.CancelledError:
+            self._enter_unanswered("cancelled")
+            raise
+        except (LanguageModelError, EpisodeStop):
+            self._enter_unanswered("failed")
+            raise
+        self.replies.append(reply)
+        self.enter(answered(together(self.replies)))
+        return reply
+
+    def enter(self, call: Call) -> None:
+        """Enter what is known of the call now."""
+        self._entry.call = call
+
+    def _enter_unanswered(self, why: str) -> None:
+        known = answered(together(self.replies)) if self.replies else Call(0, {})
+        self.enter(replace(known, record={**known.record, "unanswered": why}))

@@ -1,0 +1,130 @@
+"""What each agent sees as a learner wants it: a flat vector, or a window around it; of one world or of a batch.
+
+Both are functions of the arrays of the worlds: `env.cube_state.world`, or `envs.worlds` of a batch, which adds a
+leading dimension W to all shapes below.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cube_env.arrays import (
+    AGENT_MASK,
+    AGENT_NUMBER,
+    ALIVE,
+    BLOCK_NUMBER,
+    BLOCK_WEIGHT,
+    CHANNELS,
+    COL,
+    COUNT_STEP,
+    GOAL_MASK,
+    ROW,
+    WEIGHT,
+    ChannelArray,
+    IntArray,
+    World,
+)
+from cube_env.jit import compiled_borrowing
+
+OWN_FEATURES, OTHER_FEATURES, BLOCK_FEATURES = 3, 2, 5
+_OUTSIDE = CHANNELS
+WINDOW_CHANNELS = CHANNELS + 1
+"""Those of `CubeEnv`, and one that is 1 outside the grid."""
+
+_BLOCK_STATE = 4
+
+
+def flat_size(n: int, blocks: int) -> int:
+    """Length of an agent's flat vector."""
+    return OWN_FEATURES + OTHER_FEATURES * (n - 1) + BLOCK_FEATURES * blocks
+
+
+def flat_observations(world: World, max_steps: int) -> npt.NDArray[np.float32]:
+    """A flat vector for each agent, float32 (n, F) in [-1, 1]; F is `flat_size(n, B)`.
+
+    It holds the share of the steps that are taken, the agent's own row and column as shares of the grid's last; then of
+    each other agent, from the next index on and around, how many rows and columns it is away; then of each block by id
+    1 while it is there, its weight, how many rows and columns its centre is away, and how many columns it must move:
+    all as shares of the side, and 0 when it is delivered.
+    """
+    agents, blocks = world.agents.astype(np.float32), world.blocks.astype(np.float32)
+    n, side = agents.shape[-2], world.grid.shape[-1]
+    lead = agents.shape[:-2]
+    time = np.broadcast_to(_time(world, max_steps)[..., None, None], (*lead, n, 1))
+    others = (np.arange(n)[:, None] + np.arange(1, n)) % n
+    away = (agents[..., others, :] - agents[..., :, None, :]) / side
+    alive, weight = blocks[..., ALIVE], blocks[..., WEIGHT]
+    centre = blocks[..., : COL + 1] + (weight[..., None] - 1) / 2
+    to_block = (centre[..., None, :, :] - agents[..., :, None, :]) / side
+    own = np.stack([alive, weight / side, (side - blocks[..., COL] - weight) / side], axis=-1)
+    own = np.broadcast_to(own[..., None, :, :], (*to_block.shape[:-1], own.shape[-1]))
+    seen = np.concatenate([own[..., :2], to_block, own[..., 2:]], axis=-1) * alive[..., None, :, None]
+    parts = [time, agents / (side - 1), away.reshape(*lead, n, -1), seen.reshape(*lead, n, -1)]
+    return np.concatenate(parts, axis=-1, dtype=np.float32)
+
+
+def flat_state_size(n: int, blocks: int) -> int:
+    """Length of the flat vector of a whole state."""
+    return 1 + 2 * n + _BLOCK_STATE * blocks
+
+
+def flat_state(world: World, max_steps: int) -> npt.NDArray[np.float32]:
+    """The whole state as one flat vector for a central critic, float32 (S,) in [0, 1]; S is `flat_state_size(n, B)`.
+
+    The share of the steps that are taken; row and column of each agent by index; of each block by id 1 while it is
+    there, its weight, row and column, as shares of the side, and 0 when it is delivered.
+    """
+    lead, side = world.agents.shape[:-2], world.grid.shape[-1]
+    alive = world.blocks[..., ALIVE, None].astype(np.float32)
+    blocks = np.concatenate([alive, alive * world.blocks[..., [WEIGHT, ROW, COL]] / side], axis=-1)
+    agents = world.agents / (side - 1)
+    parts = [_time(world, max_steps)[..., None], agents.reshape(*lead, -1), blocks.reshape(*lead, -1)]
+    return np.concatenate(parts, axis=-1, dtype=np.float32)
+
+
+def egocentric_observations(world: World, radius: int) -> ChannelArray:
+    """A window around each agent, float32 (n, 2 radius + 1, 2 radius + 1, 6).
+
+    The agent is in the middle. The channels are the five of `CubeEnv`, and 1 for a cell outside the grid.
+    """
+    width = 2 * radius + 1
+    windows = np.zeros((*world.agents.shape[:-1], width, width, WINDOW_CHANNELS), dtype=np.float32)
+    if world.agents.ndim == 2:
+        _look_around(world.agents, world.blocks, world.grid, windows)
+    else:
+        _look_around_worlds(world.agents, world.blocks, world.grid, windows)
+    return windows
+
+
+def _time(world: World, max_steps: int) -> npt.NDArray[np.float64]:
+    """Share of the steps that are taken, shape () or (W,)."""
+    return np.asarray(np.minimum(world.counters[..., COUNT_STEP] / max_steps, 1.0))
+
+
+@compiled_borrowing
+def _look_around(agents: IntArray, blocks: IntArray, grid: IntArray, windows: ChannelArray) -> None:
+    side, width = grid.shape[0], windows.shape[1]
+    radius = width // 2
+    for i in range(agents.shape[0]):
+        for r in range(width):
+            for c in range(width):
+                row, col = agents[i, ROW] + r - radius, agents[i, COL] + c - radius
+                if not (0 <= row < side and 0 <= col < side):
+                    windows[i, r, c, _OUTSIDE] = 1.0
+                    continue
+                entity = grid[row, col]
+                if entity > 0:
+                    windows[i, r, c, AGENT_MASK] = 1.0
+                    windows[i, r, c, AGENT_NUMBER] = entity
+                elif entity < 0:
+                    windows[i, r, c, BLOCK_WEIGHT] = blocks[-entity - 1, WEIGHT]
+                    windows[i, r, c, BLOCK_NUMBER] = -entity
+                if col == side - 1:
+                    windows[i, r, c, GOAL_MASK] = 1.0
+
+
+@compiled_borrowing
+def _look_around_worlds(agents: IntArray, blocks: IntArray, grid: IntArray, windows: ChannelArray) -> None:
+    for w in range(agents.shape[0]):
+        _look_around(agents[w], blocks[w], grid[w], windows[w])

@@ -1,0 +1,136 @@
+"""Reads YAML that may be a stranger's: plain data only, in a time that grows with its length and no faster."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import yaml
+
+DEEPEST = 64
+"""Lists and maps inside one another."""
+_LONGEST_NUMBER = 100
+"""Characters; beyond it, what looks like a number is none of a configuration."""
+_INTEGERS = range(-(2**63), 2**64)
+"""What JSON is read and written with here."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's parser, where it is there: no recursion, 20x faster
+_RESOLVER = yaml.resolver.Resolver()
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+_TAG = "tag:yaml.org,2002:"
+_CONSTRUCTED = {
+    f"{_TAG}null": _CONSTRUCTOR.construct_yaml_null,
+    f"{_TAG}bool": _CONSTRUCTOR.construct_yaml_bool,
+    f"{_TAG}int": _CONSTRUCTOR.construct_yaml_int,
+    f"{_TAG}float": _CONSTRUCTOR.construct_yaml_float,
+    f"{_TAG}str": lambda node: node.value,
+}
+
+
+class NotPlain(ValueError):
+    """A text is no YAML, or holds what JSON cannot hold."""
+
+
+def parse_yaml(data: bytes) -> Any:
+    """Return the data of one document: maps with texts as keys, lists, texts, numbers, booleans, null.
+
+    Tags, aliases, dates, numbers beyond 64 bits, and a key that stands twice are refused, whatever they would mean.
+
+    Raises:
+        NotPlain: it is no such document; the message ends in the line.
+    """
+    builder = _Builder()
+    try:
+        for event in yaml.parse(data, Loader=_LOADER):
+            builder.take(event)
+    except yaml.MarkedYAMLError as error:
+        raise NotPlain(f"{error.problem}{_line(error.problem_mark)}") from error
+    except yaml.YAMLError as error:
+        raise NotPlain(str(error).partition("\n")[0]) from error
+    return builder.result()
+
+
+class _Builder:
+    """Makes data of the events of a parser, without recursion."""
+
+    def __init__(self) -> None:
+        self._documents: list[Any] = []
+        self._open: list[Any] = [self._documents]
+        """The lists and maps that are not complete, the outermost first."""
+        self._keys: list[str | None] = [None]
+        """For each of them the key whose value comes next; None where a key, or the member of a list, does."""
+
+    def take(self, event: yaml.Event) -> None:
+        match event:
+            case yaml.AliasEvent():
+                raise _refused("an alias", event)
+            case yaml.ScalarEvent():
+                self._add(_scalar(event), event)
+            case yaml.SequenceStartEvent():
+                self._begin([], event)
+            case yaml.MappingStartEvent():
+                self._begin({}, event)
+            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+                self._open.pop()
+                self._keys.pop()
+
+    def _begin(self, container: list[Any] | dict[str, Any], event: yaml.Event) -> None:
+        if event.tag is not None:
+            raise _refused(f"the tag {event.tag}", event)
+        if len(self._open) > DEEPEST:
+            raise _refused(f"more than {DEEPEST} lists and maps inside one another", event)
+        self._add(container, event)
+        self._open.append(container)
+        self._keys.append(None)
+
+    def _add(self, value: Any, event: yaml.Event) -> None:
+        into, key = self._open[-1], self._keys[-1]
+        if isinstance(into, list):
+            into.append(value)
+        elif key is not None:
+            into[key] = value
+            self._keys[-1] = None
+        elif not isinstance(value, str):
+            raise _refused("a key that is no text", event)
+        elif value in into:
+            raise _refused(f"the key {value!r} a second time", event)
+        else:
+            self._keys[-1] = value
+
+    def result(self) -> Any:
+        if len(self._documents) > 1:
+            raise NotPlain("it holds several documents")
+        return self._documents[0] if self._documents else None
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    if event.tag is not None:
+        raise _refused(f"the tag {event.tag}", event)
+    tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
+    construct = _CONSTRUCTED.get(tag)
+    if construct is None:  # a date, a merge
+        raise _refused(f"a {tag.removeprefix(_TAG)}", event)
+    if tag != f"{_TAG}str" and len(event.value) > _LONGEST_NUMBER:
+        raise _refused(f"a number of {len(event.value)} characters", event)
+    value = construct(yaml.ScalarNode(tag, event.value))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _refused("a number that is not finite", event)
+    if type(value) is int and value not in _INTEGERS:
+        raise _refused("a number of more than 64 bits", event)
+    if isinstance(value, str) and not value.isascii():
+        _check_text(value, event)
+    return value
+
+
+def _check_text(text: str, event: yaml.Event) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _refused("half a character", event) from error
+
+
+def _refused(what: str, event: yaml.Event) -> NotPlain:
+    return NotPlain(f"{what} is no part of a configuration{_line(event.start_mark)}")
+
+
+def _line(mark: yaml.Mark | None) -> str:
+    return f" (line {mark.line + 1})" if mark is not None else ""

@@ -1,0 +1,234 @@
+"""The files in the folder of a run or of a sweep, which may be a stranger's. Every verb reads them here.
+
+A name in such a folder can be a pipe that never ends, a link to a secret, a file of zeros or a gigabyte in nine
+megabytes of gzip. So only regular files are opened, no link among them is followed, and what is read, and what is made
+of it, is bounded before it is there. A run leaves the digest of each of its files in its `meta.json`; what is read is
+held against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.sanitize import sanitize
+
+MIB = 1 << 20
+LONGEST_LINE = 16 * MIB
+"""Bytes of a line of a file that is read line by line."""
+LARGEST_TEXT = 1024 * MIB
+"""Bytes that are read of a file line by line."""
+LARGEST_UNPACKED = 128 * MIB
+"""Bytes that are made of a compressed file."""
+MOST_VALUES = 6_500_000
+"""Values of one piece of JSON, which takes some ten times the memory of its text. The plan of a million cells fits."""
+META = "meta.json"
+LARGEST_META = 16 * MIB
+_CHUNK = MIB
+_GZIP = 16 + zlib.MAX_WBITS
+"""Makes zlib expect the head of gzip."""
+_LONGEST_REASON = 300
+
+
+class DamagedFile(UserError):
+    """A file of a run cannot be read.
+
+    Attributes:
+        brief: its name, and why: what is said where the folder is known.
+    """
+
+    def __init__(self, folder: Path, name: str, reason: str, hint: str = "") -> None:
+        self.brief = f"{name}: {sanitize(reason, _LONGEST_REASON)}"
+        super().__init__(f"{folder}{os.sep}{self.brief}", hint)
+
+
+class _Digests(msgspec.Struct):
+    """What `meta.json` says of the other files."""
+
+    files: dict[str, str] | None = None
+
+
+class RunFiles:
+    """The files of a folder, by name.
+
+    Args:
+        path: of the folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._digests: Mapping[str, str] | None = None
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256 of each file as the run left it, in hexadecimal; empty where it left none, or they cannot be read."""
+        if self._digests is None:
+            self._digests = {}
+            with suppress(DamagedFile, ValueError, RecursionError):
+                self._digests = msgspec.json.decode(self.read(META, LARGEST_META) or b"{}", type=_Digests).files or {}
+        return self._digests
+
+    def damaged(self, name: str, reason: str, hint: str = "") -> DamagedFile:
+        """Make the error that a file is damaged."""
+        return DamagedFile(self.path, name, reason, hint)
+
+    def names(self, name: str) -> bool:
+        """Whether there is something of this name, be it no file."""
+        return os.path.lexists(self.path / name)
+
+    def holds(self, name: str) -> bool:
+        """Whether there is a regular file of this name."""
+        try:
+            return stat.S_ISREG(os.lstat(self.path / name).st_mode)
+        except OSError:
+            return False
+
+    @contextmanager
+    def _opened(self, name: str, most: int) -> Iterator[BinaryIO]:
+        """Open a file.
+
+        Raises:
+            FileNotFoundError: there is none.
+            DamagedFile: it is no regular file, a link, larger than `most` bytes, or closed to us.
+        """
+        file = self.path / name
+        try:
+            handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError) as error:
+            reason = "it is a link, which is not followed" if file.is_symlink() else _why(error)
+            raise self.damaged(name, f"not read: {reason}") from error
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise self.damaged(name, "not read: it is no file")
+            if status.st_size > most:
+                raise self.damaged(name, f"not read: it is larger than {most // MIB} MiB")
+            with open(handle, "rb", buffering=0, closefd=False) as opened:
+                yield opened
+        except OSError as error:
+            raise self.damaged(name, f"not read: {_why(error)}") from error
+        finally:
+            os.close(handle)
+
+    def read(self, name: str, most: int) -> bytes | None:
+        """Return the content of a file; None where there is none.
+
+        Args:
+            name: of the file.
+            most: bytes that it may have.
+
+        Raises:
+            DamagedFile: it is no regular file, a link, larger than `most`, or closed to us; it is not what the run
+                wrote, or holds more than `MOST_VALUES`.
+        """
+        try:
+            with self._opened(name, most) as file:
+                data = _read(file, most)
+        except FileNotFoundError:
+            return None
+        self._check_values(name, data)
+        if name != META:
+            self._check_digest(name, hashlib.sha256(data))
+        return data
+
+    def part(self, name: str, start: int, end: int) -> bytes:
+        """Return the bytes of a file from `start` to before `end`; fewer where it ends earlier.
+
+        Raises:
+            DamagedFile: as `read`, or there is no such file.
+        """
+        try:
+            with self._opened(name, LARGEST_TEXT) as file:
+                file.seek(start)
+                return _read(file, end - start)
+        except FileNotFoundError:
+            raise self.damaged(name, "there is no such file") from None
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """Return the content of a file piece by piece; that of a name that ends in `.gz` unpacked.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            DamagedFile: as `read`; or what is packed is damaged, cut off, or becomes larger than `LARGEST_UNPACKED`.
+        """
+        with self._opened(name, LARGEST_TEXT) as file:
+            packed = iter(lambda: file.read(_CHUNK), b"")
+            yield from self._unpacked(name, packed) if name.endswith(".gz") else packed
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """Return the lines of a file, each with the byte that ends it; a last one without it was cut off.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            DamagedFile: as `chunks`, or a line is longer than `LONGEST_LINE` or holds more than `MOST_VALUES`; and,
+                behind its last line, it is not what the run wrote.
+        """
+        rest, digest = b"", hashlib.sha256()
+        for chunk in self.chunks(name):
+            digest.update(chunk)
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                self._check_values(name, line)
+                yield line + b"\n"
+            if len(rest) > LONGEST_LINE:
+                raise self.damaged(name, f"a line is longer than {LONGEST_LINE // MIB} MiB")
+        if rest:
+            self._check_values(name, rest)
+            yield rest
+        self._check_digest(name, digest)
+
+    def _check_digest(self, name: str, found: hashlib._Hash) -> None:
+        """Hold a file against its digest; that of a compressed one is of its unpacked text."""
+        if self.digests.get(name.removesuffix(".gz"), found.hexdigest()) != found.hexdigest():
+            raise self.damaged(name, f"damaged: it is not what the run wrote: its SHA-256 is not that of {META}")
+
+    def _check_values(self, name: str, data: bytes) -> None:
+        if len(data) > MIB and sum(map(data.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
+            raise self.damaged(name, f"not read: it holds more than {MOST_VALUES:,} values")
+
+    def _unpacked(self, name: str, packed: Iterator[bytes]) -> Iterator[bytes]:
+        unpacker, size = zlib.decompressobj(_GZIP), 0
+        try:
+            for chunk in packed:
+                data = chunk
+                while data:
+                    if unpacker.eof:  # another part follows, as `cat a.gz b.gz` leaves it
+                        unpacker = zlib.decompressobj(_GZIP)
+                    part = unpacker.decompress(data, _CHUNK)
+                    data = unpacker.unused_data or unpacker.unconsumed_tail
+                    size += len(part)
+                    if size > LARGEST_UNPACKED:
+                        raise self.damaged(
+                            name,
+                            f"not read: it unpacks to more than {LARGEST_UNPACKED // MIB} MiB",
+                            "If you know where it comes from, unpack it yourself: gunzip.",
+                        )
+                    yield part
+        except zlib.error as error:
+            raise self.damaged(name, f"damaged: {error}") from error
+        if not unpacker.eof:
+            raise self.damaged(name, "damaged: it is cut off")
+
+
+def _read(file: BinaryIO, most: int) -> bytes:
+    """Read to the end, but never more than `most` bytes: a file may grow while it is read."""
+    parts = []
+    while most > 0 and (part := file.read(min(most, _CHUNK))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,114 @@
+"""What decides in a cell beside its configuration, each by its digest: templates, files that values name, plug-ins.
+
+Two cells of equal configuration whose prompts or plug-ins differ are two cells: `inputs_of` is part of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from maeil.component import Component, ComponentConfig
+from maeil.user_errors import UserError
+from quorum.agents.skills import skills
+from quorum.experiments.configuration.package_files import PROJECT, describe_package
+from quorum.experiments.configuration.plugins import of_unknown_effect
+from quorum.experiments.configuration.registry import minds, providers, topologies, worlds
+from quorum.experiments.configuration.schema import Configuration
+
+Inputs = Mapping[str, str]
+"""Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`."""
+
+
+def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
+    """Digest what decides in a cell beside its configuration.
+
+    Args:
+        configuration: of the cell.
+        world: what the built world calls itself, for its templates; None: the name under which it is registered.
+
+    Raises:
+        UserError: a template or a folder of templates that the configuration names is not there.
+    """
+    world = world if world is not None else configuration.env.name
+    found: dict[str, str] = {}
+    packages = set(of_unknown_effect())
+    for group, component, values in _components(configuration):
+        try:
+            found |= component.inputs(values, world)
+        except ValueError as error:
+            raise UserError(f"{group}: {error}") from error
+        packages |= _packages(component)
+    if world in skills.names():
+        packages.add(_top(type(skills.get(world)).__module__))
+    found |= {f"package {name}": describe_package(name) for name in packages - PROJECT}
+    return dict(sorted(found.items()))
+
+
+class SharedInputs:
+    """Digests the inputs of many cells: once for all that name the same, as if in one instant."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, ...], Inputs] = {}
+
+    def of(self, configuration: Configuration) -> Inputs:
+        """Digest what decides in a cell beside its configuration.
+
+        Raises:
+            UserError: as `inputs_of`.
+        """
+        c = configuration
+        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []))
+        key = tuple(part.model_dump_json() for part in parts)
+        if key not in self._found:
+            self._found[key] = inputs_of(c)
+        return self._found[key]
+
+
+def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:
+    """Return what answers with inputs that were digested before, when a cell was planned or run."""
+    return lambda _: inputs
+
+
+def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
+    """Make sure that a cell runs on what it was planned with.
+
+    Args:
+        name: of the cell.
+        before: its inputs when it was named.
+        now: the same when it is run.
+
+    Raises:
+        InputsChanged: they differ.
+    """
+    changed = sorted(key for key in {**before, **now} if before.get(key) != now.get(key))
+    if changed:
+        raise InputsChanged(
+            f"{name}: not what it was when this command began: {', '.join(changed)}",
+            "Say the command again: what has changed is run under names of its own.",
+        )
+
+
+class InputsChanged(UserError):
+    """A template, a plug-in or a file was changed between the naming of a cell and its run."""
+
+
+def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any], ComponentConfig]]:
+    yield "env", worlds.get(c.env.name), c.env
+    yield "agents", minds.get(c.agents.name), c.agents
+    yield "topology", topologies.get(c.topology.name), c.topology
+    if c.uses_models:
+        yield "llm", providers.get(c.llm.name), c.llm
+        for participant in c.llm.participants:
+            own = c.llm_of(participant)
+            yield f"llm.agents.{participant}", providers.get(own.name), own
+
+
+def _packages(component: Component[Any, Any, Any]) -> set[str]:
+    """Return the top-level packages that a component comes from."""
+    build = getattr(component.build, "func", component.build)  # of a `functools.partial`
+    return {_top(found.__module__) for found in (component.config, build)}
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
