@@ -33,8 +33,8 @@ from rich.table import Table
 
 from maeil.trace import Recorder
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.base import Offer, Structured
 from quorum.agents.llm.providers.chat import chat_arguments
+from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.providers.openai import PATH
 from quorum.agents.llm.server import run
 from quorum.experiments.configuration.cell import Cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -182,6 +183,11 @@ class Limits:
 def estimate_prompt(request: Request) -> float:
     """Estimate how many tokens a prompt has."""
     return sum(len(message.content) for message in request.messages) / CHARACTERS_PER_TOKEN
+
+
+def estimate_tokens(*texts: str) -> int:
+    """Estimate how many tokens texts have together, in whole tokens."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
 
 
 class Limited:

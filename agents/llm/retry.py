@@ -37,8 +37,9 @@ class RetryRules:
 class Retrying:
     """A model that is asked again when a failure may pass.
 
-    A provider's wish to wait (Retry-After) is granted in full; one that goes beyond `max_wait` ends the call at once.
-    Otherwise waits grow exponentially, shortened by up to a half at random so that agents do not come back together.
+    Waits grow exponentially, shortened by up to a half at random so that agents do not come back together. A provider's
+    wish to wait longer (Retry-After) is granted in full, and one that goes beyond `max_wait` ends the call at once; a
+    wish to come back sooner is not.
     Rate limits are counted apart from other failures. What is refused, or is no failure of the network, passes through.
 
     Args:
@@ -95,7 +96,5 @@ class Retrying:
             await self._sleep(wait)
 
     def _wait(self, failure: Transient, count: int) -> float:
-        if failure.retry_after is not None:
-            return failure.retry_after
         longest: float = min(self._rules.first_wait * 2 ** (count - 1), self._rules.longest_wait)
-        return longest * self._rng.uniform(0.5, 1.0)
+        return max(longest * self._rng.uniform(0.5, 1.0), failure.retry_after or 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from maeil import Seeds
 from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
@@ -122,8 +124,9 @@ class ModelPool:
         if path not in self._caches:
             try:
                 self._caches[path] = Cache(path)
-            except Exception as error:
-                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}") from error
+            except (OSError, sqlite3.Error, NotOurs) as error:
+                hint = "Give another file, llm.cache_path=FILE. `quorum cache clear` throws away one that is damaged."
+                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
         return self._caches[path]
 
     async def close(self) -> None:
@@ -220,7 +223,8 @@ class EpisodeModels:
         if self._folder is None:
             return
         if self._file is None:
-            self._file = (self._folder / CALLS).open("xb")
+            # Only its user may read it: prompts and answers are nobody else's.
+            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._file.write(dump(record) + b"\n")
         self._file.flush()
 
