@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -161,6 +163,24 @@ def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Qu
     assert FAULTS[fault] in finding["detail"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "bound", "told"),
+    [
+        (Fault(FaultKind.SILENCE), "llm.first_byte_timeout=0.3", "llm.first_byte_timeout=null waits"),
+        (None, "llm.max_reply_bytes=50", "llm.max_reply_bytes=N takes longer replies"),
+    ],
+    ids=["silence", "length"],
+)
+def test_check_names_the_bound_that_a_provider_goes_beyond(
+    fault: Fault | None, bound: str, told: str, quorum: Quorum
+) -> None:
+    with served(BRAIN, faults=lambda _: fault) as addresses:
+        done = quorum("check", *_local(addresses.openai, bound), "--json")
+    finding = json.loads(done.stdout)[-1]
+    assert (done.returncode, finding["fine"]) == (1, False)
+    assert told in finding["detail"]
+
+
 def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quorum: Quorum) -> None:
     found = json.loads(quorum("check", "agents=naive", "llm.agents.agent_1.poor=0.1", "--json").stdout)
     models = {finding["subject"]: finding for finding in found if finding["subject"].startswith("llm")}
@@ -215,6 +235,51 @@ def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_pa
     (tmp_path / "file").write_text("no database at all, but long enough to look like one from outside" * 20)
     done = quorum("cache", "stats", "--path", "file")
     assert (done.returncode, "it is no cache" in done.stderr) == (2, True)
+
+
+def test_a_damaged_cache_is_told_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
+    variables = {"XDG_CACHE_HOME": str(tmp_path / "kept")}
+    file = tmp_path / "kept" / "quorum" / "replies.sqlite"
+    assert quorum("run", *TEAM, "llm.cache=true", **variables).returncode == 0
+    file.write_bytes(b"torn" * 4096)
+    refused = quorum("run", *TEAM, "llm.cache=true", **variables)
+    assert (refused.returncode, "quorum cache clear" in refused.stderr) == (2, True)
+    told = quorum("cache", "stats", **variables)
+    assert (told.returncode, "is damaged" in told.stdout) == (1, True)
+    asked = quorum("cache", "clear", **variables)
+    assert (asked.returncode, "Delete the damaged cache" in asked.stderr) == (1, True)
+    assert quorum("cache", "clear", "--yes", **variables).returncode == 0
+    assert list(file.parent.iterdir()) == []
+    assert quorum("run", *TEAM, "llm.cache=true", **variables).returncode == 0
+
+
+@pytest.mark.parametrize("action", [("stats",), ("clear", "--yes")], ids=" ".join)
+def test_stats_and_clear_leave_the_files_of_others_as_they_are(
+    action: tuple[str, ...], quorum: Quorum, tmp_path: Path
+) -> None:
+    stranger = tmp_path / "stranger.sqlite"
+    with closing(sqlite3.connect(stranger)) as database:
+        database.execute("create table answers (key text)")
+        database.execute("create table photographs (picture blob)")
+        database.commit()
+    foreign = tmp_path / "foreign.sqlite"
+    with closing(sqlite3.connect(foreign)) as database:
+        database.execute("pragma application_id = 252006674")
+        database.execute("create table answers (key text primary key, reply blob not null) without rowid")
+        database.commit()
+    (tmp_path / "notes.txt").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    before = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
+    for path in before:
+        done = quorum("cache", *action, "--path", str(path))
+        assert (done.returncode, "is no cache of Quorum" in done.stderr) == (2, True), path
+    after = {path: (path.stat(), path.read_bytes() if path.is_file() else b"") for path in tmp_path.iterdir()}
+    assert after.keys() == before.keys()
+    for path, (stat, content) in before.items():
+        assert (after[path][0].st_mode, after[path][0].st_mtime_ns, after[path][1]) == (
+            stat.st_mode, stat.st_mtime_ns, content,
+        )  # fmt: skip
 
 
 def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum, tmp_path: Path) -> None:

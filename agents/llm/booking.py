@@ -40,6 +40,8 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         "cache_hit": reply.cache_hit,
         "simulated": reply.simulated,
     }
+    if usage.estimated:
+        record["usage_estimated"] = True
     if usage.cache_written:
         record["cache_written_tokens"] = usage.cache_written
     if reply.repairs:
@@ -74,6 +76,7 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
             completion=sum(reply.usage.completion for reply in replies),
             cached=sum(reply.usage.cached for reply in replies),
             cache_written=sum(reply.usage.cache_written for reply in replies),
+            estimated=any(reply.usage.estimated for reply in replies),
         ),
         usd=sum(known) if len(known) == len(money) else None,
         seconds=sum(reply.seconds for reply in replies),

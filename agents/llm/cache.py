@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from quorum.agents.llm.cache_file import APPLICATION_ID, check_tables, is_marked, make, make_private
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
+
+_log = logging.getLogger(__name__)
 
 BUSY_SECONDS = 30.0
 
@@ -31,19 +35,36 @@ class CacheStats:
 class Cache:
     """A file of answers by key. One object a process; not for network file systems, whose locks do not hold.
 
+    What is damaged in it is a miss, and an answer that cannot be kept is an answer: a cache never ends an episode.
+
     Args:
-        path: the file, made when missing with its folders.
+        path: the file, made when missing with its folders; only its user may read it.
+
+    Raises:
+        quorum.agents.llm.cache_file.NotOurs: the file is there, and is no cache of ours; it is left as it is.
+        OSError, sqlite3.Error: it cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self._damage_told = False
+        marked = path.exists() and is_marked(path)
+        make(path)
         self._file = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        self._share()
-        self._file.execute("pragma synchronous = normal")
-        self._file.execute(
-            "create table if not exists answers (key text primary key, reply blob not null) without rowid"
-        )
+        try:
+            if not marked:
+                check_tables(self._file)
+            make_private(path)
+            self._share()
+            self._file.execute("pragma synchronous = normal")
+            if not marked:
+                self._file.execute(f"pragma application_id = {APPLICATION_ID}")
+            self._file.execute(
+                "create table if not exists answers (key text primary key, reply blob not null) without rowid"
+            )
+        except BaseException:
+            self._file.close()
+            raise
 
     def _share(self) -> None:
         """Let many processes use the file. SQLite does not wait for its turn when the mode changes, so this does."""
@@ -53,23 +74,42 @@ class Cache:
                 self._file.execute("pragma journal_mode = wal")
             except sqlite3.OperationalError:
                 if time.monotonic() > end:
-                    self._file.close()
                     raise
                 time.sleep(0.01)
             else:
                 return
 
     def get(self, key: str) -> Reply | None:
-        """Return the answer of a key; None when there is none."""
-        row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
-        return None if row is None else read_reply(load(row[0]))
+        """Return the answer of a key; None when there is none, or none that can be read."""
+        try:
+            row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
+            return None if row is None else read_reply(load(row[0]))
+        except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
+            self._tell_damage(error)
+            return None
 
     def put(self, key: str, reply: Reply) -> Reply:
-        """Keep an answer, and give the one that is kept: the first of several processes wins."""
+        """Keep an answer, and give the one that is kept: the first of several processes wins, a damaged one never."""
         content = dump(describe_reply(reply))
-        if self._file.execute("insert or ignore into answers values (?, ?)", (key, content)).rowcount:
+        try:
+            if self._file.execute("insert or ignore into answers values (?, ?)", (key, content)).rowcount:
+                return reply
+            kept = self.get(key)
+            if kept is None:
+                self._file.execute("insert or replace into answers values (?, ?)", (key, content))
+        except sqlite3.Error as error:
+            self._tell_damage(error)
             return reply
-        return self.get(key) or reply
+        return kept or reply
+
+    def _tell_damage(self, error: Exception) -> None:
+        """Say once that not everything can be read or kept."""
+        if not self._damage_told:
+            self._damage_told = True
+            _log.warning(
+                "the cache %s is damaged or cannot be written (%s: %s); what it cannot give is asked for again",
+                self.path, type(error).__name__, error,
+            )  # fmt: skip
 
     def stats(self) -> CacheStats:
         """Return what the cache holds."""

@@ -42,7 +42,15 @@ class UnknownModel(RequestRefused):
 
 
 class BadRequest(RequestRefused):
-    """The provider does not take the request."""
+    """The provider does not take the request.
+
+    Attributes:
+        status: HTTP status of the refusal; None where there was none.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Transient(LanguageModelError):
@@ -58,7 +66,14 @@ class Transient(LanguageModelError):
 
 
 class RateLimited(Transient):
-    """Too many requests."""
+    """Too many requests.
+
+    Attributes:
+        rounds: rounds of rate limits without an answer between them, of all calls that share its limits; None where
+            nothing is shared.
+    """
+
+    rounds: int | None = None
 
 
 class ServerFailed(Transient):

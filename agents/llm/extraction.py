@@ -5,21 +5,30 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import orjson
 
-from quorum.agents.llm.validation import Validator
+from quorum.agents.llm.validation import Validator, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
-_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]|\\.)*"')
+_BRACE = re.compile(r"[{}]")
+_BRACE_OR_STRING = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _number(text: str) -> int | float:
+    """Read a number with a point or an exponent: JSON knows one kind of number, so 2.0 is the integer 2."""
+    value = float(text)
+    whole = whole_number(value)
+    return value if whole is None else whole
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number)
 
 
 class NoAnswer(Exception):
@@ -36,6 +45,9 @@ class NoAnswer(Exception):
 
 def extract(text: str, validator: Validator) -> Any:
     """Return the value of a text: the text itself as JSON, else the one object in it that fits.
+
+    The time grows with the length of the text, whatever stands in it: no character is looked at more than a few times.
+    Whole numbers come as integers however they are written.
 
     Args:
         text: what the model wrote.
@@ -55,14 +67,10 @@ def extract(text: str, validator: Validator) -> Any:
         if reasons:
             raise NoAnswer(*reasons)
         return value
-    candidates = list(_candidates(text))
-    checked = [(value, validator.reasons(value)) for value in candidates]
-    fitting: list[Any] = []
-    for value, reasons in checked:
-        if not reasons and value not in fitting:
-            fitting.append(value)
+    checked = [(value, validator.reasons(value)) for value in _candidates(text)]
+    fitting = {orjson.dumps(value, option=orjson.OPT_SORT_KEYS): value for value, reasons in checked if not reasons}
     if len(fitting) == 1:
-        return fitting[0]
+        return next(iter(fitting.values()))
     if fitting:
         raise NoAnswer(f"the answer holds {len(fitting)} different objects that fit: give one")
     if len(checked) == 1:
@@ -83,22 +91,34 @@ def _candidates(text: str) -> Iterator[Any]:
         return
     place = text.find("{")
     while place >= 0:
-        try:
-            value, end = _DECODER.raw_decode(text, place)
-            yield _recordable(value)
-        except (ValueError, RecursionError):
-            end = _end_of_braces(text, place)
+        end = _end_of_braces(text, place)
+        with suppress(ValueError):
+            # Of a part that is cut out: the decoder's own errors count the lines of all that stands before them.
+            yield _parse(text[place:end])
         place = text.find("{", end)
 
 
 def _end_of_braces(text: str, place: int) -> int:
-    """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one."""
+    """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one.
+
+    Braces in strings do not count. A quotation mark that nothing closes begins no string, and no later one can: all of
+    them stand behind backslashes inside of what it would begin.
+    """
     depth = 0
-    for token in _BRACE_OR_STRING.finditer(text, place):
-        depth += {"{": 1, "}": -1}.get(token.group(), 0)
+    for token in _braces(text, place):
+        depth += 1 if token.group() == "{" else -1
         if depth == 0:
             return token.end()
     return len(text)
+
+
+def _braces(text: str, place: int) -> Iterator[re.Match[str]]:
+    for token in _BRACE_OR_STRING.finditer(text, place):
+        if not token.group().startswith('"'):
+            yield token
+        elif not token.group(1):
+            yield from _BRACE.finditer(text, token.start())
+            return
 
 
 def _parse(text: str) -> Any:

@@ -101,12 +101,14 @@ class Usage:
         completion: tokens written.
         cached: tokens read from the provider's own prompt cache.
         cache_written: tokens read and written into that cache.
+        estimated: whether a count is our own estimate, since the provider gave none.
     """
 
     prompt: int
     completion: int
     cached: int = 0
     cache_written: int = 0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

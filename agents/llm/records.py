@@ -44,7 +44,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
-        "usage": asdict(reply.usage),
+        "usage": _describe_usage(reply.usage),
         "usd": reply.usd,
         "repairs": reply.repairs,
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
@@ -54,6 +54,11 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     }
 
 
+def _describe_usage(usage: Usage) -> dict[str, Any]:
+    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+
+
 def read_reply(record: Mapping[str, Any]) -> Reply:
     """Return the reply of a record.
 
@@ -61,6 +66,8 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         KeyError, TypeError, ValueError: it is no record of a reply.
     """
     wall = record[WALL]
+    if not isinstance(record["text"], str):
+        raise TypeError("text: it is no text")
     return Reply(
         text=record["text"],
         finish=Finish(record["finish"]),

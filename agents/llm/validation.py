@@ -25,6 +25,15 @@ _SHAPES = frozenset(
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
 )
 _LONGEST_SHOWN = 80
+_EXACT = 2**53
+"""Up to here a float holds every integer, so that 2.0 is 2 without a doubt."""
+
+
+def whole_number(value: int | float) -> int | None:
+    """Return the integer that a number is, however it is written; None where it is none, or not exactly one."""
+    if isinstance(value, int):
+        return value
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else None
 
 
 def _is_number(value: Any) -> bool:
@@ -38,7 +47,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
     "number": _is_number,
-    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+    "integer": lambda value: _is_number(value) and whole_number(value) is not None,
 }
 _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "minimum": (lambda value, bound: value >= bound, "at least"),

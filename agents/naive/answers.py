@@ -6,7 +6,8 @@
 | plan, and there is no plan | `plan` |
 | plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
-A turn that may do both wants both. Recipients are names of those whom the turn lets its holder write to, or `all`.
+A turn that may do both wants both. Recipients are names of those whom the turn lets its holder write to, or `all`. A
+turn that lets it write to nobody, such as that of the only agent of a team, wants no `messages`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
+
+
+def may_talk(turn: Turn) -> bool:
+    """Return whether a turn lets its holder say something to somebody."""
+    return bool(turn.acts & _TALK and turn.recipients)
 
 
 class MessageAnswer(Part):
@@ -64,7 +70,7 @@ class AnswerTypes:
         """Return the format of the answer to a turn."""
         name = _name(view)
         schema = self._model(name)[1]
-        return AnswerFormat(name, _restricted(schema, view.turn, view.names) if view.turn.acts & _TALK else schema)
+        return AnswerFormat(name, _restricted(schema, view.turn, view.names) if may_talk(view.turn) else schema)
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
@@ -74,7 +80,7 @@ class AnswerTypes:
         """
         model, _ = self._model(_name(view))
         answer = checked(model, value)
-        messages = _drafts(answer.messages, view) if view.turn.acts & _TALK else ()
+        messages = _drafts(answer.messages, view) if may_talk(view.turn) else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
             if view.plan is None:
@@ -95,7 +101,7 @@ class AnswerTypes:
 def write(thought: Thought, view: View) -> dict[str, Any]:
     """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules."""
     answer: dict[str, Any] = {}
-    if view.turn.acts & _TALK:
+    if may_talk(view.turn):
         answer["messages"] = [
             {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
             for draft in thought.messages
@@ -111,25 +117,33 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
 
 def _name(view: View) -> str:
     """Name of an answer: its keys."""
-    keys = ["messages"] if view.turn.acts & _TALK else []
+    keys = ["messages"] if may_talk(view.turn) else []
     if Act.PLAN in view.turn.acts:
         keys.append("plan" if view.plan is None else "decision")
     return "_and_".join(keys)
 
 
 def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> dict[str, Any]:
-    """Write the limits of a turn into a schema: whom it may write to, how often, and with what; shares the rest."""
+    """Write the limits of a turn into a schema: whom it may write to, how often, and with what; shares the rest.
+
+    A turn without a limit of its own takes a message to each recipient and one to all.
+    """
     allowed = [names[recipient] for recipient in turn.recipients]
     if len(allowed) > 1:
         allowed.append(ALL)
     message = schema["$defs"]["MessageAnswer"]
-    recipients = {**message["properties"]["recipients"], "items": {"type": "string", "enum": allowed}}
+    recipients = {
+        **message["properties"]["recipients"],
+        "items": {"type": "string", "enum": allowed},
+        "maxItems": len(allowed),
+    }
     kind = (
         message["properties"]["kind"] if Act.SPEAK in turn.acts else {"type": "string", "const": MessageKind.ACK.value}
     )
-    messages = dict(schema["properties"]["messages"])
-    if turn.limit is not None:
-        messages["maxItems"] = turn.limit
+    messages = {
+        **schema["properties"]["messages"],
+        "maxItems": len(allowed) if turn.limit is None else turn.limit,
+    }
     changed = {**message, "properties": {**message["properties"], "recipients": recipients, "kind": kind}}
     return {
         **schema,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from maeil.calls import Call
 from maeil.errors import InvalidThought
-from maeil.mind import Thought, View
+from maeil.mind import Act, Thought, View
 from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
-from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.requests import RequestCounter
 
@@ -18,10 +18,11 @@ from quorum.agents.prompting.requests import RequestCounter
 class NaiveMind:
     """The mind of one participant (the zero-shot agents of CUBE and EmCoop): it asks its model, and does what it says.
 
-    Each turn is one request: messages, a plan, or whether to resume or replace the plan, as one typed answer. An answer
-    that does not have the types of the turn is asked for again, with the reasons in the prompt, at most `repairs`
-    times; then the thought is a failure, never a made-up plan. What the state of the world does not allow is the
-    loop's to refuse; it comes back as the problems of the next view.
+    Each turn is one request: messages, a plan, or whether to resume or replace the plan, as one typed answer. A turn
+    that leaves nothing to answer (talk, and nobody to talk to) is no request. An answer that does not have the types of
+    the turn is asked for again, with the reasons in the prompt, at most `repairs` times; then the thought is a failure,
+    never a made-up plan. What the state of the world does not allow is the loop's to refuse; it comes back as the
+    problems of the next view.
 
     Args:
         model: what it thinks with.
@@ -43,6 +44,8 @@ class NaiveMind:
 
     async def think(self, view: View) -> Thought:
         """Ask the model, and read its answer."""
+        if Act.PLAN not in view.turn.acts and not may_talk(view.turn):
+            return Thought()
         calls: list[Call] = []
         reasons: tuple[str, ...] = ()
         for repair in range(self._repairs + 1):

@@ -23,7 +23,7 @@ from maeil.tasks import TaskState
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
-from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.answers import ALL, may_talk
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.prompting.vocabulary import describe
@@ -95,8 +95,8 @@ class PromptWriter:
         turn = {
             **who,
             "acts": [act.value for act in sorted(view.turn.acts)],
-            "may_speak": Act.SPEAK in view.turn.acts,
-            "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
+            "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
+            "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "may_plan": Act.PLAN in view.turn.acts,
             "role": view.turn.role,
             "how_the_team_talks": self._topology.describe(view.turn.role),

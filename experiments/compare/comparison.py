@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
+from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
-from quorum.experiments.compare.statistics import Estimate, estimate
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name
+from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.published import Published
 from quorum.experiments.results.rows import Scalar
@@ -46,32 +45,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """The runs of one level at one value of `across`.
-
-    Attributes:
-        level: label of the level.
-        point: value of `across`; None without it.
-        rows: the runs.
-        strata: number of the stratum of each run, shape (runs,).
-    """
-
-    level: str
-    point: Scalar
-    rows: tuple[Row, ...]
-    strata: np.ndarray[tuple[int], np.dtype[np.int64]]
-
-    def values(self, metric: str) -> Floats:
-        """Return the values of a metric in the runs that define it."""
-        return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
-
-    def estimate(self, metric: str, statistic: Name) -> Estimate:
-        """Compute a statistic of a metric over the runs that define it."""
-        defined = np.array([row.metrics.get(metric) is not None for row in self.rows], dtype=bool)
-        return estimate(self.values(metric), self.strata[defined], statistic, share=METRICS[metric].share)
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """The answer.
 
@@ -86,8 +59,10 @@ class Comparison:
         design: what else varies.
         levels: labels, in order.
         points: values of `across`, in order; (None,) without it.
-        groups: by level and point; those without runs are not there.
+        groups: by level and point; those without runs that count are not there.
         estimates: by metric, level and point.
+        bounds: the same with the runs that are left out counted as failures, and as successes: of the metrics that are
+            shares with a better way, where a group has such runs.
         differences: from the baseline, metric by metric.
         published: what others have published, as the experiments of the sweeps name it.
         curves: the score along the steps by level and point; empty where it was not asked for.
@@ -105,6 +80,7 @@ class Comparison:
     points: tuple[Scalar, ...]
     groups: Mapping[tuple[str, Scalar], Group]
     estimates: Mapping[tuple[str, str, Scalar], Estimate]
+    bounds: Mapping[tuple[str, str, Scalar], tuple[Estimate, Estimate]]
     differences: tuple[Difference, ...]
     published: tuple[Published, ...]
     curves: Mapping[tuple[str, Scalar], Curve]
@@ -163,10 +139,16 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         points=points,
         groups=groups,
         estimates=estimates,
-        differences=_differences(wanted, baseline, groups, design) if baseline is not None else (),
+        bounds={
+            (metric, level, point): group.bounds(metric, statistic)
+            for metric in wanted
+            for (level, point), group in groups.items()
+            if group.left_out and METRICS[metric].share and METRICS[metric].better
+        },
+        differences=_differences(wanted, baseline, groups) if baseline is not None else (),
         published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
         curves={
-            key: curve([row.folder for row in group.rows], group.strata, statistic)
+            key: curve([row.folder for row in group.rows], group.boards, group.strata, statistic)
             for key, group in (groups.items() if question.curves else ())
         },
     )
@@ -217,39 +199,36 @@ def _groups(
     found: Pool, levels: Sequence[str], points: Sequence[Scalar], design: Design, across: str | None
 ) -> dict[tuple[str, Scalar], Group]:
     members: dict[tuple[str, Scalar], list[Row]] = {(level, point): [] for level in levels for point in points}
+    left_out: dict[tuple[str, Scalar], list[Row]] = {}
     for row, level in zip(found.rows, found.levels, strict=True):
         members[level, _point(row, across)].append(row)
-    numbers: dict[tuple[Scalar, ...], int] = {}
-    groups = {}
-    for (level, point), rows in members.items():
-        strata = [numbers.setdefault(design.stratum(row), len(numbers)) for row in rows]
-        if rows:
-            groups[level, point] = Group(level, point, tuple(rows), np.array(strata, dtype=np.int64))
-    return groups
+    for row, level in zip(found.left_out, found.left_out_levels, strict=True):
+        left_out.setdefault((level, _point(row, across)), []).append(row)
+    return {
+        (level, point): Group(level, point, tuple(rows), tuple(left_out.get((level, point), ())), design)
+        for (level, point), rows in members.items()
+        if rows
+    }
 
 
 def _differences(
-    wanted: Sequence[str], baseline: str, groups: Mapping[tuple[str, Scalar], Group], design: Design
+    wanted: Sequence[str], baseline: str, groups: Mapping[tuple[str, Scalar], Group]
 ) -> tuple[Difference, ...]:
     pairs = [
         (group, groups[baseline, point])
         for (level, point), group in groups.items()
         if level != baseline and (baseline, point) in groups
     ]
-    found: list[Difference] = []
-    for metric in wanted:
-        pairings = [
-            Pairing(group.level, group.point, _boards(group, metric, design), _boards(base, metric, design))
-            for group, base in pairs
-        ]
-        found += differences(metric, pairings, METRICS[metric].better)
-    return tuple(found)
+    return tuple(
+        difference
+        for metric in wanted
+        for difference in differences(METRICS[metric], [_pairing(group, base, metric) for group, base in pairs])
+    )
 
 
-def _boards(group: Group, metric: str, design: Design) -> dict[tuple[Scalar, ...], list[float]]:
-    values: dict[tuple[Scalar, ...], list[float]] = {}
-    for row in group.rows:
-        value = row.metrics.get(metric)
-        if value is not None:
-            values.setdefault((row.seed, *design.stratum(row)), []).append(value)
-    return values
+def _pairing(group: Group, base: Group, metric: str) -> Pairing:
+    worst = best = None
+    if METRICS[metric].share and (group.left_out or base.left_out):
+        worst = group.cells(metric, 0.0), base.cells(metric, 1.0)
+        best = group.cells(metric, 1.0), base.cells(metric, 0.0)
+    return Pairing(group.level, group.point, group.cells(metric), base.cells(metric), worst, best)

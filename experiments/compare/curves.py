@@ -34,13 +34,14 @@ class Curve:
     left_out: tuple[str, ...] = ()
 
 
-def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -> Curve:
+def curve(folders: Sequence[Path], boards: NDArray[np.int64], strata: NDArray[np.int64], statistic: Name) -> Curve:
     """Read the curve of some runs.
 
     Args:
         folders: of the runs.
+        boards: number of the board of each run, shape (runs,).
         strata: number of the stratum of each run, shape (runs,).
-        statistic: over the runs.
+        statistic: over the boards.
     """
     read: list[Floats] = []
     kept: list[int] = []
@@ -56,7 +57,7 @@ def curve(folders: Sequence[Path], strata: NDArray[np.int64], statistic: Name) -
     longest = max(map(len, read)) - 1
     steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
     after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
-    estimates = tuple(estimate(column, strata[kept], statistic) for column in after.T)
+    estimates = tuple(estimate(column, statistic, boards=boards[kept], strata=strata[kept]) for column in after.T)
     return Curve(tuple(steps.tolist()), estimates, tuple(left_out))
 
 

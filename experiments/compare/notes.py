@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from quorum.experiments.compare.comparison import Comparison
-from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.factors import value_of, varies, written
 from quorum.experiments.compare.statistics import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, failure_rate, heading
+from quorum.experiments.results import Row
 
 _FEW = 5
 _LEVEL = 0.05
@@ -16,7 +17,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _cached, _differences, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _cached, _boards, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -34,6 +35,8 @@ def _runs(comparison: Comparison) -> Iterator[str]:
     total = len(pool.rows) + sum(left_out.values())
     why = ", ".join(f"{number} {outcome}" for outcome, number in sorted(left_out.items()))
     yield f"{len(pool.rows)} of {total} runs are pooled" + (f"; left out: {why}." if why else ".")
+    if comparison.bounds:
+        yield "Shares are also given with the runs that are left out counted as failures, and as successes."
     if budget := sum(tally.budget for tally in pool.tallies):
         yield f"{budget} of the pooled runs were ended by their budget: they are scored as far as they came."
     if pool.missing:
@@ -82,17 +85,45 @@ def _cached(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def _boards(comparison: Comparison) -> Iterator[str]:
+    groups = list(comparison.groups.values())
+    runs, boards = sum(len(group.rows) for group in groups), sum(len(set(group.boards)) for group in groups)
+    if boards < runs:
+        yield (
+            f"Runs of one seed are one board, which counts once with the mean of its runs: {runs} runs,"
+            f" {boards} boards in {len(groups)} groups."
+        )
+    partial = sum(group.partial_boards for group in groups)
+    if partial:
+        yield (
+            f"{partial} boards lack runs that others of their group have: they count with the mean of those that they"
+            " have."
+        )
+
+
 def _differences(comparison: Comparison) -> Iterator[str]:
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         if found and not any(item.differing for item in found):
             yield f"{metric}: no board differs from {comparison.baseline}."
-    boards = max((item.mean.runs for item in comparison.differences), default=0)
+    boards = max((item.mean.boards for item in comparison.differences), default=0)
     if boards and (least := smallest_p(boards)) > _LEVEL:
         yield (
-            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)}:"
-            " more seeds are needed to find one."
+            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)},"
+            " and no interval can have ends: more seeds are needed to find one."
         )
+
+
+def _unused(comparison: Comparison) -> Iterator[str]:
+    """Tell of what varies among runs whose minds had no use for it."""
+    without: dict[tuple[str, str, str], list[Row]] = {}
+    for row in comparison.pool.rows:
+        for group, why in row.unused.items():
+            without.setdefault((group, written(value_of(row, "agents.name")), why), []).append(row)
+    for (group, agents, why), rows in without.items():
+        keys = dict.fromkeys(key for row in rows for key in row.factors if key.partition(".")[0] == group)
+        if any(varies(key, rows) for key in keys):
+            yield f"Of agents={agents}, which {why}, {group} changes no decision: {len(rows)} runs differ in it."
 
 
 def _design(comparison: Comparison) -> Iterator[str]:

@@ -46,6 +46,8 @@ class Pool:
     Attributes:
         rows: those that count.
         levels: the label of each of them.
+        left_out: the others, each cell once: they ended in an error or at a limit, or have not ended.
+        left_out_levels: the label of each of those.
         tallies: of every level, in the order of the rows.
         repeated: runs of a cell that another folder or arm has too; each cell counts once a level.
         missing: planned cells that were not run.
@@ -56,6 +58,8 @@ class Pool:
 
     rows: tuple[Row, ...]
     levels: tuple[str, ...]
+    left_out: tuple[Row, ...]
+    left_out_levels: tuple[str, ...]
     tallies: tuple[Tally, ...]
     repeated: int
     missing: int
@@ -86,10 +90,13 @@ def pool(results: Sequence[Results], level: Callable[[Row], str]) -> Pool:
         raise UserError(
             f"{', '.join(str(part.folder) for part in results)}: there is no run to compare: {why or 'none was run'}"
         )
+    others = [row for row in every.values() if not row.pooled]
     labels = list(dict.fromkeys(label for label, _ in every))
     return Pool(
         rows=tuple(counted),
         levels=tuple(level(row) for row in counted),
+        left_out=tuple(others),
+        left_out_levels=tuple(level(row) for row in others),
         tallies=tuple(_tally(label, [r for (own, _), r in every.items() if own == label]) for label in labels),
         repeated=len(rows) - len(every),
         missing=sum(len(part.missing) for part in results),

@@ -9,6 +9,7 @@ from typing import Any
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.statistics import STATISTICS, Estimate
 from quorum.experiments.results.results_csv import csv_text
 from quorum.experiments.results.rows import Scalar
@@ -28,12 +29,15 @@ def estimates(comparison: Comparison) -> Iterator[Record]:
                 **_place(comparison, group.level, group.point),
                 "simulated": group.level in comparison.simulated,
                 "runs": len(values),
+                "boards": comparison.estimate(metric, group, comparison.statistic).boards,
                 "undefined": len(group.rows) - len(values),
+                "left_out": len(group.left_out),
                 **{
                     key: number
                     for name in STATISTICS
                     for key, number in _ends(name, comparison.estimate(metric, group, name)).items()
                 },
+                **_bounds(comparison, metric, group),
                 "standard_deviation": float(values.std(ddof=1)) if len(values) > 1 else None,
                 "minimum": float(values.min()) if len(values) else None,
                 "maximum": float(values.max()) if len(values) else None,
@@ -49,13 +53,16 @@ def differences(comparison: Comparison) -> Iterator[Record]:
             "baseline": comparison.baseline,
             **_place(comparison, item.level, item.point),
             "simulated": bool(comparison.simulated & {item.level, comparison.baseline}),
-            "boards": item.mean.runs,
+            "runs": item.mean.runs,
+            "boards": item.mean.boards,
             "differing": item.differing,
             "unpaired": item.unpaired,
             **_ends("difference", item.mean),
             "p": _number(item.p),
             "p_holm": _number(item.p_holm),
-            "probability_of_improvement": _number(item.improvement),
+            **_ends("probability_of_improvement", item.improvement),
+            "difference_lowest": _number(item.lowest),
+            "difference_highest": _number(item.highest),
         }
 
 
@@ -67,6 +74,7 @@ def curves(comparison: Comparison) -> Iterator[Record]:
                 **_place(comparison, level, point),
                 "simulated": level in comparison.simulated,
                 "runs": found.runs,
+                "boards": found.boards,
                 "step": step,
                 **_ends("score", found),
             }
@@ -98,6 +106,17 @@ def as_csv(records: Iterator[Record]) -> str:
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
     across = {comparison.across: point} if comparison.across is not None else {}
     return {" / ".join(comparison.by): level, **across}
+
+
+def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:
+    """Return the statistic that is shown with the runs that are left out as failures and as successes."""
+    none = Estimate(math.nan, math.nan, math.nan, 0, 0)
+    ends = comparison.bounds.get((metric, group.level, group.point), (none, none))
+    return {
+        key: number
+        for name, found in zip(("if_failures", "if_successes"), ends, strict=True)
+        for key, number in _ends(name, found).items()
+    }
 
 
 def _ends(name: str, found: Estimate) -> Record:

@@ -22,7 +22,13 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 def tables(comparison: Comparison) -> list[Table]:
     """Return every table: the runs, the metrics, the differences from the baseline, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
-    found = [runs_table(comparison), *shown, *_differences(comparison), *published_tables(comparison)]
+    found = [
+        runs_table(comparison),
+        *shown,
+        *_bounds(comparison),
+        *_differences(comparison),
+        *published_tables(comparison),
+    ]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -65,27 +71,41 @@ def _across(comparison: Comparison) -> Iterator[Table]:
     points = {point: written(point) for point in comparison.points}
     levels = {level: level_label(comparison, level) for level in comparison.levels}
     upright = len(points) >= len(levels)
+    clustered = _clustered(comparison)
+    sizes = ("runs", "boards") if clustered else ("runs",)
     for metric in comparison.metrics:
         places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
         cells = {
             (level, point): comparison.estimates.get((metric, level, point)) for level in levels for point in points
         }
         if upright:
-            header = (across, "runs", *levels.values())
+            header = (across, *sizes, *levels.values())
             rows = [
-                _estimates(text, [cells[level, point] for level in levels], places) for point, text in points.items()
+                _estimates(text, [cells[level, point] for level in levels], places, clustered=clustered)
+                for point, text in points.items()
             ]
         else:
-            header = (_by(comparison), "runs", *(f"{across} = {text}" for text in points.values()))
+            header = (_by(comparison), *sizes, *(f"{across} = {text}" for text in points.values()))
             rows = [
-                _estimates(text, [cells[level, point] for point in points], places) for level, text in levels.items()
+                _estimates(text, [cells[level, point] for point in points], places, clustered=clustered)
+                for level, text in levels.items()
             ]
         yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison))
 
 
-def _estimates(label: str, found: Sequence[Estimate | None], places: int) -> tuple[str, ...]:
-    runs = _range([estimate.runs for estimate in found if estimate is not None])
-    return label, runs, *(interval(estimate, places) for estimate in found)
+def _estimates(label: str, found: Sequence[Estimate | None], places: int, *, clustered: bool) -> tuple[str, ...]:
+    there = [estimate for estimate in found if estimate is not None]
+    return label, *_sizes(there, clustered=clustered), *(interval(estimate, places) for estimate in found)
+
+
+def _clustered(comparison: Comparison) -> bool:
+    """Whether boards have several runs, so that their number is to be told beside that of the runs."""
+    return any(found.boards < found.runs for found in comparison.estimates.values())
+
+
+def _sizes(found: Sequence[Estimate], *, clustered: bool) -> tuple[str, ...]:
+    runs, boards = _range([estimate.runs for estimate in found]), _range([estimate.boards for estimate in found])
+    return (runs, boards) if clustered else (runs,)
 
 
 def _levels(comparison: Comparison) -> Table:
@@ -93,14 +113,47 @@ def _levels(comparison: Comparison) -> Table:
     columns = [
         [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
     ]
+    clustered = _clustered(comparison)
     rows = []
     for level, *found in zip(comparison.levels, *columns, strict=True):
-        runs = _range([estimate.runs for estimate in found])
         texts = (interval(estimate, decimals(column)) for estimate, column in zip(found, columns, strict=True))
-        rows.append((level_label(comparison, level), runs, *texts))
-    header = (_by(comparison), "runs", *(_with_arrow(metric) for metric in comparison.metrics))
+        rows.append((level_label(comparison, level), *_sizes(found, clustered=clustered), *texts))
+    header = (
+        _by(comparison),
+        *(("runs", "boards") if clustered else ("runs",)),
+        *(_with_arrow(metric) for metric in comparison.metrics),
+    )
     name = STATISTIC_NAMES[comparison.statistic]
     return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison))
+
+
+def _bounds(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each share: a row for each group some of whose runs are left out."""
+    across = [short(comparison.across)] if comparison.across is not None else []
+    for metric in comparison.metrics:
+        header = (_by(comparison), *across, "runs", "left out", "as shown", "all failures", "all successes")
+        rows = []
+        for group in comparison.groups.values():
+            bounds = comparison.bounds.get((metric, group.level, group.point))
+            if bounds is None:
+                continue
+            shown = comparison.estimates[metric, group.level, group.point]
+            rows.append(
+                (
+                    level_label(comparison, group.level),
+                    *([written(group.point)] if across else []),
+                    str(shown.runs),
+                    str(len(group.left_out)),
+                    *(interval(estimate, 3) for estimate in (shown, *bounds)),
+                )
+            )
+        if rows:
+            title = f"{_with_arrow(metric)}: runs that are left out counted as failures and as successes"
+            caption = (
+                "Errors, limits and unfinished runs. Whatever they would have come to, the"
+                f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
+            )
+            yield Table(title, header, tuple(rows), caption, labels=1 + len(across))
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
@@ -109,13 +162,23 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         better = "P(better)" if METRICS[metric].better else "P(greater)"
+        bounded = any(not math.isnan(item.lowest) for item in found)
         header = (_by(comparison), *across, "boards", "difference", "p", "p (Holm)", better)
+        header += ("left out at worst, best",) if bounded else ()
         places = decimals(item.mean for item in found)
-        rows = tuple(_difference(item, comparison, places) for item in found)
+        rows = tuple(_difference(item, comparison, places, bounded=bounded) for item in found)
+        more = ", and would not with one more board of -1 and one of 1" if METRICS[metric].share else ""
         caption = (
-            f"Mean difference over the same boards with its 95 % interval; sign-flip test, two-sided; Holm's correction"
-            f" over all rows; {better} counts ties half."
+            "Mean difference over the same boards with its 95 % interval: all that the sign-flip test (two-sided) does"
+            f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"
+            f" that could reject at their number of boards. {better} counts ties half; its interval holds whatever the"
+            " distribution, and so may be wider than the test's."
         )
+        if bounded:
+            caption += (
+                " At worst, all runs that are left out failed for the level and succeeded for the baseline; at best the"
+                " other way round."
+            )
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
         if any(item.differing for item in found):
@@ -123,19 +186,27 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
             yield Table(title, header, rows, caption, labels=1 + len(across))
 
 
-def _difference(item: Difference, comparison: Comparison, places: int) -> tuple[str, ...]:
+def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
     point = [written(item.point)] if comparison.across is not None else []
-    boards = f"{item.mean.runs} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.runs)
-    p = (p_value(item.p), p_value(item.p_holm))
-    improvement = NONE if math.isnan(item.improvement) else f"{item.improvement:.2f}"
+    boards = f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)
+    alike = item.mean.boards > 0 and item.differing == 0
     return (
         level_label(comparison, item.level),
         *point,
         boards,
-        interval(item.mean, places, signed=True),
-        *p,
-        improvement,
+        "no board differs" if alike else interval(item.mean, places, signed=True),
+        p_value(item.p),
+        p_value(item.p_holm),
+        interval(item.improvement, 2),
+        *([_bounds_of_difference(item, places)] if bounded else []),
     )
+
+
+def _bounds_of_difference(item: Difference, places: int) -> str:
+    if math.isnan(item.lowest):
+        return NONE
+    ends = (item.lowest, item.highest)
+    return ", ".join(f"{_unsigned_zero(end, places):+.{places}f}" for end in ends)
 
 
 def level_label(comparison: Comparison, level: str) -> str:

@@ -23,6 +23,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from quorum.experiments.configuration.overrides import parse, single_values
+from quorum.experiments.configuration.secrets import refuse_environment, refuse_secrets
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -87,7 +88,7 @@ class Session:
         """
         with self._explained(overrides):
             _check_groups(overrides)
-            return hydra.compose("config", overrides=[*self._search_path, *map(_opened, overrides)])
+            return _composed("config", [*self._search_path, *map(_opened, overrides)])
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
@@ -118,7 +119,7 @@ class Session:
             return values
 
     def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
-        return resolved(hydra.compose(None, overrides=[*self._search_path, *arguments]))
+        return resolved(_composed(None, [*self._search_path, *arguments]))
 
     @contextmanager
     def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:
@@ -128,9 +129,20 @@ class Session:
             raise _explain(error, overrides, self._search_path) from error
 
 
+def _composed(name: str | None, arguments: list[str]) -> DictConfig:
+    template = hydra.compose(name, overrides=arguments)
+    refuse_environment(OmegaConf.to_container(template, resolve=False))
+    return template
+
+
 def resolved(template: DictConfig) -> dict[str, Any]:
-    """Resolve a composed configuration into plain data."""
+    """Resolve a composed configuration into plain data.
+
+    Raises:
+        UserError: a value is a key.
+    """
     plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=True)
+    refuse_secrets(plain)
     return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
 
 

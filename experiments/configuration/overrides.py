@@ -10,6 +10,7 @@ from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSw
 from hydra.errors import HydraException
 
 from maeil.user_errors import UserError
+from quorum.experiments.configuration.secrets import refuse_secret_argument
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -19,11 +20,13 @@ def parse(arguments: Sequence[str]) -> list[Override]:
     """Read the arguments.
 
     Raises:
-        UserError: an argument is not an override, or is one that has no place here.
+        UserError: an argument is not an override, or is one that has no place here; two set the same key; or one is a
+            key of a provider.
     """
     parser = OverridesParser.create()
-    overrides = []
+    overrides: list[Override] = []
     for argument in arguments:
+        refuse_secret_argument(argument)
         if "=" not in argument and not argument.startswith("~"):
             raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
         try:
@@ -32,7 +35,18 @@ def parse(arguments: Sequence[str]) -> list[Override]:
             raise UserError(f"{argument!r} cannot be read: {_reason(error)}", _quoting(argument)) from error
         _refuse(override, argument)
         overrides.append(override)
+    _refuse_repetition(overrides)
     return overrides
+
+
+def _refuse_repetition(overrides: Sequence[Override]) -> None:
+    """Refuse a key that is given twice: which of the two was meant cannot be told."""
+    given: dict[str, str] = {}
+    for override in overrides:
+        key, text = override.key_or_group, override.input_line or ""
+        if key in given:
+            raise UserError(f"{key} is given twice: {given[key]} and {text}", "Leave one of them out.")
+        given[key] = text
 
 
 def single_values(overrides: Sequence[Override]) -> None:

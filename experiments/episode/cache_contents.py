@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache_file import NotOurs, is_marked, remove
 from quorum.experiments.episode.models import default_cache
 
 
@@ -21,19 +22,29 @@ class CacheContents:
         entries: number of answers.
         bytes: size on disk.
         forgotten: answers that were just thrown away.
+        damage: why it cannot be read; empty where it can.
     """
 
     path: Path
     entries: int
     bytes: int
     forgotten: int = 0
+    damage: str = ""
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON-ready data."""
-        return {"path": str(self.path), "entries": self.entries, "bytes": self.bytes, "forgotten": self.forgotten}
+        return {
+            "path": str(self.path),
+            "entries": self.entries,
+            "bytes": self.bytes,
+            "forgotten": self.forgotten,
+            "damage": self.damage,
+        }
 
     def text(self) -> str:
         """Return it for a reader."""
+        if self.damage:
+            return f"{self.path} is damaged ({self.damage}). `quorum cache clear` throws it away."
         forgotten = f"{self.forgotten} answers are thrown away; " if self.forgotten else ""
         return f"{forgotten}{self.entries} answers, {self.bytes / 1e6:.1f} MB in {self.path}"
 
@@ -43,15 +54,33 @@ def cache_contents(path: Path | None, *, clear: bool = False) -> CacheContents:
 
     Args:
         path: its file; None for the usual one.
-        clear: whether its answers are thrown away before.
+        clear: whether its answers are thrown away before; where it is damaged, the whole file.
+
+    Raises:
+        UserError: it is no cache of ours, which is left as it is, or it cannot be opened.
     """
-    path = path or default_cache()
+    usual = default_cache()
+    path = path or usual
     if not path.exists():
         return CacheContents(path, 0, 0)
     try:
         with closing(Cache(path)) as cache:
             forgotten = cache.clear() if clear else 0
             stats = cache.stats()
-    except (OSError, sqlite3.Error) as error:
-        raise UserError(f"{path}: it is no cache that can be opened: {error}") from error
+    except (OSError, sqlite3.OperationalError) as error:  # locked, full or forbidden, and not damaged
+        raise UserError(f"{path}: it cannot be opened: {error}") from error
+    except (NotOurs, sqlite3.Error) as error:
+        if not _is_ours(path, usual):
+            raise UserError(f"{path}: it is no cache of Quorum: {error}", "It was left as it is.") from error
+        if not clear:
+            return CacheContents(path, 0, path.stat().st_size, damage=str(error))
+        remove(path)
+        return CacheContents(path, 0, 0)
     return CacheContents(path, stats.entries, stats.bytes, forgotten)
+
+
+def _is_ours(path: Path, usual: Path) -> bool:
+    """Return whether a file is ours by its place, where nothing else is put, or by its mark."""
+    with suppress(NotOurs, OSError):
+        return (path == usual and path.is_file()) or is_marked(path)
+    return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from maeil import Seeds
 from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
@@ -59,6 +61,7 @@ def default_cache() -> Path:
 class _Client:
     """A provider's model with the limits that all who ask it share."""
 
+    config: ProviderConfig
     model: ProvidedModel
     limits: Limits
     identity: Mapping[str, str]
@@ -88,17 +91,23 @@ class ModelPool:
                 model = providers.get(config.name).build(config, None)
             if not isinstance(model, ProvidedModel):
                 raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
-            most, *caps = map(
-                self._share, (config.max_concurrency, config.requests_per_minute, config.tokens_per_minute)
-            )
-            limits = Limits(most or 1, *caps)
+            limits = Limits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
-            self._clients[key] = _Client(model, limits, identity)
+            self._clients[key] = _Client(config, model, limits, identity)
         return self._clients[key]
 
-    def _share(self, limit: int | None) -> int | None:
-        return None if limit is None else max(1, limit // self._processes)
+    def resize(self, processes: int) -> None:
+        """Divide the limits among another number of processes from now on."""
+        self._processes = processes
+        for client in self._clients.values():
+            client.limits.resize(*self._shares(client.config))
+
+    def _shares(self, config: ProviderConfig) -> tuple[int, int | None, int | None]:
+        """Return what this process may do: calls at once, requests and tokens a minute."""
+        rates = (config.requests_per_minute, config.tokens_per_minute)
+        requests, tokens = (None if rate is None else max(1, rate // self._processes) for rate in rates)
+        return max(1, config.max_concurrency // self._processes), requests, tokens
 
     @property
     def traffic(self) -> tuple[int, int]:
@@ -115,8 +124,9 @@ class ModelPool:
         if path not in self._caches:
             try:
                 self._caches[path] = Cache(path)
-            except Exception as error:
-                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}") from error
+            except (OSError, sqlite3.Error, NotOurs) as error:
+                hint = "Give another file, llm.cache_path=FILE. `quorum cache clear` throws away one that is damaged."
+                raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
         return self._caches[path]
 
     async def close(self) -> None:
@@ -213,7 +223,8 @@ class EpisodeModels:
         if self._folder is None:
             return
         if self._file is None:
-            self._file = (self._folder / CALLS).open("xb")
+            # Only its user may read it: prompts and answers are nobody else's.
+            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._file.write(dump(record) + b"\n")
         self._file.flush()
 

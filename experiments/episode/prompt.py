@@ -118,13 +118,15 @@ def _named(wanted: str, names: Sequence[str]) -> str | None:
 
 
 def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    wanted, rest = "0", []
+    named, rest = [], []
     for argument in arguments:
         key, _, value = argument.partition("=")
         if key == "agent":
-            wanted = value
+            named.append(value)
         elif key.split(".")[0] not in ("llm", "+llm", "++llm"):
             rest.append(argument)
     if not any(argument.startswith("agents=") for argument in rest):
         rest.append("agents=naive")
-    return wanted, rest
+    if len(named) > 1:
+        raise UserError(f"agent is given twice: {' and '.join(named)}", "Leave one of them out.")
+    return (named[0] if named else "0"), rest

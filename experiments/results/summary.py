@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from maeil.metrics import METRICS, Value
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.finished import dollars
 
 if TYPE_CHECKING:
@@ -42,7 +41,14 @@ _MAIN = (
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that say nothing about an episode in which this one is 0."""
 
-_WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out", "model.unanswered", "model.cached_answers")
+_WARNINGS = (
+    "decision.forced_ready",
+    "plans.invalid",
+    "plans.timed_out",
+    "model.unanswered",
+    "model.cached_answers",
+    "model.estimated_calls",
+)
 """Metrics that are shown when they are not 0."""
 
 _COLUMNS = (

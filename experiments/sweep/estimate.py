@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from quorum.agents.llm.protocol import Usage
+from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -55,6 +55,7 @@ class Forecast:
         done: those of them that are done.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
+        notices: what else is to be told of the plan.
         answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known.
@@ -69,6 +70,7 @@ class Forecast:
     done: int
     cells: tuple[PlannedCell, ...]
     repeated: int
+    notices: tuple[str, ...]
     answers: float
     tokens: float
     usd: float | None
@@ -85,6 +87,7 @@ class Forecast:
             "done": self.done,
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
+            "notices": list(self.notices),
             "answers": round(self.answers),
             "tokens": round(self.tokens),
             "usd": None if self.usd is None else round(self.usd, 6),
@@ -94,11 +97,13 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal."""
+        """Return it for the terminal, as a summary: a sweep may have tens of thousands of cells to name."""
         table = Table.grid(padding=(0, 2))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        for notice in self.notices:
+            table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
         money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
@@ -112,7 +117,7 @@ class Forecast:
         }
         for source, number in self.sources.items():
             table.add_row("estimated", f"{number} cells {words[source]}")
-        return Group(*(Text(cell.name) for cell in self.cells), table)
+        return table
 
 
 def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
@@ -142,6 +147,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         done=len(status.done),
         cells=cells,
         repeated=plan.repeated,
+        notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
         usd=None if priceless else sum(expected.usd for _, expected in known),

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
 
@@ -89,6 +89,8 @@ class SweepProgress:
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
         if spent.answers or self._queue.calls:
             facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
+        if self._queue.waits:
+            facts.append(self._queue.waits)
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts

@@ -13,7 +13,16 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, read_finished
-from quorum.experiments.sweep.engines.protocol import Finished, Shard, Started, Stuck, Traffic, WorkerReport
+from quorum.experiments.sweep.engines.protocol import (
+    MOST_FRUITLESS,
+    Finished,
+    Shard,
+    Started,
+    Stuck,
+    Traffic,
+    Waits,
+    WorkerReport,
+)
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 from quorum.experiments.sweep.sweep_folder import clear_partials
 
@@ -21,8 +30,6 @@ _log = logging.getLogger(__name__)
 
 MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
-MOST_FRUITLESS = 3
-"""Workers in a row that end without having begun a cell, after which no other one is tried."""
 MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
 
@@ -71,6 +78,8 @@ class Queue:
         """Calls that were answered by a provider."""
         self.rate_limited = 0
         """Calls that met a rate limit."""
+        self.waits = ""
+        """What the engine waits for, where that is not its cells."""
         self.stop: Stop | None = None
         """Why no more cells begin."""
         self.reason = ""
@@ -142,6 +151,8 @@ class Queue:
             case Traffic(calls, rate_limited):
                 self.calls += calls
                 self.rate_limited += rate_limited
+            case Waits(what):
+                self.waits = what
             case Stuck(message):
                 self.end(Stop.STUCK, message, drop=True)
         self.show()

@@ -42,6 +42,7 @@ class SweepRequest:
         budget_usd: money of the whole sweep.
         budget_tokens: tokens of the whole sweep.
         accept_versions: go on beside results of other code.
+        strict: refuse words that change nothing in some cells.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
 
@@ -57,6 +58,7 @@ class SweepRequest:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     accept_versions: bool = False
+    strict: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
 
@@ -211,7 +213,7 @@ def run_sweep(
     """
     begin = time.monotonic()
     folder.create()
-    with SweepLock(folder.path):
+    with SweepLock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)
         folder.write_manifest(plan, command)
@@ -219,7 +221,8 @@ def run_sweep(
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
-        queue = _run(chosen, folder, engine, request=request, status=status, view=view)
+        job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
+        queue = _run(chosen, job, engine, request=request, status=status, view=view)
         write_csv(folder.path)
     ended = {done.name: done for done in queue.finished}
     present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
@@ -241,15 +244,14 @@ def run_sweep(
 
 def _run(
     cells: tuple[PlannedCell, ...],
-    folder: SweepFolder,
+    job: SweepJob,
     engine: Engine,
     *,
     request: SweepRequest,
     status: SweepStatus,
     view: View,
 ) -> Queue:
-    job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()))
-    queue = Queue(folder.path, cells, request.budget, status.costs)
+    queue = Queue(job.folder, cells, request.budget, status.costs)
     if cells:
         with view(queue, status) as show, _signals(queue):
             queue.show = show

@@ -8,6 +8,7 @@ all optional:
 | `completion_tokens` | tokens that the model wrote, those of hidden reasoning included |
 | `prompt_tokens` | tokens that it was given, cached ones included |
 | `cached_tokens` | those of them that the provider read from its cache |
+| `usage_estimated` | whether a count of tokens is our own estimate, as the provider told none; absent: false |
 | `usd` | what the call cost, in US dollars; absent or null when the price is not known |
 | `seconds` | wall time from the request to the whole reply, retries included |
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
@@ -107,6 +108,12 @@ _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
 for _key, _better, _what in _TOKENS:
     _doc = f"{_what}, summed over calls; None when a call does not tell."
     metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
+
+
+@metric("model.estimated_calls", "calls")
+def estimated_calls(trace: Trace) -> Value:
+    """Calls whose tokens, and so their money, are our own estimate: the provider did not count them."""
+    return sum(call.get("usage_estimated") is True for call in calls_of(trace))
 
 
 @metric("model.usd", "USD", better="lower", title="USD")

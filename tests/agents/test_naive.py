@@ -222,7 +222,7 @@ def test_recipients_are_names_of_the_turn_and_the_number_of_messages_is_its_limi
     assert schema["properties"]["messages"]["maxItems"] == 2
     alone = wanted(world, acts=(Act.SPEAK,), recipients=(2,)).schema
     assert alone["$defs"]["MessageAnswer"]["properties"]["recipients"]["items"]["enum"] == ["agent_2"]
-    assert "maxItems" not in alone["properties"]["messages"]
+    assert alone["properties"]["messages"]["maxItems"] == 1
 
 
 def test_an_acknowledgement_is_of_the_kind_ack(world):
@@ -374,3 +374,49 @@ def test_a_team_delivers_under_every_topology_and_the_trace_does_not_depend_on_w
         assert metrics["model.calls"] > 0
         assert metrics["plans.invalid"] == metrics["model.parse_failures"] == 0
     assert traces[0] == traces[1]
+
+
+def _arrays_and_enums(schema):
+    """Give every list of values and every array of a schema, wherever it stands."""
+    if isinstance(schema, dict):
+        if "enum" in schema or schema.get("type") == "array":
+            yield schema
+        for inner in schema.values():
+            yield from _arrays_and_enums(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _arrays_and_enums(inner)
+
+
+@pytest.mark.parametrize("name", TOPOLOGIES)
+@pytest.mark.parametrize("n", [1, 3])
+def test_no_schema_enumerates_nothing_or_leaves_a_list_unbounded(name, n):
+    asked = []
+
+    class Noted(SimulatedModel):
+        async def complete(self, request):
+            asked.append(request.answer.schema)
+            return await super().complete(request)
+
+    episode(name, n, 0, model=Noted(settings()), max_steps=12)
+    found = [part for schema in asked for part in _arrays_and_enums(schema)]
+    assert found
+    assert all(part.get("enum", "any") and ("enum" in part or "maxItems" in part) for part in found)
+
+
+def test_who_may_write_to_two_has_room_for_a_message_to_each_and_one_to_all(world):
+    one, model = mind(world, {"messages": []})
+    asyncio.run(one.think(view(world, acts=(Act.SPEAK,), recipients=(1, 3))))
+    wanted = model.requests[0].answer.schema
+    assert wanted["properties"]["messages"]["maxItems"] == 3
+    assert wanted["$defs"]["MessageAnswer"]["properties"]["recipients"]["maxItems"] == 3
+
+
+def test_a_turn_to_talk_to_nobody_is_no_request(world):
+    one, model = mind(world, {"plan": PUSH})
+    assert asyncio.run(one.think(view(world, acts=(Act.SPEAK,), recipients=()))) == Thought()
+    assert model.requests == []
+    thought = asyncio.run(one.think(view(world, acts=(Act.SPEAK, Act.PLAN), recipients=())))
+    assert thought.decision is not None
+    assert set(model.requests[0].answer.schema["properties"]) == {"plan"}
+    assert '"messages"' not in model.requests[0].messages[-1].content

@@ -13,7 +13,7 @@ RECORDS = (
     {"completion_tokens": 20, "prompt_tokens": 200, "cached_tokens": 150, "usd": 0.5, "seconds": 2.0, "repairs": 1},
     {
         "completion_tokens": 30, "prompt_tokens": 300, "cached_tokens": 100, "usd": 0, "seconds": 4.0,
-        "parse_failure": True,
+        "parse_failure": True, "usage_estimated": True,
     },
 )  # fmt: skip
 
@@ -41,6 +41,7 @@ def test_model_by_hand(recorded, tmp_path):
         "retries": 2,
         "repairs": 1,
         "parse_failures": 1,
+        "estimated_calls": 1,
     }
 
 

@@ -6,15 +6,11 @@ import json
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request
-from quorum.agents.llm.providers.base import (
-    Offer,
-    Provider,
-    Structured,
-    printable_unicode,
-    schema_message,
-)
-from quorum.agents.llm.providers.chat import checked_usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
+from quorum.agents.llm.providers.bounded import bounded_client
+from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.offer import Offer, Structured
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -31,6 +27,7 @@ class AnthropicModel(Provider):
 
     name: ClassVar[str] = "anthropic"
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
+    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "seed")
 
     def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
@@ -42,15 +39,15 @@ class AnthropicModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._deadline,
-            http_client=self._sdk.DefaultAioHttpClient(),  # a third of the CPU of the usual one at 256 calls at once
+            timeout=self._timeout(),
+            # aiohttp: a third of the CPU of the usual client at 256 calls at once
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
-        self._refused |= {"temperature", "seed"}
         return str(self._client.base_url)
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         response = await self._client.messages.create(**self._arguments(request, offer))
-        return _read(response, self.model)
+        return _read(response, request, self.model)
 
     def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
@@ -83,7 +80,7 @@ class AnthropicModel(Provider):
         return arguments
 
 
-def _read(response: Any, model: str) -> Reply:
+def _read(response: Any, request: Request, model: str) -> Reply:
     if isinstance(response, str):
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
@@ -91,10 +88,6 @@ def _read(response: Any, model: str) -> Reply:
         texts = [block.text for block in blocks if block.type == "text"]
         tools = [block.input for block in blocks if block.type == "tool_use"]
         text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
-        tokens = response.usage
-        cached = tokens.cache_read_input_tokens or 0
-        written = tokens.cache_creation_input_tokens or 0
-        usage = checked_usage(tokens.input_tokens + cached + written, tokens.output_tokens, cached, written)
     except (AttributeError, TypeError, KeyError) as error:
         raise BrokenResponse(f"a success that is no message ({type(error).__name__})") from None
     if reason is None:
@@ -102,8 +95,19 @@ def _read(response: Any, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=_FINISHES.get(reason, Finish.STOP),
-        usage=usage,
+        usage=_read_usage(getattr(response, "usage", None), request, text),
         usd=None,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
+
+
+def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
+    """Add up the prompt's parts: Anthropic counts those of its cache apart."""
+    cached = getattr(tokens, "cache_read_input_tokens", None) or 0
+    written = getattr(tokens, "cache_creation_input_tokens", None) or 0
+    try:
+        prompt: Any = tokens.input_tokens + cached + written
+    except (AttributeError, TypeError):
+        prompt = None
+    return counted_usage(prompt, getattr(tokens, "output_tokens", None), cached, written, request=request, text=text)

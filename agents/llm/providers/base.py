@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -17,67 +15,30 @@ import orjson
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.failures import (
     connection_failure,
     error_text,
+    is_connect_timeout,
     is_timeout,
     is_transport_failure,
+    own_failure,
     readable,
     retry_after,
     status_failure,
 )
 from quorum.agents.llm.providers.key import Key
-
-
-class Structured(StrEnum):
-    """How the form of an answer is asked for.
-
-    `AUTO` begins with `SCHEMA` and remembers what the server refuses.
-    """
-
-    AUTO = "auto"
-    SCHEMA = "schema"
-    TOOLS = "tools"
-    PROMPT = "prompt"
-
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Refusals, Structured
 
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What of a request is sent, given what the server is known to refuse.
-
-    Attributes:
-        structured: how the form is asked for; None for free text.
-        temperature: None is not sent.
-        seed: None is not sent.
-    """
-
-    structured: Structured | None
-    temperature: float | None
-    seed: int | None
-
-
-_FALLBACKS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
-_NAMED_IN_REFUSAL = {
-    Structured.SCHEMA: re.compile(
-        r"response_format|json_schema|output_config|output_format|structured.?output|invalid schema", re.IGNORECASE
-    ),
-    Structured.TOOLS: re.compile(r"\btools?\b|tool_choice|function.?call", re.IGNORECASE),
-}
-_NOT_TAKEN = re.compile(
-    r"unsupported|not support|deprecated|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|extra",
-    re.IGNORECASE,
-)
-
-
 class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
-    A parameter that a server refuses by name (temperature, seed, a JSON schema under `AUTO`) is left out from then on;
-    for sampling parameters `Reply.not_sent` says so.
+    What a server refuses (temperature, seed, the name of the longest answer, a JSON schema under `AUTO`) is left out
+    from then on; for sampling parameters `Reply.not_sent` says so.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -85,6 +46,8 @@ class Provider(ProvidedModel):
         key_variable: environment variable that holds the key; None for a server that needs none; empty for `usual_key`.
         structured: how the form of an answer is asked for.
         deadline: seconds within which a call must be whole, counted over everything it takes.
+        bounds: of each exchange within it.
+        max_tokens_key: what the longest answer is called, where a format has two names for it.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -93,6 +56,8 @@ class Provider(ProvidedModel):
 
     name: ClassVar[str]
     _client: Any
+    _never_taken: ClassVar[tuple[str, ...]] = ()
+    """Sampling parameters that the SDK itself does not take."""
     usual_key: ClassVar[str | None]
     """The environment variable that usually holds the key; None where the SDK finds it by itself."""
 
@@ -104,14 +69,22 @@ class Provider(ProvidedModel):
         key_variable: str | None = "",
         structured: Structured = Structured.AUTO,
         deadline: float = 120.0,
+        bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
+        max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
-        self._refused: set[str] = set()
+        self._bounds = bounds
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
+        self._refusals = Refusals(
+            structured,
+            self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
+            rename=max_tokens_key is MaxTokensKey.AUTO,
+        )
+        self._refusals.add(*self._never_taken)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -135,6 +108,14 @@ class Provider(ProvidedModel):
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         """Ask once through the SDK. Raises the SDK's own errors, or `BrokenResponse`."""
 
+    def _usual_max_tokens_key(self) -> MaxTokensKey:
+        """Return what the longest answer is called here, as far as that is known before anything is asked."""
+        return MaxTokensKey.MAX_TOKENS
+
+    def _timeout(self) -> Any:
+        """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
+        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+
     async def complete(self, request: Request) -> Reply:
         """Answer a request within the deadline.
 
@@ -144,17 +125,30 @@ class Provider(ProvidedModel):
         """
         begin = time.perf_counter()
         attempts = 0
+        suspected: frozenset[Structured] = frozenset()
+        refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
             async with asyncio.timeout(self._deadline) as scope:
                 while True:
-                    offer = self._offer(request)
+                    offer = self._refusals.offer(
+                        form=request.answer is not None,
+                        temperature=request.sampling.temperature,
+                        seed=request.sampling.seed,
+                        suspected=suspected,
+                    )
                     attempts += 1
                     reply = await self._attempt(request, offer)
                     if isinstance(reply, Reply):
+                        self._refusals.add(*suspected)
                         break
-                    if not (isinstance(reply, BadRequest) and self._learn(str(reply), offer)):
-                        raise reply
+                    if self._refusals.learn(reply, offer):
+                        continue
+                    suspect = self._refusals.suspects(reply, offer)
+                    if suspect is None:
+                        raise refusal if refusal is not None and isinstance(reply, BadRequest) else reply
+                    refusal = refusal or reply
+                    suspected |= {suspect}
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
@@ -178,43 +172,17 @@ class Provider(ProvidedModel):
                 raise
             return failure
 
-    def _offer(self, request: Request) -> Offer:
-        structured: Structured | None = None
-        if request.answer is not None:
-            structured = self._structured
-            if structured is Structured.AUTO:
-                structured = next(mode for mode in _FALLBACKS if mode not in self._refused)
-        sampling = request.sampling
-        return Offer(
-            structured,
-            None if "temperature" in self._refused else sampling.temperature,
-            None if "seed" in self._refused else sampling.seed,
-        )
-
-    def _learn(self, refusal: str, offer: Offer) -> bool:
-        """Remember what a server refuses; tell whether asking again without it makes sense."""
-        found: str | None = None
-        if self._structured is Structured.AUTO and offer.structured is not None:
-            sign = _NAMED_IN_REFUSAL.get(offer.structured)
-            found = offer.structured if sign is not None and sign.search(refusal) else None
-        if found is None and _NOT_TAKEN.search(refusal):
-            sent = {"temperature": offer.temperature, "seed": offer.seed}
-            found = next((name for name, value in sent.items() if value is not None and name in refusal), None)
-        if found is None:
-            return False
-        self._refused.add(found)
-        return True
-
     def _translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK; None for what is no failure of a call but a bug.
 
         The official SDKs name their errors alike.
         """
         sdk = self._sdk
-        if isinstance(error, LanguageModelError):
-            return error
+        ours = own_failure(error)
+        if ours is not None:
+            return ours
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
-            return TimedOut("the SDK's own time-out is over")
+            return TimedOut(self._what_took_too_long(error))
         if isinstance(error, sdk.APIConnectionError):
             return connection_failure(error)
         if isinstance(error, sdk.APIStatusError):
@@ -224,6 +192,11 @@ class Provider(ProvidedModel):
         if isinstance(error, ValueError | sdk.APIResponseValidationError):
             return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
         return connection_failure(error) if is_transport_failure(error) else None
+
+    def _what_took_too_long(self, error: Exception) -> str:
+        if is_connect_timeout(error):
+            return f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
+        return "the SDK's own time-out is over"
 
     def _translate_status(
         self, status: int, body: Any, message: str, headers: Mapping[str, str] | None

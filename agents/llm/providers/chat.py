@@ -10,11 +10,14 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
+from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.base import Offer, Structured, printable_unicode, schema_message
+from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.offer import Offer, Structured
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_TEXT_PARTS = frozenset({"text", "output_text"})
 
 
 def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
@@ -85,8 +88,13 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from _parts(inner)
 
 
-def read_chat(response: Any, model: str) -> Reply:
+def read_chat(response: Any, request: Request, model: str) -> Reply:
     """Read a chat completion, with its money where the server says what it has charged.
+
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
 
     Raises:
         BrokenResponse: it says success and holds no answer.
@@ -100,8 +108,7 @@ def read_chat(response: Any, model: str) -> Reply:
         message, reason = choices[0].message, choices[0].finish_reason
         refusal = getattr(message, "refusal", None)
         calls = getattr(message, "tool_calls", None)
-        text = calls[0].function.arguments if calls else refusal or message.content or ""
-        usage, usd = _read_usage(response.usage), charged(response.usage)
+        text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
         name = response.model
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise BrokenResponse(f"a success that is no chat completion ({type(error).__name__})") from None
@@ -110,18 +117,37 @@ def read_chat(response: Any, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
-        usage=usage,
-        usd=usd,
+        usage=_read_usage(getattr(response, "usage", None), request, text),
+        usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
 
 
-def _read_usage(usage: Any) -> Usage:
-    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+def _text_of(content: Any) -> Any:
+    """Return the text of a message, which may come in parts; those that hold thoughts are none of the answer."""
+    if not isinstance(content, list):
+        return content or ""
+    parts = [part if isinstance(part, Mapping) else part.model_dump() for part in content]
+    return "".join(part["text"] for part in parts if part.get("type", "text") in _TEXT_PARTS)
+
+
+def _arguments(call: Any) -> Any:
+    """Return the arguments of a tool's call, which some servers send as JSON instead of a text that holds it."""
+    arguments = call.function.arguments
+    return orjson.dumps(arguments).decode() if isinstance(arguments, Mapping) else arguments
+
+
+def _read_usage(usage: Any, request: Request, text: str) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
-    cached = getattr(details, "cached_tokens", None) or 0
-    return checked_usage(prompt, completion, cached, getattr(details, "cache_write_tokens", None) or 0)
+    return counted_usage(
+        getattr(usage, "prompt_tokens", None),
+        getattr(usage, "completion_tokens", None),
+        getattr(details, "cached_tokens", None),
+        getattr(details, "cache_write_tokens", None),
+        request=request,
+        text=text,
+    )
 
 
 def charged(usage: Any) -> float | None:
@@ -143,14 +169,33 @@ def _amount(value: Any) -> float | None:
     return float(value) if is_amount else None
 
 
-def checked_usage(prompt: Any, completion: Any, cached: Any, cache_written: Any) -> Usage:
-    """Take token counts from a response.
+def counted_usage(
+    prompt: Any, completion: Any, cached: Any, cache_written: Any, *, request: Request, text: str
+) -> Usage:
+    """Take token counts from a response; what it does not count is estimated from the texts, and marked.
 
-    Raises:
-        TypeError: they are no counts.
+    A prompt of 0 tokens, or an answer of 0 that has text, is no count either.
+
+    Args:
+        prompt: tokens read, as the response says; anything.
+        completion: tokens written, the same.
+        cached: tokens from the provider's cache, the same.
+        cache_written: tokens into it, the same.
+        request: what was asked.
+        text: what was answered.
     """
-    counts = (prompt, completion, cached, cache_written)
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
-        raise TypeError("token counts are missing")
-    cached = min(cached, prompt)
-    return Usage(prompt, completion, cached, cache_written=min(cache_written, prompt - cached))
+    told_prompt, told_completion = _count(prompt), _count(completion)
+    estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
+    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    of_cache = min(_count(cached) or 0, read)
+    return Usage(
+        prompt=read,
+        completion=told_completion or estimate_tokens(text),
+        cached=of_cache,
+        cache_written=min(_count(cache_written) or 0, read - of_cache),
+        estimated=estimated,
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

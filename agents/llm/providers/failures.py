@@ -41,12 +41,24 @@ def error_text(body: Any, message: str) -> tuple[str, str]:
     """
     inner = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(inner, Mapping):
-        text = str(inner.get("message") or message)
+        text = _text_of(inner.get("message") or inner.get("detail")) or message
         parameter = inner.get("param")
         if parameter and str(parameter) not in text:
             text += f" (parameter {parameter})"
         return text, str(inner.get("code") or inner.get("type") or "")
     return (inner or message) if isinstance(inner, str) else message, ""
+
+
+def _text_of(said: Any) -> str:
+    """Write what an error says as text: FastAPI says it as a list of places and messages, some within one another."""
+    if isinstance(said, Mapping):
+        inner = said.get("detail") or said.get("message") or said.get("msg")
+        place = said.get("loc")
+        where = ".".join(map(str, place)) + ": " if isinstance(place, list | tuple) else ""
+        return where + (_text_of(inner) if inner else str(dict(said)))
+    if isinstance(said, list | tuple):
+        return "; ".join(map(_text_of, said))
+    return str(said) if said else ""
 
 
 def retry_after(headers: Mapping[str, str] | None) -> float | None:
@@ -93,15 +105,25 @@ def status_failure(
     if status in {409, 425} or status >= 500:
         return ServerFailed(said, wait)
     if status == 404 and "model" not in text.lower():
-        return BadRequest(f"nothing answers at this address: is base_url right? ({said})")
+        return BadRequest(f"nothing answers at this address: is base_url right? ({said})", status)
     if status == 404 or _NO_SUCH_MODEL.search(text):
         return UnknownModel(f"the provider has no model '{model}' ({said})")
-    return BadRequest(said)
+    return BadRequest(said, status)
 
 
 def is_transport_failure(error: BaseException) -> bool:
     """Return whether an exception comes from the network below the SDK."""
     return isinstance(error, OSError) or _package(error) in _TRANSPORTS
+
+
+def own_failure(error: BaseException) -> LanguageModelError | None:
+    """Return the failure of ours that an SDK has wrapped in one of its own, if there is one."""
+    return next((cause for cause in _causes(error) if isinstance(cause, LanguageModelError)), None)
+
+
+def is_connect_timeout(error: BaseException) -> bool:
+    """Return whether a time-out was over before there was a connection, as aiohttp names it."""
+    return any(type(cause).__name__ == "ConnectionTimeoutError" for cause in _causes(error))
 
 
 def is_timeout(error: BaseException) -> bool:

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.llm.providers.base import Offer, Provider
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
+from quorum.agents.llm.providers.offer import Offer
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
 
 INSTALL = "pip install 'quorum-harness[litellm]'"
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """The exchange of one call: its bounds, and how it failed, which litellm tells in words of its own."""
+
+    bounds: Bounds
+    failure: LanguageModelError | None = None
+
+
+_EXCHANGE: ContextVar[_Exchange | None] = ContextVar("exchange", default=None)
+"""Of the call that is made here and now: litellm's transports belong to the whole process."""
 
 
 class LiteLLMModel(Provider):
@@ -42,6 +58,7 @@ class LiteLLMModel(Provider):
             raise ImportError(f"litellm is not installed: {INSTALL}") from error
         litellm.suppress_debug_info = True
         litellm.telemetry = False
+        _bound_transport()
         return litellm
 
     def _connect(self, base_url: str | None) -> str:
@@ -49,20 +66,30 @@ class LiteLLMModel(Provider):
         return base_url or ""
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
-        response = await self._sdk.acompletion(
-            model=self.model,
-            api_base=self._address,
-            api_key=None if self._key.variable is None else self._key.reveal(),
-            max_tokens=request.sampling.max_tokens,
-            timeout=self._deadline,
-            num_retries=0,
-            max_retries=0,
-            **chat_arguments(request, offer),
-        )
-        reply = read_chat(response, self.model)
+        exchanged = _Exchange(self._bounds)
+        _EXCHANGE.set(exchanged)
+        try:
+            response = await self._complete(request, offer)
+        except Exception:
+            if exchanged.failure is not None:
+                raise exchanged.failure from None
+            raise
+        reply = read_chat(response, request, self.model)
         if reply.usd is not None:
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
+
+    async def _complete(self, request: Request, offer: Offer) -> Any:
+        return await self._sdk.acompletion(
+            model=self.model,
+            api_base=self._address,
+            api_key=None if self._key.variable is None else self._key.reveal(),
+            timeout=self._deadline,
+            num_retries=0,
+            max_retries=0,
+            **{offer.max_tokens_key.value: request.sampling.max_tokens},
+            **chat_arguments(request, offer),
+        )
 
     def _translate(self, error: Exception) -> LanguageModelError | None:
         if isinstance(error, LanguageModelError):
@@ -87,3 +114,26 @@ class LiteLLMModel(Provider):
     async def close(self) -> None:
         """Close the connections, which litellm keeps for the whole process."""
         await self._sdk.close_litellm_async_clients()
+
+
+@cache
+def _bound_transport() -> None:
+    """Bound litellm's usual transport, once in a process. It takes no HTTP client for all of its providers alike.
+
+    Replies that come by another transport (`DISABLE_AIOHTTP_TRANSPORT`, a provider's own SDK) are not bounded.
+    """
+    from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport  # noqa: PLC0415 (an extra)
+
+    send = LiteLLMAiohttpTransport.handle_async_request
+
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        made = _EXCHANGE.get()
+        if made is None:
+            return await send(self, request)
+        try:
+            return await exchange(partial(send, self), request, made.bounds)
+        except LanguageModelError as error:
+            made.failure = error
+            raise
+
+    LiteLLMAiohttpTransport.handle_async_request = handle_async_request

@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.llm.providers.base import Offer, Provider
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
 
 OFFICIAL_HOST = "api.openai.com"
 PATH = "/chat/completions"
@@ -30,17 +32,20 @@ class OpenAIModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._deadline,
-            http_client=self._sdk.DefaultAioHttpClient(),  # a third of the CPU of the usual one at 256 calls at once
+            timeout=self._timeout(),
+            # aiohttp: a third of the CPU of the usual client at 256 calls at once
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
-        reached = str(self._client.base_url)
+        return str(self._client.base_url)
+
+    def _usual_max_tokens_key(self) -> MaxTokensKey:
         # OpenAI's own newer models refuse the old name; other servers often do not know the new one.
-        official = urlsplit(reached).hostname == OFFICIAL_HOST
-        self._limit = "max_completion_tokens" if official else "max_tokens"
-        return reached
+        official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
+        return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
-        body[self._limit] = request.sampling.max_tokens
+        body[offer.max_tokens_key] = request.sampling.max_tokens
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        return read_chat(await self._client.post(PATH, cast_to=self._completion, body=body), self.model)
+        response = await self._client.post(PATH, cast_to=self._completion, body=body)
+        return read_chat(response, request, self.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,7 +23,7 @@ _LABELS = {"none": "nothing of these"}
 def failures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the failed attempts a run by what they lacked, a panel a value of `across`; nothing where none failed."""
     means = {
-        (*key, metric): float(values.mean()) if len(values := group.values(metric)) else 0.0
+        (*key, metric): 0.0 if math.isnan(mean := group.mean(metric)) else mean
         for key, group in comparison.groups.items()
         for metric in MISSING
     }
@@ -54,6 +55,6 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
-    remark = "What failed attempts lacked; one may lack several. Means over runs."
+    remark = "What failed attempts lacked; one may lack several. Means over boards."
     title = f"Failed attempts by what they lacked, by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark, line=False))

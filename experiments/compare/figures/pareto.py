@@ -30,9 +30,9 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
     if cost is None or outcome is None:
         return
     points = {
-        key: (float(spent.mean()), float(reached.mean()))
+        key: means
         for key, group in comparison.groups.items()
-        if len(spent := group.values(cost)) and len(reached := group.values(outcome))
+        if not any(map(math.isnan, means := (group.mean(cost), group.mean(outcome))))
     }
     drawn = style.sheet(len(comparison.points), height=2.0)
     for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
@@ -49,7 +49,7 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
         axes.set_xlabel(f"{METRICS[cost].title} a run" if drawn.bottom_row(place) else "")
         axes.set_ylabel(METRICS[outcome].title + arrow(outcome) if drawn.first_column(place) else "")
         style.grid(axes)
-    remark = "Means over runs. Dotted: the Pareto front, which nothing beats in outcome and in cost."
+    remark = "Means over boards. Dotted: the Pareto front, which nothing beats in outcome and in cost."
     title = f"{outcome} against {cost} by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark))
 
@@ -58,7 +58,7 @@ def _outcome(comparison: Comparison) -> str | None:
     """Choose the first metric with a better way in which the groups differ."""
     wanted = (metric for metric in (*comparison.metrics, *OUTCOMES) if METRICS[metric].better)
     means = {
-        metric: {float(v.mean()) for group in comparison.groups.values() if len(v := group.values(metric))}
+        metric: {mean for group in comparison.groups.values() if not math.isnan(mean := group.mean(metric))}
         for metric in wanted
     }
     return next((metric for metric, found in means.items() if len(found) > 1), None)

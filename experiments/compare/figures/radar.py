@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from quorum.experiments.compare.comparison import Comparison, Group
+from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
@@ -37,7 +37,7 @@ _RELATIVE = "capability.gain_rate"
 @figure("radar")
 def radar(comparison: Comparison) -> Iterator[Drawing]:
     """Draw one chart for each value of `across`; nothing where fewer than three axes say anything."""
-    means = {key: {metric: _mean(group, metric) for metric in AXES} for key, group in comparison.groups.items()}
+    means = {key: {metric: group.mean(metric) for metric in AXES} for key, group in comparison.groups.items()}
     largest = max((mean[_RELATIVE] for mean in means.values()), default=0.0)
     shown = [
         metric
@@ -86,8 +86,3 @@ def _ring(angles: Floats, radii: Floats) -> tuple[Floats, Floats]:
     """Return the corners of a closed ring, x and y."""
     x, y = radii * np.cos(angles), radii * np.sin(angles)
     return np.append(x, x[0]), np.append(y, y[0])
-
-
-def _mean(group: Group, metric: str) -> float:
-    values = group.values(metric)
-    return float(values.mean()) if len(values) else float("nan")

@@ -1,18 +1,21 @@
-"""Statistics over runs, in NumPy alone. Every draw is seeded: the same runs give the same figures.
+"""Statistics over boards, in NumPy alone. Every draw is seeded: the same runs give the same figures.
 
-| what | source |
-|---|---|
-| interquartile mean, probability of improvement | Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice |
-| bootstrap: bias-corrected and accelerated, stratified | Efron 1987, Better Bootstrap Confidence Intervals; Davison and Hinkley 1997, section 3.2 |
-| its level for few runs | Hesterberg 2015, What Teachers Should Know About the Bootstrap, section 3.3 |
-| interval of a share | Wilson 1927, Probable Inference, the Law of Succession, and Statistical Inference |
-| test of paired differences | Fisher 1935, The Design of Experiments, section 21; Phipson and Smyth 2010 for drawn permutations |
-| many comparisons | Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure |
+| what | where | source |
+|---|---|---|
+| a board counts once, however many runs meet it | `boards` | Miller 2024, Adding Error Bars to Evals |
+| interquartile mean, probability of improvement | `aggregates`, `improvement` | Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice |
+| interval of a mean, of a median | `intervals` | DiCiccio and Efron 1992; Hesterberg 2015; Conover 1999 |
+| interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; of zeros and ones Clopper and Pearson 1934 |
+| interval of an interquartile mean | `bootstrap` | Efron 1987, Better Bootstrap Confidence Intervals |
+| test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
+| many comparisons | `families` | Holm 1979; Tarone 1990 |
 """  # noqa: E501 - a table
 
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Statistic, interquartile_mean
+from quorum.experiments.compare.statistics.families import holm
+from quorum.experiments.compare.statistics.flips import sign_flip_interval, sign_flip_test, smallest_p
+from quorum.experiments.compare.statistics.improvement import share_greater
 from quorum.experiments.compare.statistics.intervals import Estimate, estimate
-from quorum.experiments.compare.statistics.testing import holm, probability_of_improvement, sign_flip_test, smallest_p
 
 __all__ = [
     "STATISTICS",
@@ -21,7 +24,8 @@ __all__ = [
     "estimate",
     "holm",
     "interquartile_mean",
-    "probability_of_improvement",
+    "share_greater",
+    "sign_flip_interval",
     "sign_flip_test",
     "smallest_p",
 ]

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from maeil.component import ComponentConfig
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.providers.base import Structured
+from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
 
 
 class Operational:
@@ -66,8 +66,16 @@ class ProviderConfig(ModelConfig):
     """Sent to providers that take one."""
     structured: Structured
     """How the JSON is asked for."""
+    max_tokens_key: Annotated[MaxTokensKey, Operational]
+    """What the longest answer is called in OpenAI's format."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
+    connect_timeout: Annotated[Seconds, Operational]
+    """Seconds within which there must be a connection."""
+    first_byte_timeout: Annotated[Seconds | None, Operational]
+    """Seconds from the request to the first byte of its answer; null: the deadline alone."""
+    max_reply_bytes: Annotated[Positive, Operational]
+    """Longest reply over HTTP, in bytes, as it arrives and unpacked."""
     tries: Annotated[Positive, Operational]
     """Attempts of one call, at most."""
     rate_limited_tries: Annotated[Positive, Operational]

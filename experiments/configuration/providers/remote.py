@@ -14,6 +14,7 @@ from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price, find_price
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.experiments.configuration.providers.config import Pricing, ProviderConfig
@@ -151,6 +152,8 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         key_variable=config.api_key_env,
         structured=config.structured,
         deadline=config.deadline,
+        bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
+        max_tokens_key=config.max_tokens_key,
     )
 
 

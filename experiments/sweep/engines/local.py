@@ -52,9 +52,13 @@ class Local:
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
         number = max(1, min(self._most, work.waiting))
+
+        def another() -> _Process | None:
+            return _Process(job, number) if len(self._processes) < number else None
+
         try:
             while not work.dropping:
-                hand_out(work, self._processes, number, self._episodes, lambda: _Process(job, number))
+                hand_out(work, self._processes, self._episodes, another)
                 if not any(process.cells for process in self._processes):
                     break
                 self._listen(work)

@@ -1,6 +1,9 @@
 """Who may work in the folder of a sweep: one command at a time, and no worker that a killed command left behind.
 
 Both are locks of the operating system on open files: they are gone with the process that holds them, however it ends.
+
+A job that a cluster starts later must not play beside another command than the one that queued it. So each command
+leaves its claim in the folder, and a job plays while the claim is that of its own command.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ import fcntl
 import os
 import platform
 import time
-from contextlib import suppress
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +23,7 @@ from maeil.user_errors import UserError
 
 _COMMAND = ".lock"
 _WORKERS = ".workers"
+_CLAIM = ".claim"
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 PATIENCE = 10.0
@@ -25,7 +31,7 @@ PATIENCE = 10.0
 
 
 class SweepLock:
-    """Holds the folder of a sweep for one command. Use it as a context manager.
+    """Holds the folder of a sweep for one command. Use it as a context manager; it gives the command's claim.
 
     Raises:
         UserError: another command holds it, or workers of an earlier one still write there.
@@ -35,7 +41,7 @@ class SweepLock:
         self._folder = folder
         self._file: IO[bytes] | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> str:
         file = (self._folder / _COMMAND).open("ab+", buffering=0)
         try:
             if not _take(file, fcntl.LOCK_EX):
@@ -44,18 +50,30 @@ class SweepLock:
                     f"{self._folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
                     "Wait for it or stop it; for a sweep of its own: --name NAME.",
                 )
-            with suppress(OSError):  # it only says who holds the lock; what must be written tells that the disk is full
+            with suppress(OSError):  # what must be written tells that the disk is full
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on {platform.node()}".encode())
-            wait_for_workers(self._folder)
+            claim = uuid.uuid4().hex
+            with _no_worker(self._folder), suppress(OSError):
+                (self._folder / _CLAIM).write_text(claim)
         except BaseException:
             file.close()
             raise
         self._file = file
+        return claim
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
+            (self._folder / _CLAIM).unlink(missing_ok=True)
             self._file.close()
+
+
+def claim_of(folder: Path) -> str:
+    """Return the claim of the last command that took the sweep over; empty where it cannot be read."""
+    try:
+        return (folder / _CLAIM).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
 
 
 class Presence:
@@ -63,7 +81,8 @@ class Presence:
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / _WORKERS).open("a", encoding="utf-8")
-        _take(self._file, fcntl.LOCK_SH)
+        while not _take(self._file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
+            time.sleep(0.05)
 
     def close(self) -> None:
         """Take the sign away."""
@@ -76,6 +95,12 @@ def wait_for_workers(folder: Path) -> None:
     Raises:
         UserError: some still do after `PATIENCE`.
     """
+    with _no_worker(folder):
+        pass
+
+
+@contextmanager
+def _no_worker(folder: Path) -> Iterator[None]:
     end = time.monotonic() + PATIENCE
     with (folder / _WORKERS).open("a", encoding="utf-8") as file:
         while not _take(file, fcntl.LOCK_EX):
@@ -85,6 +110,7 @@ def wait_for_workers(folder: Path) -> None:
                     "Wait until they are done, or end them (jobs of Slurm: scancel).",
                 )
             time.sleep(0.05)
+        yield
 
 
 def _take(file: IO[Any], kind: int) -> bool:

@@ -1,9 +1,14 @@
-"""Actors of Ray, on this machine or on a cluster whose nodes share the folder for results."""
+"""Actors of Ray, on this machine or on a cluster whose nodes share the folder for results.
+
+An actor may wait for a place for as long as the cluster has none, so it gets cells only when it has said that it runs.
+The number of actors follows the processors of the cluster, whose nodes come and go.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Annotated, Any, Literal
@@ -16,12 +21,14 @@ from quorum.experiments.common.packages import load
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
+    MOST_FRUITLESS,
     CellQueue,
     Finished,
     Started,
     Stuck,
     SweepJob,
     Traffic,
+    Waits,
     WorkerReport,
 )
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
@@ -56,6 +63,7 @@ class RayEngine:
         self._ray = load("ray", "ray", "engine=ray")
         self._config = config
         self._actors: list[_Actor] = []
+        self._stillborn = 0
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once."""
@@ -70,22 +78,43 @@ class RayEngine:
     def _run(self, work: CellQueue, job: SweepJob) -> None:
         self._connect()
         try:
-            number = self._number(work.waiting)
             while not work.dropping:
-                hand_out(
-                    work,
-                    self._actors,
-                    number,
-                    self._config.episodes,
-                    lambda: _Actor(self._new(job, number), work.report),
-                )
-                if not any(actor.cells for actor in self._actors):
+                self._keep_actors(work, job)
+                self._hand_out(work)
+                if not any(actor.cells for actor in self._actors) and (work.stopping or not work.waiting):
                     break
                 self._listen(work)
                 work.tick()
         finally:
             self._end(work, job)
             self._ray.shutdown()
+
+    def _keep_actors(self, work: CellQueue, job: SweepJob) -> None:
+        """Have as many actors as there is room and work for; tell when none of them has a place."""
+        room = self._room()
+        most = self._config.actors or room
+        idle = [actor for actor in self._actors if not actor.cells]
+        idle.sort(key=lambda actor: actor.runs)
+        before = len(self._actors)
+        for actor in idle[: max(0, before - most)]:
+            self._actors.remove(actor)
+            self._ray.kill(actor.handle)
+        wanted = min(most, work.waiting + sum(1 for actor in self._actors if actor.cells))
+        number = max(len(self._actors), wanted)
+        if number != before:
+            for actor in self._actors:
+                actor.handle.resize.remote(number)
+        for _ in range(number - len(self._actors)):
+            self._actors.append(_Actor(self._new(job, number), work.report))
+        placed = any(actor.runs for actor in self._actors)
+        work.report(Waits("" if placed else f"no worker has a place: there is room for {room}"))
+
+    def _hand_out(self, work: CellQueue) -> None:
+        """Hand cells to the actors that run, and leave their share to those that do not yet."""
+        running = [actor for actor in self._actors if actor.runs]
+        left = work.waiting + sum(len(actor.cells) for actor in self._actors)
+        share = -(-left // max(1, len(self._actors)))
+        hand_out(work, running, min(self._config.episodes, max(1, share)), lambda: None)
 
     def _end(self, work: CellQueue, job: SweepJob) -> None:
         """End all actors, those that are at work by force."""
@@ -113,9 +142,10 @@ class RayEngine:
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise UserError(f"engine.address: {self._config.address}: {str(error).splitlines()[0]}") from error
 
-    def _number(self, waiting: int) -> int:
-        room = int(self._ray.cluster_resources().get("CPU", 1) / self._config.cpus)
-        return max(1, min(self._config.actors or room, waiting))
+    def _room(self) -> int:
+        """Return how many workers the nodes that are there have processors for, whoever uses them now."""
+        nodes = (node["Resources"].get("CPU", 0.0) for node in self._ray.nodes() if node["Alive"])
+        return sum(int(cpus / self._config.cpus) for cpus in nodes)
 
     def _new(self, job: SweepJob, number: int) -> Any:
         remote = self._ray.remote(num_cpus=self._config.cpus, max_concurrency=self._config.episodes + 1)
@@ -123,6 +153,9 @@ class RayEngine:
 
     def _listen(self, work: CellQueue) -> None:
         calls = [call for actor in self._actors for call in actor.calls]
+        if not calls:
+            time.sleep(BEAT)
+            return
         ready, _ = self._ray.wait(calls, num_returns=len(calls), timeout=BEAT)
         for actor in list(self._actors):
             for call in [call for call in ready if call in actor.calls]:
@@ -130,13 +163,21 @@ class RayEngine:
                     reports = self._ray.get(call)
                 except self._ray.exceptions.RayActorError as error:
                     self._actors.remove(actor)
-                    work.lost(tuple(actor.cells.values()), f"its Ray actor ended: {str(error).splitlines()[0]}")
+                    self._lost(actor, work, str(error))
                     break
                 actor.calls.remove(call)
+                actor.runs = True
                 for report in reports:
                     if isinstance(report, Finished):
                         actor.cells.pop(report.done.name, None)
                     work.report(report)
+
+    def _lost(self, actor: _Actor, work: CellQueue, error: str) -> None:
+        lines = [line.strip() for line in error.splitlines() if line.strip()]
+        self._stillborn = 0 if actor.runs else self._stillborn + 1
+        if self._stillborn >= MOST_FRUITLESS:
+            work.report(Stuck(f"{MOST_FRUITLESS} actors in a row ended before they began: {lines[-1]}"))
+        work.lost(tuple(actor.cells.values()), f"its Ray actor ended: {lines[0]}")
 
 
 class _Actor(Member):
@@ -145,8 +186,10 @@ class _Actor(Member):
     def __init__(self, handle: Any, report: Callable[[WorkerReport], None]) -> None:
         super().__init__()
         self.handle = handle
-        self.calls: set[Any] = set()
-        """References to what its calls will return."""
+        self.calls: set[Any] = {handle.run.remote(())}
+        """References to what its calls will return. The first one returns when the actor has a place."""
+        self.runs = False
+        """Whether it has a place."""
         self._report = report
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
@@ -167,6 +210,12 @@ class _RayWorker:
 
     def _keep(self, report: WorkerReport) -> None:
         self._reports.append(report)
+
+    async def resize(self, number: int) -> None:
+        """Share the models' limits with more workers, or with fewer."""
+        self._number = number
+        if self._worker is not None:
+            self._worker.resize(number)
 
     async def run(self, cells: tuple[PlannedCell, ...]) -> list[WorkerReport]:
         """Run a shard; return what there is to report."""

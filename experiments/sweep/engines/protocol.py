@@ -15,6 +15,9 @@ from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
 
+MOST_FRUITLESS = 3
+"""Workers in a row that end without having begun a cell, after which no other one is tried."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepJob:
@@ -25,12 +28,14 @@ class SweepJob:
         directory: the user's own; relative paths in a configuration start there.
         plugins: modules that register components.
         code: the code that the workers must run, too.
+        claim: of the command that runs the sweep; see `quorum.experiments.sweep.engines.locks`.
     """
 
     folder: Path
     directory: Path
     plugins: tuple[str, ...]
     code: CodeVersion
+    claim: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,18 @@ class Stuck:
     message: str
 
 
-WorkerReport = Started | Finished | Traffic | Stuck
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What the engine waits for, for the status line.
+
+    Attributes:
+        what: such as `2 jobs wait: Resources`; empty when it waits for nothing but its cells.
+    """
+
+    what: str
+
+
+WorkerReport = Started | Finished | Traffic | Stuck | Waits
 
 
 class CellQueue(Protocol):

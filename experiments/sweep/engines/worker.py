@@ -108,6 +108,10 @@ class Worker:
         """Run cells beside each other."""
         await together(partial(self.run, cell) for cell in cells)
 
+    def resize(self, processes: int) -> None:
+        """Ask the same models beside so many workers from now on, this one included."""
+        self._pool.resize(processes)
+
     def report_traffic(self) -> None:
         """Report the calls since the last time."""
         calls, rate_limited = self._pool.traffic

@@ -48,22 +48,21 @@ class Member(ABC):
 AnyMember = TypeVar("AnyMember", bound=Member)
 
 
-def hand_out(work: CellQueue, members: list[AnyMember], most: int, episodes: int, new: Callable[[], AnyMember]) -> None:
+def hand_out(work: CellQueue, members: list[AnyMember], episodes: int, another: Callable[[], AnyMember | None]) -> None:
     """Return the worker with the fewest cells another one, until all are busy or nothing may begin.
 
     Args:
         work: of the sweep.
-        members: the workers; while all have something to do, others join, up to `most`.
-        most: workers.
+        members: the workers; while all have something to do, others join.
         episodes: of teams with language models that a worker may play at once.
-        new: starts a worker.
+        another: starts a worker; gives None where there are as many as there may be.
     """
     while not work.stopping and work.waiting:
         member = min(members, key=lambda m: len(m.cells), default=None)
-        if member is None or (member.cells and len(members) < most):
-            member = new()
-            members.append(member)
-        if not member.has_room(episodes):
+        if (member is None or member.cells) and (new := another()) is not None:
+            members.append(new)
+            member = new
+        if member is None or not member.has_room(episodes):
             return
         shard = work.take(1, idle=not member.cells)
         if shard is None:

@@ -7,12 +7,14 @@ import multiprocessing
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quorum.agents.llm.cache import Cache, Cached
+from quorum.agents.llm.cache_file import NotOurs, is_marked
 from quorum.agents.llm.errors import ServerFailed
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
 from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
@@ -137,6 +139,86 @@ def test_a_reply_survives_its_record() -> None:
         rejected=(Rejected("x", ("r",)),),
     )
     assert read_reply(load(dump(describe_reply(full)))) == full
+
+
+def _spoil(cache: Cache, content: bytes) -> None:
+    with closing(sqlite3.connect(cache.path)) as file:
+        file.execute("update answers set reply = ?", (content,))
+        file.commit()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"{}", b'"text"', b"\xff\xfe", b'{"text": 5}', dump(describe_reply(reply()))[:-40]],
+    ids=range(8),
+)
+async def test_a_damaged_entry_is_a_miss_and_is_mended(cache: Cache, content: bytes) -> None:
+    brain = Brain(["one", "two"])
+    model = Cached(brain, cache, IDENTITY, sampled=True)
+    await model.complete(request())
+    _spoil(cache, content)
+    assert [(await model.complete(request())).text for _ in range(2)] == ["two", "two"]
+    assert len(brain.asked) == 2
+
+
+async def test_a_file_that_is_torn_under_way_is_told_once_and_ends_nothing(
+    cache: Cache, caplog: pytest.LogCaptureFixture
+) -> None:
+    for i in range(300):
+        cache.put(str(i), reply())
+    cache._file.execute("pragma wal_checkpoint(truncate)")
+    cache.path.write_bytes(cache.path.read_bytes()[:4096] + b"torn" * 20_000)
+    cache._file.execute("pragma cache_size = 0")
+    brain = Brain()
+    model = Cached(brain, cache, IDENTITY, sampled=True)
+    for i in range(3):
+        assert (await model.complete(request(str(i)))).text
+    assert len(brain.asked) == 3
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_only_its_user_may_read_it(tmp_path: Path) -> None:
+    made = Cache(tmp_path / "deep" / "cache.sqlite")
+    made.put("a", reply())
+    assert _mode(tmp_path / "deep") == 0o700
+    assert {path.name: _mode(path) for path in (tmp_path / "deep").iterdir()} == dict.fromkeys(
+        ("cache.sqlite", "cache.sqlite-wal", "cache.sqlite-shm"), 0o600
+    )
+    made.close()
+    made.path.chmod(0o644)
+    Cache(made.path).close()
+    assert _mode(made.path) == 0o600
+
+
+def test_a_cache_of_an_older_version_is_ours_and_gets_the_mark(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("create table answers (key text primary key, reply blob not null) without rowid")
+        file.execute("insert into answers values ('a', ?)", (dump(describe_reply(reply("kept"))),))
+        file.commit()
+    assert not is_marked(path)
+    with closing(Cache(path)) as cache:
+        kept = cache.get("a")
+    assert kept is not None
+    assert kept.text == "kept"
+    assert is_marked(path)
+
+
+@pytest.mark.parametrize("statement", ["create table photographs (a)", "pragma application_id = 7"])
+def test_the_database_of_another_is_no_cache(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute(statement)
+        file.commit()
+    before = path.read_bytes()
+    with pytest.raises(NotOurs):
+        Cache(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 PROCESSES, KEYS = 8, 100

@@ -35,7 +35,6 @@ MENDED = [
     Fault(FaultKind.HTML),
     Fault(FaultKind.BROKEN_JSON),
     Fault(FaultKind.NO_CHOICES),
-    Fault(FaultKind.NO_USAGE),
     Fault(FaultKind.STALE),
 ]
 KINDS: dict[FaultKind, type[LanguageModelError]] = {
@@ -47,7 +46,6 @@ KINDS: dict[FaultKind, type[LanguageModelError]] = {
     FaultKind.HTML: BrokenResponse,
     FaultKind.BROKEN_JSON: BrokenResponse,
     FaultKind.NO_CHOICES: BrokenResponse,
-    FaultKind.NO_USAGE: BrokenResponse,
     FaultKind.UNAUTHORIZED: AuthenticationFailed,
     FaultKind.UNKNOWN_MODEL: UnknownModel,
     FaultKind.BAD_REQUEST: BadRequest,

@@ -15,9 +15,10 @@ import pytest
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Usage
-from quorum.agents.llm.providers.base import Structured, printable_unicode
+from quorum.agents.llm.providers.base import printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
+from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import (

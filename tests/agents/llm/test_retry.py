@@ -73,6 +73,14 @@ async def test_a_server_failure_with_a_retry_after_is_granted_it() -> None:
     assert sleeper.waits == [7.0]
 
 
+@pytest.mark.parametrize("asked", [0.0, 0.001, 1.0])
+async def test_a_retry_after_that_is_shorter_than_the_usual_wait_does_not_shorten_it(asked: float) -> None:
+    sleeper = Sleeper()
+    await retrying(Brain([RateLimited("", asked)] * 4 + [TEXT]), sleeper).complete(request())
+    for wait, longest in zip(sleeper.waits, [1, 2, 4, 8], strict=True):
+        assert max(longest / 2, asked) <= wait <= max(longest, asked)
+
+
 @pytest.mark.parametrize("failure", [AuthenticationFailed(""), BadRequest(""), AnswerInvalid(("x",), 0, {})])
 async def test_what_waiting_does_not_mend_is_asked_once(failure: Exception) -> None:
     brain = Brain([failure])

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from quorum.agents.llm import extraction
 from quorum.agents.llm.errors import AnswerInvalid, ServerFailed
 from quorum.agents.llm.extraction import NoAnswer, extract
 from quorum.agents.llm.protocol import ChatRole, Finish
 from quorum.agents.llm.records import read_reply
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import UnsupportedSchema, Validator, validator_of
+from quorum.agents.prompting.answers import checked
 from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, Brain, reply, request
 
 VALIDATOR = Validator(SCHEMA)
@@ -193,3 +198,58 @@ async def test_a_cut_off_answer_is_not_taken_even_if_it_parses() -> None:
 async def test_failures_of_the_network_are_not_repaired() -> None:
     with pytest.raises(ServerFailed):
         await Structuring(Brain([ServerFailed("x")]), 3).complete(request())
+
+
+HARD = [
+    '{"a":' + '"\\' * 500_000,
+    '{"a":"\\' * 150_000,
+    '{"a":' * 200_000,
+    '{"a":' * 100_000 + '"\\' * 250_000,
+    "{" + '"' * 999_999,
+    "{" + '"a" ' * 250_000,
+    "{x}" * 100_000,
+    '{"a":1}' * 100_000,
+    "".join(f'{{"a":{i}}}' for i in range(30_000)),
+    "```\n" * 250_000,
+    "```json\n{" * 100_000,
+]
+
+
+@pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
+def test_a_megabyte_of_anything_is_searched_in_linear_time(text: str) -> None:
+    """Where the time grew with the square of the length, the first of these took six hours."""
+    with pytest.raises(NoAnswer):
+        extract(text, VALIDATOR)
+
+
+@given(st.text('{}"\\a', max_size=30))
+def test_braces_end_where_a_reader_without_hurry_says(text: str) -> None:
+    """The reference tries a string at every quotation mark, in time that grows with the square of the length."""
+    depth, end = 0, len(text) + 1
+    for token in re.finditer(r'[{}]|"(?:[^"\\]|\\.)*"', "{" + text):
+        depth += {"{": 1, "}": -1}.get(token.group(), 0)
+        if depth == 0:
+            end = token.end()
+            break
+    assert extraction._end_of_braces("{" + text, 0) == end
+
+
+@pytest.mark.parametrize("written", ["3.0", "3e0", "0.3e1", "3"])
+def test_schema_and_reader_are_told_the_same_of_a_whole_number(written: str) -> None:
+    value = extract(TEXT.replace("3", written), VALIDATOR)
+    assert json.dumps(value) == json.dumps(ANSWER)
+    assert checked(Move, {"direction": "up", **value["plan"][0]}).steps == 3
+
+
+@pytest.mark.parametrize("written", ["1e300", "-1e19", "9007199254740994.0", "2.5"])
+def test_what_the_reader_takes_for_no_integer_fits_no_integer_of_a_schema(written: str) -> None:
+    schema = {"type": "object", "properties": {"steps": {"type": "integer"}}}
+    with pytest.raises(NoAnswer, match="no integer"):
+        extract(f'{{"steps": {written}}}', Validator(schema))
+    numbers = {"type": "object", "properties": {"steps": {"type": "number"}}}
+    assert extract(f'{{"steps": {written}}}', Validator(numbers)) == {"steps": float(written)}
+
+
+def test_true_and_one_are_different_answers() -> None:
+    with pytest.raises(NoAnswer, match="2 different"):
+        extract('{"a": true} or {"a": 1}', Validator({"type": "object"}))

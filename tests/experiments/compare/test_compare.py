@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import stats
 from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.records import as_json
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
 from quorum.experiments.results import read_results
@@ -56,8 +58,8 @@ def test_differences_are_paired_over_the_boards(sweep: Path) -> None:
     )  # fmt: skip
     assert found["debate"].mean.value == delta.mean()
     assert found["debate"].p == pytest.approx(theirs.pvalue)
-    assert found["debate"].improvement == 0.25  # fewer steps are better, and one board of four has fewer
-    assert found["chain"].improvement == 1.0
+    assert found["debate"].improvement.value == 0.25  # fewer steps are better, and one board of four has fewer
+    assert found["chain"].improvement.value == 1.0
     assert found["chain"].p_holm == min(1, 2 * found["chain"].p)
 
 
@@ -65,7 +67,7 @@ def test_boards_of_one_arm_alone_are_left_out_and_told(sweep: Path) -> None:
     write_run(sweep, outcome(steps=1_000), seed=99, topology__name="debate")
     found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences
     debate = next(d for d in found if d.level == "debate")
-    assert (debate.mean.value, debate.mean.runs, debate.unpaired) == (3.0, 4, 1)
+    assert (debate.mean.value, debate.mean.boards, debate.unpaired) == (3.0, 4, 1)
 
 
 def test_several_runs_on_one_board_count_as_their_mean(sweep: Path) -> None:
@@ -73,8 +75,8 @@ def test_several_runs_on_one_board_count_as_their_mean(sweep: Path) -> None:
         write_run(sweep, outcome(steps=value), seed=0, topology__name="debate", agents__temper=extra)
     found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences
     debate = next(d for d in found if d.level == "debate")
-    assert (debate.mean.value, debate.mean.runs) == pytest.approx(((74 - 10 + 5 - 1 + 6) / 4, 4))
-    assert debate.improvement == pytest.approx((0 + 0 + 1 + 0) / 4)
+    assert (debate.mean.value, debate.mean.boards) == pytest.approx(((74 - 10 + 5 - 1 + 6) / 4, 4))
+    assert debate.improvement.value == pytest.approx((0 + 0 + 1 + 0) / 4)
 
 
 def test_across_n_a_difference_is_taken_at_each_n(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_across_n_a_difference_is_taken_at_each_n(tmp_path: Path) -> None:
     assert (found.across, found.points) == ("n", (2, 4))
     assert [(d.point, d.mean.value) for d in found.differences] == [(2, 2.0), (4, 4.0)]
     pooled = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual", across="none")
-    assert [(d.point, d.mean.value, d.mean.runs) for d in pooled.differences] == [(None, 3.0, 6)]
+    assert [(d.point, d.mean.value, d.mean.runs, d.mean.boards) for d in pooled.differences] == [(None, 3.0, 12, 3)]
     assert pooled.design.crossed == {"n": ("2", "4")}
     assert "Pooled over, alike in every level: n (2, 4)." in told(pooled)
 
@@ -164,7 +166,7 @@ def test_a_cell_that_two_folders_hold_counts_once(tmp_path: Path) -> None:
     assert "2 runs are of a cell that is there already" in told(found)
     by_sweep = answer(tmp_path / "before", tmp_path / "after", by=["sweep"], baseline="before")
     assert by_sweep.levels == ("before", "after")
-    assert [d.mean.runs for d in by_sweep.differences] == [2, 2, 2]
+    assert [d.mean.boards for d in by_sweep.differences] == [2, 2, 2]
 
 
 def test_arms_are_compared_by_what_the_plan_calls_them(tmp_path: Path) -> None:
@@ -215,9 +217,108 @@ def test_a_metric_that_is_not_always_defined_says_where_not(tmp_path: Path) -> N
 
 def test_a_share_keeps_a_doubt_when_all_runs_agree_and_a_difference_does_not_invent_one(sweep: Path) -> None:
     found = answer(sweep, by=["topology"], metrics=["success"], baseline="individual")
-    wilson = stats.binomtest(4, 4).proportion_ci(method="wilson")
-    assert found.estimates["outcome.success", "chain", None].low == pytest.approx(wilson.low)
-    assert all((d.mean.low, d.mean.high, d.p) == (0, 0, 1) for d in found.differences)
+    exact = stats.binomtest(4, 4).proportion_ci(method="exact")
+    assert found.estimates["outcome.success", "chain", None].low == pytest.approx(exact.low)
+    assert all((d.mean.value, d.p) == (0, 1) and np.isnan([d.mean.low, d.mean.high]).all() for d in found.differences)
+
+
+def test_a_board_that_crossed_factors_meet_again_is_one_board(tmp_path: Path) -> None:
+    """Three levels of noise and two prompts on seven seeds: 42 runs an arm are 7 boards."""
+    random = np.random.default_rng(1)
+    boards = random.integers(20, 60, 7)
+    for topology, more in (("individual", 0), ("debate", 2)):
+        for seed, poor, prompt in product(range(7), (0.0, 0.1, 0.2), ("long", "short")):
+            steps = int(boards[seed] + more + random.integers(0, 4))
+            write_run(
+                tmp_path, outcome(steps=steps), seed=seed, topology__name=topology, agents__poor=poor, agents__p=prompt
+            )
+    found = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual")
+    (difference,) = found.differences
+    assert (difference.mean.runs, difference.mean.boards, difference.differing) == (84, 7, 7)
+    assert difference.p >= 2 / 2**7
+    assert difference.improvement.boards == 7
+    own = found.estimates["outcome.steps", "debate", None]
+    assert (own.runs, own.boards) == (42, 7)
+    steps = np.array([row.metrics["outcome.steps"] for row in found.groups["debate", None].rows])
+    seeds = np.array([row.seed for row in found.groups["debate", None].rows])
+    theirs = stats.ttest_1samp([steps[seeds == seed].mean() for seed in range(7)], 0).confidence_interval()
+    assert own.high - own.low == pytest.approx(theirs.high - theirs.low, rel=0.1)
+    assert "84 runs, 14 boards in 2 groups" in told(found)
+    _, shown, differing = tables(found)
+    assert shown.header[:3] == ("topology", "runs", "boards")
+    assert [row[1:3] for row in shown.rows] == [("42", "7"), ("42", "7")]
+    assert differing.rows[0][1] == "7"
+
+
+def test_boards_that_lack_runs_of_others_are_told(sweep: Path) -> None:
+    for seed in range(3):
+        write_run(sweep, outcome(steps=5), seed=seed, agents__poor=0.5)
+        write_run(sweep, outcome(steps=5), seed=seed, topology__name="debate", agents__poor=0.5)
+        write_run(sweep, outcome(steps=5), seed=seed, topology__name="chain", agents__poor=0.5)
+    assert "3 boards lack runs that others of their group have" in told(answer(sweep, by=["topology"]))
+
+
+def test_rows_that_cannot_reject_do_not_use_up_holms_correction(tmp_path: Path) -> None:
+    for seed in range(8):
+        write_run(tmp_path, outcome(steps=30 + seed), seed=seed)
+        write_run(tmp_path, outcome(steps=20 + seed), seed=seed, topology__name="debate")
+    for number in range(3):
+        for seed in range(3):
+            write_run(tmp_path, outcome(steps=20 + seed), seed=seed, topology__name=f"few{number}")
+    found = {
+        d.level: d for d in answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual").differences
+    }
+    assert found["debate"].p == found["debate"].p_holm == 2 / 2**8
+    assert found["few0"].p == 0.25
+    assert found["few0"].p_holm > 0.25
+
+
+def test_where_no_board_differs_the_cell_says_so(sweep: Path) -> None:
+    for seed, steps in enumerate(STEPS["individual"]):
+        write_run(sweep, outcome(steps=steps), seed=seed, topology__name="same")
+    found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual")
+    rows = {row[0]: row for row in tables(found)[-1].rows}
+    assert rows["same"][2] == "no board differs"
+    assert "[" not in rows["debate"][2], "four boards have no interval"
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Path:
+    """Give two arms on 20 boards; one ends its seven failures as errors."""
+    broken = {"outcome": "error", "error": {"class": "X", "message": "y"}}
+    for seed in range(20):
+        write_run(tmp_path, outcome(success=seed >= 6), seed=seed)
+        lost = seed < 7
+        write_run(
+            tmp_path, None if lost else outcome(), seed=seed, topology__name="debate", meta=broken if lost else {}
+        )
+    return tmp_path
+
+
+def test_runs_that_are_left_out_are_counted_as_failures_and_as_successes_beside(failing: Path) -> None:
+    found = answer(failing, by=["topology"], metrics=["success", "steps"], baseline="individual")
+    assert found.estimates["outcome.success", "debate", None].value == 1.0
+    failures, successes = found.bounds["outcome.success", "debate", None]
+    exact = stats.binomtest(13, 20).proportion_ci(method="exact")
+    assert (failures.value, failures.low, failures.high) == pytest.approx((0.65, exact.low, exact.high))
+    assert (successes.value, successes.runs) == (1.0, 20)
+    assert set(found.bounds) == {("outcome.success", "debate", None)}, "steps are no share, and one arm lost no run"
+    success, steps = found.differences
+    assert (success.mean.value, success.mean.boards, success.differing) == (0.0, 13, 0)
+    assert (success.lowest, success.highest) == pytest.approx((0.65 - 0.7, 1.0 - 0.7))
+    assert np.isnan(steps.lowest)
+    assert "left out counted as failures, and as successes" in told(found)
+
+
+def test_the_bounds_stand_in_tables_records_and_json_alike(failing: Path) -> None:
+    found = answer(failing, by=["topology"], metrics=["success"], baseline="individual")
+    table = next(table for table in tables(found) if "counted as failures and as successes" in table.title)
+    (row,) = table.rows
+    assert row[:3] == ("debate", "13", "7")
+    assert row[4].startswith("0.650 [")
+    record = next(r for r in as_json(found, [])["estimates"] if r["topology.name"] == "debate")
+    assert (record["if_failures"], record["if_successes"], record["left_out"]) == (0.65, 1.0, 7)
+    assert f"0.650 [{record['if_failures_low']:.3f}, {record['if_failures_high']:.3f}]" == row[4]
 
 
 @pytest.mark.parametrize(
@@ -271,12 +372,12 @@ def test_the_last_part_of_a_metrics_name_will_do(tmp_path: Path, metric: str, re
 def test_numbers_are_written_with_the_digits_that_they_deserve(
     value: float, low: float, high: float, text: str
 ) -> None:
-    found = Estimate(value, low, high, 5)
+    found = Estimate(value, low, high, 5, 5)
     assert interval(found, decimals([found])) == text
 
 
 def test_a_column_has_one_number_of_decimals() -> None:
-    column = [Estimate(99.2, 75.0, 121.0, 5), Estimate(4.0, 3.0, 5.0, 5)]
+    column = [Estimate(99.2, 75.0, 121.0, 5, 5), Estimate(4.0, 3.0, 5.0, 5, 5)]
     assert [interval(found, decimals(column)) for found in column] == ["99.2 [75.0, 121.0]", "4.0 [3.0, 5.0]"]
 
 
@@ -316,3 +417,12 @@ def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: P
     ):
         write_run(tmp_path, outcome(), agents__name=agents, meta={"inputs": inputs})
     assert "prompts/" not in told(answer(tmp_path, by=["agents"]))
+
+
+def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Path) -> None:
+    for file in sweep.glob("*/meta.json"):
+        meta = json.loads(file.read_text())
+        file.write_text(json.dumps({**meta, "unused": {"topology": "does not talk", "prompts": "asks no model"}}))
+    found = told(answer(sweep, by=["topology"]))
+    assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
+    assert "prompts changes" not in found

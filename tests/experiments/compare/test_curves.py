@@ -54,7 +54,7 @@ def test_they_are_drawn_and_written_only_when_asked_for(sweep: Path) -> None:
     assert "curves" not in [drawing.name for drawing in draw_figures(plain)]
     assert plain.curves == {}
     lines = as_csv(curves(asked)).splitlines()
-    assert lines[0].endswith("simulated,runs,step,score,score_low,score_high")
+    assert lines[0].endswith("simulated,runs,boards,step,score,score_low,score_high")
     assert len(lines) == 1 + 10 + 7
 
 

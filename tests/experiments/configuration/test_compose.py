@@ -101,3 +101,19 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
     (tmp_path / "env" / "bad.yaml").write_text("name: [\n")
     with pytest.raises(UserError, match="configuration: "):
         compose(["env=bad"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["n=4", "n=8"], "n is given twice: n=4 and n=8\nLeave one of them out."),
+        (["n=4", "seed=1", "++n=4"], "n is given twice: n=4 and ++n=4"),
+        (["env=cube", "env=crafter"], "env is given twice: env=cube and env=crafter"),
+        (["env.blocks={1: 2}", "env.blocks={1: 3}"], "env.blocks is given twice"),
+        (["~prompts.folder", "prompts.folder=x"], "prompts.folder is given twice"),
+    ],
+)
+def test_a_key_that_is_given_twice_is_refused(words: list[str], told: str) -> None:
+    with pytest.raises(UserError) as caught:
+        compose(words)
+    assert str(caught.value).startswith(told)

@@ -186,3 +186,7 @@ def test_a_run_that_cannot_be_replayed_is_a_users_mistake(tmp_path: Path, conten
 def test_the_trace_of_an_asked_mind_holds_its_calls(tmp_path: Path) -> None:
     trace = read_trace(_run(tmp_path).folder)
     assert all(len(thought.calls) == 1 for thought in trace.of(ThoughtEnd))
+
+
+def test_only_its_user_may_read_the_calls_of_a_run(tmp_path: Path) -> None:
+    assert (_run(tmp_path).folder / "calls.jsonl").stat().st_mode & 0o777 == 0o600

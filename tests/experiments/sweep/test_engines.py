@@ -13,8 +13,9 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
+from quorum.experiments.sweep.engines.locks import SweepLock, claim_of
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
-from quorum.experiments.sweep.engines.slurm import run_shard
+from quorum.experiments.sweep.engines.slurm_shard import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue, Stop
@@ -83,6 +84,7 @@ def test_another_engine_gives_the_same_table_though_a_worker_dies(
 
 @pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'")
 def test_without_slurm_its_executor_is_told(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    provenance()  # asks git, and remembers
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UserError, match=r"engine\.executor: .*\n?.*engine\.executor=local"):
         sweep("agents=walker", engine=("engine=slurm",))
@@ -94,10 +96,23 @@ def test_a_job_that_waited_in_a_queue_runs_no_cell_that_has_been_done_since(
     grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
     sweep(*grid, limit=1)
     before = stamps(tmp_path / "s")
-    job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()))
+    job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()), claim_of(tmp_path / "s"))
     assert run_shard(job, Shard(plan(("env=corridor", *grid), options).cells), 1, 64) == []
     assert before.items() < stamps(tmp_path / "s").items()
     assert len((tmp_path / "log").read_text().splitlines()) == 2
+
+
+def test_a_job_that_waited_while_another_command_took_the_sweep_over_plays_nothing(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    grid = ("agents=mortal", "n=1", "seed=0,1", f"agents.log={tmp_path / 'log'}")
+    sweep(*grid, limit=1)
+    job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()), "of the command that queued it")
+    shard = Shard(plan(("env=corridor", *grid), options).cells)
+    with SweepLock(tmp_path / "s"):
+        assert run_shard(job, shard, 1, 64) == []
+    assert run_shard(job, shard, 1, 64) == []
+    assert len((tmp_path / "log").read_text().splitlines()) == 1
 
 
 class _Recorded(Member):
@@ -109,22 +124,25 @@ class _Recorded(Member):
         self.sent += [cell.name for cell in cells]
 
 
+def _hand_out(queue: Queue, most: int, episodes: int) -> list[_Recorded]:
+    members: list[_Recorded] = []
+    hand_out(queue, members, episodes, lambda: _Recorded() if len(members) < most else None)
+    return members
+
+
 def _queue(folder: Path, *words: str) -> Queue:
     return Queue(folder, plan(words).cells, SweepBudget(), Costs())
 
 
 def test_teams_without_models_are_handed_out_two_to_a_worker_and_others_as_many_as_it_plays(tmp_path: Path) -> None:
-    members: list[_Recorded] = []
-    hand_out(_queue(tmp_path, "seed=range(0,9)"), members, 2, 3, _Recorded)
+    members = _hand_out(_queue(tmp_path, "seed=range(0,9)"), 2, 3)
     assert [len(member.cells) for member in members] == [2, 2]
-    members = []
-    hand_out(_queue(tmp_path, "agents=naive", "seed=range(0,9)"), members, 2, 3, _Recorded)
+    members = _hand_out(_queue(tmp_path, "agents=naive", "seed=range(0,9)"), 2, 3)
     assert [len(member.cells) for member in members] == [3, 3]
 
 
 def test_few_cells_take_few_workers_and_none_takes_two_while_another_has_none(tmp_path: Path) -> None:
-    members: list[_Recorded] = []
-    hand_out(_queue(tmp_path, "seed=range(0,3)"), members, 3, 64, _Recorded)
+    members = _hand_out(_queue(tmp_path, "seed=range(0,3)"), 3, 64)
     assert [len(member.cells) for member in members] == [1, 1, 1]
 
 
@@ -147,6 +165,4 @@ def test_a_cell_that_workers_died_with_twice_is_alone_with_an_idle_worker(tmp_pa
 def test_nothing_is_handed_out_once_the_sweep_stops(tmp_path: Path) -> None:
     queue = _queue(tmp_path, "seed=range(0,3)")
     queue.end(Stop.INTERRUPTED, "interrupted")
-    members: list[_Recorded] = []
-    hand_out(queue, members, 2, 64, _Recorded)
-    assert members == []
+    assert _hand_out(queue, 2, 64) == []

@@ -1,0 +1,110 @@
+"""The runs of one level at one value of `across`, and what statistics take from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maeil.metrics import METRICS
+from quorum.experiments.compare.design import Design
+from quorum.experiments.compare.statistics import Estimate, estimate
+from quorum.experiments.compare.statistics.aggregates import Floats, Name
+from quorum.experiments.results import Row
+from quorum.experiments.results.rows import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one level at one value of `across`.
+
+    Attributes:
+        level: label of the level.
+        point: value of `across`; None without it.
+        rows: the runs that count.
+        left_out: the runs that do not.
+        design: what else varies among them.
+    """
+
+    level: str
+    point: Scalar
+    rows: tuple[Row, ...]
+    left_out: tuple[Row, ...]
+    design: Design
+
+    @property
+    def boards(self) -> NDArray[np.int64]:
+        """Number of the board of each run, shape (runs,): runs of one seed share it."""
+        return _numbered(row.seed for row in self.rows)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Number of the stratum of each run, shape (runs,)."""
+        return _numbered(self.design.stratum(row) for row in self.rows)
+
+    @property
+    def partial_boards(self) -> int:
+        """Number of boards without runs in some stratum, where others have runs in several."""
+        cells = set(zip(self.boards.tolist(), self.strata.tolist(), strict=True))
+        sizes = Counter(board for board, _ in cells).values()
+        strata = len({stratum for _, stratum in cells})
+        return 0 if max(sizes) == 1 else sum(size < strata for size in sizes)
+
+    def values(self, metric: str) -> Floats:
+        """Return the values of a metric in the runs that define it."""
+        return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
+
+    def cells(self, metric: str, left_out: float | None = None) -> dict[tuple[Scalar, ...], list[float]]:
+        """Return the values of a metric by seed and stratum.
+
+        Args:
+            metric: its name.
+            left_out: the value that runs count with that are left out; None: they do not count.
+        """
+        values: dict[tuple[Scalar, ...], list[float]] = {}
+        for row, value in self._counted(metric, left_out):
+            values.setdefault((row.seed, *self.design.stratum(row)), []).append(value)
+        return values
+
+    def estimate(self, metric: str, statistic: Name, left_out: float | None = None) -> Estimate:
+        """Compute a statistic of a metric over the boards of the runs that define it.
+
+        Args:
+            metric: its name.
+            statistic: which.
+            left_out: the value that runs count with that are left out; None: they do not count.
+        """
+        counted = self._counted(metric, left_out)
+        return estimate(
+            np.array([value for _, value in counted], dtype=np.float64),
+            statistic,
+            boards=_numbered(row.seed for row, _ in counted),
+            strata=_numbered(self.design.stratum(row) for row, _ in counted),
+            share=METRICS[metric].share,
+        )
+
+    def mean(self, metric: str) -> float:
+        """Return the mean of a metric over the boards of the runs that define it; NaN where none does."""
+        return self.estimate(metric, "mean").value
+
+    def bounds(self, metric: str, statistic: Name) -> tuple[Estimate, Estimate]:
+        """Return a statistic of a share with all runs that are left out counted as failures, and as successes.
+
+        Whatever they would have come to, the statistic of all runs lies between the two (Manski 1990, Nonparametric
+        Bounds on Treatment Effects).
+        """
+        failure, success = (1.0, 0.0) if METRICS[metric].better == "lower" else (0.0, 1.0)
+        return self.estimate(metric, statistic, failure), self.estimate(metric, statistic, success)
+
+    def _counted(self, metric: str, left_out: float | None) -> list[tuple[Row, float]]:
+        found = [(row, value) for row in self.rows if (value := row.metrics.get(metric)) is not None]
+        return found if left_out is None else [*found, *((row, left_out) for row in self.left_out)]
+
+
+def _numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
+    """Number labels in the order in which they first come."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)

@@ -1,0 +1,137 @@
+"""Test and interval of paired differences, which are one method: random signs.
+
+Under the null hypothesis that two arms do not differ on a board, the sign of each board's difference is a coin's
+(Fisher 1935, The Design of Experiments, section 21). To flip the signs of a set of boards lowers the sum by twice the
+sum over the set, so the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way a
+mean of `shift` is rejected by the sets whose mean is `shift` or less. So the interval of all that is not rejected ends
+at quantiles of the means over all sets of boards (Hartigan 1969, Using Subsample Values as Typical Values): it holds 0
+exactly where p is above 0.05, and neither end falls when a difference grows.
+
+Up to `EXACT` boards that differ, all sets are gone through. Else `DRAWN` are drawn, with their complements, and the
+observed signs count among them, so that p is never 0 (Phipson and Smyth 2010, Permutation P-values Should Never Be
+Zero). Boards that do not differ change no p-value; they do belong to the sets over which means are taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quorum.experiments.compare.statistics.aggregates import Floats
+
+EXACT = 14
+"""Most boards that differ with which all sets of them are gone through: 2 ** 14."""
+DRAWN = 19_999
+_TAIL_SHARE = 40
+"""One of so many sets may be as extreme at each end: 2.5 %."""
+_SEED = 20_260_302
+_FEWEST_COUNTS = 32
+"""Numbers of boards without a difference that go with each set of the others, at least."""
+_BYTE = np.arange(256)[:, None] >> np.arange(8) & 1
+
+
+def sign_flip_test(differences: Floats) -> float:
+    """Return the two-sided p-value of paired differences.
+
+    Args:
+        differences: one a board, shape (boards,).
+    """
+    sums, _ = _sets(differences[differences != 0], 0)
+    smaller = min(np.count_nonzero(sums <= 0), np.count_nonzero(sums >= 0))
+    return min(1.0, 2 * smaller / len(sums))
+
+
+def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[float, float]:
+    """Return the means that the test does not reject at 0.05, as an interval; NaN where it has no end.
+
+    Fewer than six boards reject nothing, and where all differences are equal nothing tells how they scatter: neither
+    has an interval, but for shares.
+
+    Differences of shares are -1, 0 or 1 more often than not, and boards that were not among those tried may differ from
+    all that were. So their interval also holds what the test would not reject with one more board of 1 and one of -1,
+    as Agresti and Min (2005, Simple Improved Confidence Intervals for Comparing Matched Proportions) add pseudo-data.
+    Where the test rejects 0 it ends on the side of 0 where one more board without a difference would let it end.
+
+    Args:
+        differences: one a board, shape (boards,).
+        share: whether they are differences of values that lie between 0 and 1 by their nature.
+    """
+    changed = differences[differences != 0]
+    equal = len(differences) - len(changed)
+    if len(changed) == 0 or (not share and float(np.ptp(differences)) == 0):
+        return math.nan, math.nan
+    low, high = _ends(changed, equal)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return math.nan, math.nan
+    if share:
+        nearer = _ends(changed, equal + 1)
+        wider = _ends(np.append(changed, (1.0, -1.0)), equal)
+        low = min(low, nearer[0]) if low > 0 else max(-1.0, min(low, wider[0]))
+        high = max(high, nearer[1]) if high < 0 else min(1.0, max(high, wider[1]))
+    return low, high
+
+
+def smallest_p(boards: int) -> float:
+    """Return the smallest p-value that the test can have over so many boards that differ: all signs alike."""
+    return 2 / 2**boards if boards <= EXACT else 1 / (DRAWN + 1)
+
+
+def _ends(changed: Floats, equal: int) -> tuple[float, float]:
+    """Return the ends of what is not rejected; infinite where nothing is."""
+    sums, sizes = _sets(changed, equal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums / sizes
+    empty = sizes == 0
+    place = len(means) // _TAIL_SHARE
+    low = np.partition(np.where(empty, -np.inf, means), place)[place]
+    high = np.partition(np.where(empty, np.inf, means), len(means) - 1 - place)[len(means) - 1 - place]
+    return float(low), float(high)
+
+
+def _sets(changed: Floats, equal: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the sums over sets of boards and the sizes of the sets, each shape (sets,), the empty set among them.
+
+    Args:
+        changed: differences that are not 0.
+        equal: number of boards without a difference. They add nothing to a sum, so half of them, more or less, are put
+            into each set instead of going through them.
+    """
+    number = len(changed)
+    tolerance = 1e-12 * float(np.abs(changed).sum())
+    if number <= EXACT:
+        sums, sizes = _summed(changed, [np.arange(2**number) >> 8 * column & 255 for column in range(-(-number // 8))])
+        counts = _binomial_quantiles(equal, max(_FEWEST_COUNTS, 2 ** (EXACT - number)))
+        sums, sizes = np.repeat(sums, len(counts)), (sizes[:, None] + counts).ravel()
+    else:
+        random = np.random.default_rng(_SEED)
+        columns = (random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8)))
+        sums, sizes = _summed(changed, columns)
+        sizes += random.binomial(equal, 0.5, DRAWN) if equal else 0
+        whole = number + equal
+        sums = np.concatenate([[0.0], sums, float(changed.sum()) - sums, [float(changed.sum())]])
+        sizes = np.concatenate([[0], sizes, whole - sizes, [whole]])
+    sums[np.abs(sums) <= tolerance] = 0.0
+    return sums, sizes
+
+
+def _summed(changed: Floats, columns: Iterable[NDArray[np.integer]]) -> tuple[Floats, NDArray[np.int64]]:
+    """Sum over sets that are given eight boards a byte, column after column: one look-up adds eight boards."""
+    sums, sizes = np.zeros(1), np.zeros(1, dtype=np.int64)
+    for place, column in enumerate(columns):
+        eight = changed[8 * place : 8 * place + 8]
+        members = _BYTE[:, : len(eight)]
+        sums = sums + (members @ eight)[column]
+        sizes = sizes + members.sum(axis=1)[column]
+    return sums, sizes
+
+
+def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
+    """Return numbers of heads of so many coins that stand for their distribution: all outcomes, or `most` quantiles."""
+    number = min(2 ** min(trials, EXACT), most)
+    heads = np.arange(1, trials + 1)
+    logarithms = np.concatenate([[0.0], np.cumsum(np.log((trials + 1 - heads) / heads))]) - trials * math.log(2)
+    quantiles = (np.arange(number) + 0.5) / number
+    return np.asarray(np.searchsorted(np.cumsum(np.exp(logarithms)), quantiles), dtype=np.int64)

@@ -1,0 +1,138 @@
+"""Statistics against independent computations: SciPy, exhaustive enumeration, hand-made cases."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from quorum.experiments.compare.statistics import (
+    STATISTICS,
+    estimate,
+    interquartile_mean,
+    share_greater,
+    sign_flip_interval,
+)
+from quorum.experiments.compare.statistics.bootstrap import _leave_one_out
+from quorum.experiments.compare.statistics.student import t_cdf, t_quantile
+
+FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
+SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)
+
+
+def test_memory_grows_with_the_values_and_not_with_their_square() -> None:
+    """20,000 values took 3.2 GB in the jackknife and 0.8 GB of drawn indices."""
+    values = np.random.default_rng(1).random(20_000)
+    tracemalloc.start()
+    for statistic in STATISTICS:
+        estimate(values, statistic)
+    estimate(values, share=True)
+    sign_flip_interval(values - 0.5, share=True)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6
+
+
+@pytest.mark.parametrize("boards", [2, 5, 9, 30])
+def test_without_skewness_the_interval_of_a_mean_is_students(boards: int) -> None:
+    half = np.random.default_rng(boards).normal(0, 3, boards)
+    values = 7 + np.concatenate([half, -half])
+    theirs = stats.ttest_1samp(values, 0).confidence_interval()
+    found = estimate(values)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+
+
+@given(st.lists(FLOATS, min_size=6, max_size=30).map(np.array))
+def test_the_interval_of_a_median_is_scipys_quantile_test(values: np.ndarray) -> None:
+    theirs = stats.quantile_test(values).confidence_interval()
+    found = estimate(values, "median")
+    if np.ptp(values):
+        assert (found.low, found.high) == (theirs.low, theirs.high)
+
+
+@given(st.lists(FLOATS, min_size=2, max_size=25).map(np.array))
+def test_the_jackknife_of_the_interquartile_mean_leaves_out_one_value_each_time(values: np.ndarray) -> None:
+    expected = [float(interquartile_mean(np.delete(values, place))) for place in range(len(values))]
+    assert _leave_one_out(values) == pytest.approx(expected, abs=1e-9)
+
+
+@given(SAMPLES)
+def test_the_interquartile_mean_is_scipys_trimmed_mean(values: np.ndarray) -> None:
+    assert float(interquartile_mean(values)) == pytest.approx(stats.trim_mean(values, 0.25), abs=1e-9)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 19, 60])
+def test_students_distribution_is_scipys(freedom: int) -> None:
+    for t in (-5.0, -0.3, 0.0, 1.0, 2.5, 40.0):
+        assert t_cdf(t, freedom) == pytest.approx(stats.t.cdf(t, freedom), abs=1e-12)
+    for share in (0.001, 0.025, 0.3, 0.5, 0.975):
+        assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-9, abs=1e-11)
+
+
+@given(st.lists(st.tuples(SAMPLES, SAMPLES), min_size=1, max_size=4))
+@settings(max_examples=40)
+def test_the_probability_of_improvement_is_mann_whitneys_statistic(boards: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    shares = [stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)) for x, y in boards]
+    assert np.mean([share_greater(x, y) for x, y in boards]) == pytest.approx(np.mean(shares))
+
+
+def test_the_bootstrap_of_one_stratum_comes_close_to_scipys() -> None:
+    values = np.random.default_rng(8).gamma(3, 10, 400)
+    theirs = stats.bootstrap((values,), np.mean, method="BCa", rng=np.random.default_rng(9)).confidence_interval
+    ours = estimate(values)
+    width = theirs.high - theirs.low
+    assert abs(ours.low - theirs.low) < 0.06 * width
+    assert abs(ours.high - theirs.high) < 0.06 * width
+
+
+def test_strata_take_their_differences_out_of_the_interval() -> None:
+    random = np.random.default_rng(10)
+    strata = np.repeat([0, 1, 2], 20)
+    values = random.normal(0, 1, 60) + 100.0 * strata
+    within, ignored = estimate(values, strata=strata), estimate(values)
+    expected = 2 * stats.norm.ppf(0.975) * math.sqrt(sum(values[strata == k].var(ddof=1) / 20 for k in range(3))) / 3
+    assert within.high - within.low == pytest.approx(expected, rel=0.1)
+    assert ignored.high - ignored.low > 20 * expected
+
+
+def test_the_order_of_runs_changes_nothing_between_strata() -> None:
+    values, strata = np.array([1.0, 5.0, 2.0, 6.0]), np.array([0, 1, 0, 1])
+    order = [0, 2, 1, 3]
+    assert estimate(values, strata=strata) == estimate(values[order], strata=strata[order])
+
+
+def test_strata_of_single_runs_are_taken_as_one() -> None:
+    values = np.array([1.0, 4.0, 2.0])
+    assert estimate(values, strata=np.array([0, 1, 2])) == estimate(values)
+
+
+def test_what_is_no_share_has_not() -> None:
+    assert math.isnan(estimate(np.zeros(6)).low)
+    assert math.isnan(estimate(np.ones(6), "iqm").high)
+
+
+def test_no_run_and_one_run_have_no_interval() -> None:
+    assert math.isnan(estimate(np.array([])).value)
+    single = estimate(np.array([3.0]))
+    assert (single.value, single.runs) == (3.0, 1)
+    assert math.isnan(single.low)
+
+
+@given(st.lists(FLOATS, min_size=2, max_size=12).map(np.array), st.sampled_from(["median", "iqm"]))
+@settings(max_examples=60, deadline=None)
+def test_an_interval_of_order_statistics_lies_in_the_range_of_the_values(values: np.ndarray, statistic: str) -> None:
+    found = estimate(values, statistic)
+    if not math.isnan(found.low):
+        assert values.min() - 1e-9 <= found.low <= found.high <= values.max() + 1e-9
+    assert repr(estimate(values, statistic)) == repr(found)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_extreme_skew_of_few_runs_is_survived(size: int) -> None:
+    found = estimate(np.array([0.0] * (size - 1) + [1e9]))
+    assert found.low <= found.value <= found.high

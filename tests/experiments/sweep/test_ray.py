@@ -1,0 +1,125 @@
+"""Sweeps on a cluster of Ray with nodes of its own: nodes are lost and join, and the results are the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quorum.experiments.results import as_csv, read_results
+from tests.conftest import command, environment
+from tests.experiments.sweep.conftest import MODULES, leftovers
+
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
+]
+
+CELLS = 24
+GRID = ("agents=mortal", "n=1", f"seed=range(0,{CELLS})", "env.length=20", "agents.pause=0.1")
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Give a cluster of three nodes with a processor each, beside a head without any."""
+    for key, value in environment().items():
+        monkeypatch.setenv(key, value)  # which the nodes pass on to their workers
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(3):
+        made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def start(tmp_path: Path, options: Path) -> Iterator[Start]:
+    """Begin a sweep called `s` whose cells tell a log when they begin."""
+
+    def begin(*engine: str) -> subprocess.Popen[str]:
+        plugins = [word for module in MODULES for word in ("--plugin", module)]
+        line = command("sweep", "env=corridor", *GRID, f"agents.log={tmp_path / 'log'}", *plugins, "--config-dir")
+        process = subprocess.Popen(
+            [*line, str(options), *engine, "--name", "s", "--out", str(tmp_path), "--json"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        begun.append(process)
+        return process
+
+    begun: list[subprocess.Popen[str]] = []
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def _outcomes(folder: Path) -> list[str]:
+    rows = as_csv(read_results(folder)).splitlines()
+    keep = [i for i, title in enumerate(rows[0].split(",")) if title.startswith(("outcome", "seed"))]
+    return sorted(",".join(row.split(",")[i] for i in keep) for row in rows)
+
+
+def _begun(folder: Path) -> int:
+    log = folder / "log"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def _actors() -> list[str]:
+    """Return the processes in which workers run."""
+    return subprocess.run(["pgrep", "-f", "ray::_RayWorker"], capture_output=True, text=True).stdout.split()  # noqa: PLW1510
+
+
+def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _ends_well(process: subprocess.Popen[str], folder: Path) -> None:
+    out, err = process.communicate(timeout=180)
+    assert process.returncode == 0, err[-3000:]
+    told = json.loads(out)
+    assert (told["run_now"], told["left"], told["failed"]) == (CELLS, 0, [])
+    assert leftovers(folder / "s") == []
+    assert len(_outcomes(folder / "s")) == CELLS + 1
+
+
+def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start, tmp_path: Path) -> None:
+    process = start("engine=ray", f"engine.address={cluster.address}")
+    _until(lambda: _begun(tmp_path) >= 3)
+    cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
+    _ends_well(process, tmp_path)
+    assert _begun(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
+
+
+def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -> None:
+    for node in list(cluster.worker_nodes):
+        cluster.remove_node(node)
+    process = start("engine=ray", f"engine.address={cluster.address}")
+    time.sleep(3)
+    assert process.poll() is None  # it waits: there is no place
+    cluster.add_node(num_cpus=1)
+    _until(lambda: _begun(tmp_path) >= 2)
+    cluster.add_node(num_cpus=1)
+    _until(lambda: len(_actors()) == 2)
+    _ends_well(process, tmp_path)
+
+
+def test_more_actors_than_places_keep_no_cell_waiting(cluster: Any, start: Start, tmp_path: Path) -> None:
+    _ends_well(start("engine=ray", f"engine.address={cluster.address}", "engine.actors=5"), tmp_path)
+    assert _begun(tmp_path) == CELLS

@@ -1,0 +1,203 @@
+"""Sweeps on a real cluster of Slurm: jobs and nodes are killed, commands too, and the results are the same."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from quorum.experiments.results import as_csv, read_results
+from tests.conftest import command, environment
+from tests.experiments.sweep.conftest import MODULES, leftovers
+from tests.experiments.sweep.slurm_cluster import MISSING, SlurmCluster, can_run, slurm_cluster
+
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'"),
+    pytest.mark.skipif(not can_run(), reason=MISSING),
+]
+
+CELLS = 12
+GRID = ("agents=mortal", "n=1", f"seed=range(0,{CELLS})", "env.length=20", "agents.pause=0.1")
+ENGINE = ("engine=slurm", "engine.cells=3", "engine.jobs=4", "engine.memory=500M", "engine.minutes=30")
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SlurmCluster]:
+    with slurm_cluster() as running:
+        yield running
+
+
+@pytest.fixture
+def start(cluster: SlurmCluster, tmp_path: Path, options: Path) -> Iterator[Start]:
+    """Begin a sweep called `s` in a folder of its own; no job of it outlives the test."""
+    (tmp_path / "here").mkdir()
+
+    def begin(*words: str, engine: tuple[str, ...] = ENGINE) -> subprocess.Popen[str]:
+        plugins = [word for module in MODULES for word in ("--plugin", module)]
+        log = f"agents.log={tmp_path / 'log'}"
+        line = command("sweep", "env=corridor", *GRID, *words, log, *plugins, "--config-dir", str(options))
+        process = subprocess.Popen(
+            [*line, *engine, "--name", "s", "--out", str(tmp_path)],
+            cwd=tmp_path / "here",
+            env=environment(**cluster.environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        begun.append(process)
+        return process
+
+    begun: list[subprocess.Popen[str]] = []
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+    cluster.tell("scancel", "--user=root", "--quiet")
+    cluster.tell("scancel", "--user=root", "--quiet", "--signal=KILL")
+    _until(lambda: not cluster.jobs("PENDING,RUNNING,COMPLETING"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path) -> str:
+    """Give the table of the same cells, run on this machine."""
+    folder = tmp_path_factory.mktemp("local")
+    plugins = [word for module in MODULES for word in ("--plugin", module)]
+    line = command("sweep", "env=corridor", *GRID, *plugins, "--config-dir", str(options), "--name", "s")
+    subprocess.run([*line, "--out", str(folder)], cwd=folder, env=environment(), check=True, capture_output=True)
+    return _table(folder / "s")
+
+
+def _table(folder: Path) -> str:
+    """Return the results without the columns that name the log, which is no part of what the cells do."""
+    rows = as_csv(read_results(folder)).splitlines()
+    keep = [i for i, title in enumerate(rows[0].split(",")) if title.startswith(("outcome", "seed", "constraint"))]
+    return "\n".join(sorted(",".join(row.split(",")[i] for i in keep) for row in rows))
+
+
+def _until(done: Callable[[], bool], seconds: float = 60.0) -> float:
+    begin = time.monotonic()
+    while not done():
+        assert time.monotonic() - begin < seconds
+        time.sleep(0.2)
+    return time.monotonic() - begin
+
+
+def _ends_well(process: subprocess.Popen[str], folder: Path, undisturbed: str) -> str:
+    told, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, told
+    assert f"{CELLS} of {CELLS} done" in told
+    assert _table(folder) == undisturbed
+    assert set(leftovers(folder)) <= {".slurm"}
+    return told
+
+
+def test_a_cancelled_job_and_a_killed_one_are_seen_within_a_minute(
+    cluster: SlurmCluster, start: Start, tmp_path: Path, undisturbed: str
+) -> None:
+    process = start()
+    first, _ = cluster.wait_for("RUNNING", 2)[:2]
+    _until((tmp_path / "log").exists)
+    cluster.tell("scancel", first)
+    subprocess.run(["pkill", "-9", "-n", "-f", f"submitit.core._submit.*{tmp_path}"], check=True)
+    gone = time.monotonic()
+    _ends_well(process, tmp_path / "s", undisturbed)
+    assert time.monotonic() - gone < 90  # a minute until they are seen, and their cells again
+
+
+def test_a_node_that_is_lost_costs_what_was_under_way(
+    cluster: SlurmCluster, start: Start, tmp_path: Path, undisturbed: str
+) -> None:
+    process = start()
+    cluster.wait_for("RUNNING", 2)
+    _until((tmp_path / "log").exists)
+    cluster.end("slurmd")
+    time.sleep(2)
+    cluster.start("slurmd")
+    _ends_well(process, tmp_path / "s", undisturbed)
+
+
+def test_a_controller_that_is_away_for_a_while_loses_nothing(
+    cluster: SlurmCluster, start: Start, tmp_path: Path, undisturbed: str
+) -> None:
+    process = start()
+    cluster.wait_for("RUNNING", 2)
+    cluster.end("slurmctld")
+    time.sleep(15)
+    cluster.start("slurmctld")
+    _ends_well(process, tmp_path / "s", undisturbed)
+
+
+def test_the_jobs_of_a_killed_command_play_no_cell_beside_the_next_command(
+    cluster: SlurmCluster, start: Start, tmp_path: Path, undisturbed: str
+) -> None:
+    process = start()
+    cluster.wait_for("RUNNING", 2)
+    waiting = cluster.wait_for("PENDING", 1)
+    _until((tmp_path / "log").exists)
+    process.kill()
+    process.wait()
+    cluster.tell("scontrol", "hold", *waiting)  # they begin when the next command is at work
+    again = start(engine=("engine=local", "engine.workers=1"))
+    _until(lambda: not cluster.jobs("RUNNING"))
+    cluster.tell("scontrol", "release", *waiting)
+    _ends_well(again, tmp_path / "s", undisturbed)
+    _until(lambda: not cluster.jobs("PENDING,RUNNING"))
+    begun = (tmp_path / "log").read_text().splitlines()
+    assert len(begun) <= CELLS + 2  # once each, but for the two that a stopped job had under way
+
+
+def test_a_later_command_is_refused_while_jobs_of_a_killed_one_play(
+    cluster: SlurmCluster, start: Start, tmp_path: Path
+) -> None:
+    process = start("agents.pause=0.6")
+    cluster.wait_for("RUNNING", 2)
+    _until((tmp_path / "log").exists)
+    process.kill()
+    told, _ = start("agents.pause=0.6").communicate(timeout=120)
+    assert "still run cells of this sweep" in told
+    assert "Traceback" not in told
+
+
+def test_ctrl_c_cancels_jobs_that_wait_and_lets_cells_end(cluster: SlurmCluster, start: Start, tmp_path: Path) -> None:
+    process = start()
+    cluster.wait_for("RUNNING", 2)
+    cluster.wait_for("PENDING", 1)
+    _until((tmp_path / "log").exists)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert not cluster.jobs("PENDING,RUNNING")
+    assert leftovers(tmp_path / "s") == [".slurm"]
+
+
+def test_what_a_job_waits_for_and_what_the_cluster_refuses_is_told(cluster: SlurmCluster, start: Start) -> None:
+    refused, _ = start(engine=(*ENGINE, "engine.partition=nowhere")).communicate(timeout=60)
+    errors = [line for line in refused.splitlines() if "sbatch" in line]
+    assert errors == [
+        "error: engine=slurm: sbatch: error: Batch job submission failed: Invalid partition name specified"
+    ]
+    waits = start(engine=(*ENGINE, "engine.minutes=600"))
+    cluster.wait_for("PENDING", 1)
+    time.sleep(22)  # a line is printed every ten seconds
+    waits.send_signal(signal.SIGINT)
+    assert "PartitionTimeLimit" in waits.communicate(timeout=60)[0]
+
+
+def test_the_cause_of_a_jobs_error_is_told_and_no_module_of_the_folder_hides_another(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "here" / "yaml.py").write_text("raise SystemExit('this is not the yaml that you meant')\n")
+    told, _ = start(
+        "seed=0", engine=(*ENGINE, "engine.extra=['--comment=quorum']", "engine.setup=['exit 3']")
+    ).communicate(timeout=120)
+    assert "ended: FAILED (NonZeroExitCode)" in told
+    told, _ = start("seed=0", engine=ENGINE).communicate(timeout=120)
+    assert "done: 0 before" in told
