@@ -80,10 +80,9 @@ def test_a_price_that_is_not_known_is_nowhere_nothing(quorum: Quorum) -> None:
     with served(BRAIN) as addresses:
         model = _local(addresses.openai, "llm.cache=false")
         done = quorum("sweep", *words, *model)
-        ahead = quorum("sweep", *words, *model, "seed=0,1,2", "--dry-run") if not done.returncode else done
-        priced = quorum(
-            "run", "agents=naive", "n=2", "max_steps=5", *model, "llm.prices={input: 1, output: 1}", "--json"
-        )
+        ahead = quorum("sweep", "agents=naive", "n=2", "max_steps=5", "seed=0,1,2", *model, "--name", "s", "--dry-run")
+        prices = "llm.prices={input: 1, output: 1}"
+        priced = quorum("run", "agents=naive", "n=2", "max_steps=5", *model, prices, "--json")
     assert done.returncode == 0, done.stderr
     assert re.search(r"money +price unknown", done.stdout)
     assert "price unknown" in done.stderr.splitlines()[-1]

@@ -126,7 +126,8 @@ def check_books(team: str, way: str, out: Path, monkeypatch: pytest.MonkeyPatch)
         assert metrics["model.prompt_tokens"] == till.prompt
         assert metrics["model.completion_tokens"] == till.completion
         assert metrics["model.usd"] == pytest.approx(till.usd)
-    assert found["model.unanswered"] >= till.asked - till.answers
+    if then is not Then.REJECT:  # which is tried again in other forms before it counts as refused
+        assert found["model.unanswered"] >= till.asked - till.answers
     assert (found["model.unanswered"] > 0) == (then in (Then.HANG, Then.FAIL, Then.REJECT))
 
     spent = read_spent(folder)
