@@ -212,6 +212,7 @@ def sweep(
         str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --dry-run: name every cell, too.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
     ] = False,
@@ -241,11 +242,12 @@ def sweep(
     \b
     Examples:
       quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
-      quorum sweep experiment=quickstart --dry-run
+      quorum sweep experiment=quickstart --dry-run --names
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
+    from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
@@ -263,8 +265,15 @@ def sweep(
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
+    if names and not dry_run:
+        raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
     if dry_run:
-        _print_report(show_plan(request), as_json=as_json)
+        expected = show_plan(request)
+        if names and not as_json:
+            from quorum.experiments.common.sanitize import sanitize_lines
+
+            typer.echo("".join(f"{sanitize_lines(cell.name)}\n" for cell in expected.cells), nl=False)
+        _print_report(expected, as_json=as_json)
         return
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:

@@ -118,6 +118,24 @@ def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Qu
     assert FAULTS[fault] in finding["detail"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "bound", "told"),
+    [
+        (Fault(FaultKind.SILENCE), "llm.first_byte_timeout=0.3", "llm.first_byte_timeout=null waits"),
+        (None, "llm.max_reply_bytes=50", "llm.max_reply_bytes=N takes longer replies"),
+    ],
+    ids=["silence", "length"],
+)
+def test_check_names_the_bound_that_a_provider_goes_beyond(
+    fault: Fault | None, bound: str, told: str, quorum: Quorum
+) -> None:
+    with served(BRAIN, faults=lambda _: fault) as addresses:
+        done = quorum("check", *_local(addresses.openai, bound), "--json")
+    finding = json.loads(done.stdout)[-1]
+    assert (done.returncode, finding["fine"]) == (1, False)
+    assert told in finding["detail"]
+
+
 def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quorum: Quorum) -> None:
     found = json.loads(quorum("check", "agents=naive", "llm.agents.agent_1.poor=0.1", "--json").stdout)
     models = {finding["subject"]: finding for finding in found if finding["subject"].startswith("llm")}

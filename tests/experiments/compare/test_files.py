@@ -13,11 +13,12 @@ from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
+from rich.console import Console
 
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import Table, as_latex, as_markdown
+from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report
 from quorum.experiments.compare.tables import tables
@@ -198,3 +199,15 @@ def test_a_mistake_is_one_message(sweep: Path, quorum: Quorum, arguments: list[s
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("width", [20, 60, 79, 80, 81, 82, 100])
+def test_no_cell_is_cut_however_wide_the_terminal_is(width: int) -> None:
+    row = ("debate", "8", "+1.25 [-3.50, 5.50]", "0.562", "0.562", "0.56 [0.32, 0.80]")
+    table = Table("t", ("topology", "boards", "difference", "p", "p (Holm)", "P(better)"), (row,))
+    console = Console(width=width, file=io.StringIO())
+    print_tables([table], [], console)
+    lines = console.file.getvalue().splitlines()
+    (line,) = (line for line in lines if "debate" in line)
+    assert [cell.strip() for cell in line.strip("│ ").split("│")] == list(row)
+    assert line.rstrip().endswith("│")
