@@ -43,6 +43,7 @@ ConfigDir = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -419,6 +420,7 @@ def compare(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     as_json: Json = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -454,7 +456,7 @@ def compare(
         from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    files = write_files(comparison, shown, remarks, out or default_folder(comparison))
+    files = write_files(comparison, shown, remarks, out or default_folder(comparison), force=force or out is None)
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
@@ -471,6 +473,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -483,6 +486,7 @@ def report(
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
@@ -491,10 +495,11 @@ def report(
     _load_plugins(plugin)
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
-    target = out or sweep / "report.html"
-    write_report(found, answer([found], question), target, plugin or ())
+    output = Output(out or sweep / "report.html", "--out", force or out is None)
+    output.check()
+    write_report(found, answer([found], question), output, plugin or ())
     if not quiet:
-        echo(f"report: {target}")
+        echo(f"report: {output.target}")
 
 
 @_verb()
@@ -509,6 +514,7 @@ def replay(
     first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
     last: Annotated[int | None, typer.Option("--to", metavar="T", min=0, help="The last step to show.")] = None,
     width: Annotated[int | None, typer.Option("--width", metavar="PIXELS", help="Width of a film.")] = None,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -525,11 +531,13 @@ def replay(
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
     """
     from quorum.experiments.common.consoles import Console
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     _load_plugins(plugin)
     runs = [run] if other is None else [run, other]
-    request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    output = Output(out, "--out", force) if out is not None else None
+    request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)
     try:
         messages = run_replay(request, Console(), quiet=quiet)
     except KeyboardInterrupt:
@@ -547,6 +555,7 @@ def view(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
     ] = None,
+    force: Force = False,
     plugin: Plugins = None,
 ) -> None:
     """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
@@ -561,11 +570,13 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer import command
 
     _load_plugins(plugin)
     if export is not None:
-        echo(f"page: {command.export(folder, export)}")
+        page = command.export(folder, Output(export, "--export", force))
+        echo(f"page: {page}")
     else:
         command.view(folder, port, browser=not no_browser, echo=echo)
 
