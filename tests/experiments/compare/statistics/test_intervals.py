@@ -111,9 +111,10 @@ def test_strata_of_single_runs_are_taken_as_one() -> None:
     assert estimate(values, strata=np.array([0, 1, 2])) == estimate(values)
 
 
-def test_what_is_no_share_has_not() -> None:
+def test_values_that_agree_and_are_no_shares_have_none() -> None:
     assert math.isnan(estimate(np.zeros(6)).low)
     assert math.isnan(estimate(np.ones(6), "iqm").high)
+    assert math.isnan(estimate(np.array([0.1 + 0.2, 0.3])).low), "they differ by rounding only"
 
 
 def test_no_run_and_one_run_have_no_interval() -> None:
