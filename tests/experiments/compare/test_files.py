@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
@@ -45,7 +46,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("out")
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
-    write_files(comparison, tables(comparison), notes(comparison), out)
+    write_files(comparison, tables(comparison), notes(comparison), out, force=False)
     return out
 
 
@@ -57,7 +58,7 @@ def test_every_file_is_written(written: Path) -> None:
 
 def test_equal_results_give_equal_files(sweep: Path, written: Path, tmp_path: Path) -> None:
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
-    for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path):
+    for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path, force=False):
         assert file.read_bytes() == (written / file.name).read_bytes(), file.name
 
 
@@ -71,7 +72,7 @@ def test_pictures_are_whole_and_as_wide_as_paper(written: Path) -> None:
 
 def test_every_picture_says_that_the_model_was_simulated(sweep: Path) -> None:
     page = sweep / "said.html"
-    write_report(read_results(sweep), compare([read_results(sweep)], Question()), page)
+    write_report(read_results(sweep), compare([read_results(sweep)], Question()), Output(page, "--out"))
     drawings = re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL)
     assert len(drawings) == len(FIGURES)
     assert all("Simulated language model." in re.sub(r"\s+", " ", drawing) for drawing in drawings)
@@ -121,7 +122,11 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(sweep: Path) -> Page:
     target = sweep / "report.html"
-    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), target)
+    write_report(
+        read_results(sweep),
+        compare([read_results(sweep)], Question(baseline="plain")),
+        Output(target, "--out", force=True),
+    )
     found = Page()
     found.feed(target.read_text())
     return found
@@ -159,7 +164,11 @@ def test_ids_are_the_pages_own_and_unique(page: Page) -> None:
 
 def test_the_page_is_the_same_each_time(sweep: Path, page: Page) -> None:
     before = (sweep / "report.html").read_bytes()
-    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), sweep / "report.html")
+    write_report(
+        read_results(sweep),
+        compare([read_results(sweep)], Question(baseline="plain")),
+        Output(sweep / "report.html", "--out", force=True),
+    )
     assert (sweep / "report.html").read_bytes() == before
 
 
@@ -181,7 +190,7 @@ def test_the_commands_compare_and_report(sweep: Path, quorum: Quorum, tmp_path: 
         (["compare", "nowhere"], "error: nowhere: there is no such folder"),
         (["compare", "SWEEP", "--by", "armm"], "Did you mean 'arm'?"),
         (["compare", "SWEEP", "--out", "/proc/figures"], "error: /proc/figures: cannot be made"),
-        (["report", "SWEEP", "--out", "missing/page.html"], "Give another file: --out FILE."),
+        (["report", "SWEEP", "--out", "missing/page.html"], "there is no folder missing"),
         (["results", "SWEEP", "--csv", "--json"], "give one of them"),
     ],
 )
