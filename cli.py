@@ -125,7 +125,7 @@ def run(
         int | None, typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.")
     ] = None,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
+        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N requests for an answer.")
     ] = None,
     strict: Strict = False,
     plugin: Plugins = None,
@@ -146,9 +146,11 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from maeil.user_errors import UserError
+    from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -164,10 +166,14 @@ def run(
             echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
+            ended = stack.enter_context(sigterm_interrupts())
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
     except Interrupted as stop:
-        echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
-        raise typer.Exit(130) from None
+        spent = read_spent(stop.folder)
+        how = "ended by SIGTERM" if ended.told else "interrupted"
+        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
+        echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
+        raise typer.Exit(143 if ended.told else 130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)

@@ -19,7 +19,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from quorum.agents.llm.errors import BadRequest, LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
@@ -106,7 +106,7 @@ class _App:
                 return await self._no_answer(http, fault)
             try:
                 reply = await self._brain.complete(asked.request)
-            except BadRequest as error:
+            except RequestRefused as error:
                 return _json(wire.error("invalid_request_error", str(error)), 400)
             except LanguageModelError as error:
                 return _json(wire.error("api_error", f"{type(error).__name__}: {error}"), 500)
