@@ -194,7 +194,7 @@ def test_a_request_that_takes_its_time_is_not_waited_for(sent: bytes, folder: Pa
         begin = time.monotonic()
         while client.recv(4096):
             pass
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 8  # uvicorn waits 5 s for a body that nobody reads
 
 
 def _sent(client: socket.socket, data: bytes, times: int) -> int:
