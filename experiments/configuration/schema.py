@@ -67,7 +67,7 @@ class Budget(_Part):
     tokens: Positive | None
     """Tokens that its calls read and write; null: any."""
     calls: Positive | None
-    """Its calls; null: any."""
+    """Answers that are asked for, each repair among them, also those that never come; null: any."""
 
 
 class Knobs(_Part):
@@ -113,6 +113,14 @@ class Configuration(Knobs):
     def uses_models(self) -> bool:
         """Whether the minds think with language models."""
         return minds.get(self.agents.name).uses_models
+
+    @property
+    def unused(self) -> Mapping[str, str]:
+        """The groups that its minds have no use for, each with what the minds do not do."""
+        component = minds.get(self.agents.name)
+        talk = {} if component.talks else {"topology": "does not talk"}
+        think = {} if component.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
+        return {**talk, **think}
 
     def identity(self) -> dict[str, Any]:
         """Return the plain form without what changes no decision: what names the cell.

@@ -20,7 +20,7 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.common.event_loop import run_coroutine, to_its_end
 from quorum.experiments.common.files import digest
@@ -221,7 +221,9 @@ async def _run(
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
-            (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+            (folder.path / "traceback.txt").write_text(
+                mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
+            )
             await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
@@ -295,6 +297,7 @@ class _Record:
             "error": None,
             "configuration": cell.plain,
             "inputs": cell.inputs,
+            "unused": cell.configuration.unused,
             **provenance(),
         }
         _write_json(self._file, self._meta)
@@ -348,7 +351,7 @@ class _Record:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {
                 "class": "Interrupted" if interrupted else type(error).__qualname__,
-                "message": "stopped by the user" if interrupted else str(error),
+                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
             }
         _write_json(self._file, self._meta)
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from quorum.agents.llm.protocol import Usage
+from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -56,6 +56,7 @@ class Forecast:
         damaged: those that are there and not whole, and why, by name: they would be run again.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
+        notices: what else is to be told of the plan.
         answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known.
@@ -71,6 +72,7 @@ class Forecast:
     damaged: Mapping[str, str]
     cells: tuple[PlannedCell, ...]
     repeated: int
+    notices: tuple[str, ...]
     answers: float
     tokens: float
     usd: float | None
@@ -88,6 +90,7 @@ class Forecast:
             "damaged": dict(self.damaged),
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
+            "notices": list(self.notices),
             "answers": round(self.answers),
             "tokens": round(self.tokens),
             "usd": None if self.usd is None else round(self.usd, 6),
@@ -97,13 +100,15 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal."""
+        """Return it for the terminal, as a summary: a sweep may have tens of thousands of cells to name."""
         table = Table.grid(padding=(0, 2))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
         for name, reason in self.damaged.items():
             table.add_row("damaged", Text(f"{name}: {reason}", overflow="fold"))
+        for notice in self.notices:
+            table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
         money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
@@ -117,7 +122,7 @@ class Forecast:
         }
         for source, number in self.sources.items():
             table.add_row("estimated", f"{number} cells {words[source]}")
-        return Group(*(Text(cell.name) for cell in self.cells), table)
+        return table
 
 
 def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
@@ -148,6 +153,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         damaged=status.damaged,
         cells=cells,
         repeated=plan.repeated,
+        notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
         usd=None if priceless else sum(expected.usd for _, expected in known),

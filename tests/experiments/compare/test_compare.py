@@ -282,6 +282,13 @@ def test_where_no_board_differs_the_cell_says_so(sweep: Path) -> None:
     assert "[" not in rows["debate"][2], "four boards have no interval"
 
 
+def test_a_share_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
+    write_run(tmp_path, outcome(completion=1.5))
+    write_run(tmp_path, outcome(), seed=1)
+    with pytest.raises(UserError, match=r"outcome.completion: it is registered as a share.* 1 to 1.5\nRegister it"):
+        answer(tmp_path, metrics=["completion"])
+
+
 @pytest.fixture
 def failing(tmp_path: Path) -> Path:
     """Give two arms on 20 boards; one ends its seven failures as errors."""
@@ -417,3 +424,12 @@ def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: P
     ):
         write_run(tmp_path, outcome(), agents__name=agents, meta={"inputs": inputs})
     assert "prompts/" not in told(answer(tmp_path, by=["agents"]))
+
+
+def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Path) -> None:
+    for file in sweep.glob("*/meta.json"):
+        meta = json.loads(file.read_text())
+        file.write_text(json.dumps({**meta, "unused": {"topology": "does not talk", "prompts": "asks no model"}}))
+    found = told(answer(sweep, by=["topology"]))
+    assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
+    assert "prompts changes" not in found

@@ -38,9 +38,10 @@ RAW = (
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 10**9, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -(2**63), 0.5, -0.0, 1e308, 5e-324, "",
     " ", "a", "x" * 100_000, "../../secret.txt", "/dev/zero", "/etc/passwd", "[bold]x[/bold]", "[/]", "[link=http://a]",
-    "\x1b[31mred\x1b[0m", "\u202eabc", "\x00", "\n\n", "=1+1", "<script>alert(1)</script>", "${oc.env:HOME}", "{{ 7*7 }}",
-    "None", "nan", "inf", "2020-01-01", "T" * 300 + "Z", [], {}, [[]], [None], [{}], [1, "a"], {"a": None}, {"": ""},
-    {"name": "cube"}, {"__class__": "os"}, [0] * 1000, "cube", "squeeze", "completed", "error", "simulated", "\ud83d\ude00",
+    "\x1b[31mred\x1b[0m", "\u202eabc", "\x00", "\n\n", "=1+1", "<script>alert(1)</script>", "${oc.env:HOME}",
+    "{{ 7*7 }}", "None", "nan", "inf", "2020-01-01", "T" * 300 + "Z", [], {}, [[]], [None], [{}], [1, "a"], {"a": None},
+    {"": ""}, {"name": "cube"}, {"__class__": "os"}, [0] * 1000, "cube", "squeeze", "completed", "error", "simulated",
+    "\ud83d\ude00",
 )  # fmt: skip
 
 
@@ -324,11 +325,11 @@ def yaml_of_all_sorts(run: Path, chance: random.Random) -> None:
     write(run / "meta.json", dumped(meta))
     texts = (
         b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (c + 1, c + 1, c, c) for c in range(97, 121)),
-        b"a: &a [*a]\n", b"[" * 100_000, b"{a: " * 100_000, b"- " * 100_000, b"n: " + b"9" * 5000, b"n: 1" + b":1" * 3000,
-        b"n: 2020-01-01\n", b"n: !!python/object/apply:os.system [exit]\n", b"!!omap [a: 1]\n", b"n: !!binary aGE=\n",
-        b"<<: {a: 1}\n", b"? [a]\n: 1\n", b"1: 2\n", b'n: "\\ud800"\n', b"n: .inf\n", b"--- 1\n--- 2\n", b"%TAG ! a\n---\n",
-        b"a: 1\n" * 100_000, b"k: |\n" + b" x\n" * 200_000, b"{" + b"a," * 300_000 + b"}", b'"' + b"\n" * 900_000 + b'"',
-        b"a:\n" * 1000, b"\xff\xfe", b"\x00", b"",
+        b"a: &a [*a]\n", b"[" * 100_000, b"{a: " * 100_000, b"- " * 100_000, b"n: " + b"9" * 5000,
+        b"n: 1" + b":1" * 3000, b"n: 2020-01-01\n", b"n: !!python/object/apply:os.system [exit]\n", b"!!omap [a: 1]\n", b"n: !!binary aGE=\n",
+        b"<<: {a: 1}\n", b"? [a]\n: 1\n", b"1: 2\n", b'n: "\\ud800"\n', b"n: .inf\n", b"--- 1\n--- 2\n",
+        b"%TAG ! a\n---\n", b"a: 1\n" * 100_000, b"k: |\n" + b" x\n" * 200_000, b"{" + b"a," * 300_000 + b"}",
+        b'"' + b"\n" * 900_000 + b'"', b"a:\n" * 1000, b"\xff\xfe", b"\x00", b"",
     )  # fmt: skip
     write(run / "config.yaml", chance.choice(texts))
 
@@ -366,8 +367,7 @@ def packed(run: Path, chance: random.Random) -> None:
 def bomb(run: Path, chance: random.Random) -> None:
     lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
     filling = chance.choice((b" ", b"\n", b"{}\n", lines[1], b'{"event":"new","seq":1,"t":0,"t_hat":0}\n'))
-    packer = gzip.open(run / "trace.jsonl.gz", "wb", compresslevel=1)
-    with packer:
+    with gzip.open(run / "trace.jsonl.gz", "wb", compresslevel=1) as packer:
         packer.write(lines[0])
         chunk = filling * ((1 << 20) // len(filling))
         for _ in range(chance.choice((200, 1000))):
@@ -455,7 +455,6 @@ def digests(run: Path, *, fresh: bool) -> None:
         meta.pop("files", None)
         if fresh:
             regular = [path for path in run.iterdir() if path.is_file() and not path.is_symlink() and path != file]
-            meta["files"] = {
-                path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in regular if path.stat().st_size < 1 << 25
-            }  # fmt: skip
+            small = [path for path in regular if path.stat().st_size < 1 << 25]
+            meta["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
         write(file, dumped(meta))

@@ -186,11 +186,12 @@ def _page(sweep: Path) -> int:
     from quorum.experiments.viewer.sweep_table import sweep_table
 
     library = Library.of(sweep)
-    print(msgspec.json.encode(sweep_table(library.root)).decode())
+    sys.stdout.write(msgspec.json.encode(sweep_table(library.root)).decode())
     for name in library.names():
         episode = library.episode(name)
         if episode is not None:
-            print(len(msgspec.json.encode(episode.data())), len(episode.calls.matching("a")))
+            sys.stdout.write(msgspec.json.encode(episode.data()).decode())
+            episode.calls.matching("a")
     return 0
 
 

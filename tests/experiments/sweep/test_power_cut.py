@@ -127,7 +127,9 @@ def done(disk: Path) -> dict[str, int]:
     for run in named(disk):
         meta = json.loads((run / "meta.json").read_bytes())
         digests = {
-            file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in run.iterdir() if file.name != "meta.json"
+            file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in run.iterdir()
+            if file.name != "meta.json"
         }
         assert meta["files"] == digests, run.name
         assert set(digests) == {"calls.jsonl", "config.yaml", "metrics.json", "trace.jsonl"}
