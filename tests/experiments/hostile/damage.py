@@ -326,7 +326,8 @@ def yaml_of_all_sorts(run: Path, chance: random.Random) -> None:
     texts = (
         b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (c + 1, c + 1, c, c) for c in range(97, 121)),
         b"a: &a [*a]\n", b"[" * 100_000, b"{a: " * 100_000, b"- " * 100_000, b"n: " + b"9" * 5000,
-        b"n: 1" + b":1" * 3000, b"n: 2020-01-01\n", b"n: !!python/object/apply:os.system [exit]\n", b"!!omap [a: 1]\n", b"n: !!binary aGE=\n",
+        b"n: 1" + b":1" * 3000, b"n: 2020-01-01\n", b"n: !!python/object/apply:os.system [exit]\n",
+        b"!!omap [a: 1]\n", b"n: !!binary aGE=\n",
         b"<<: {a: 1}\n", b"? [a]\n: 1\n", b"1: 2\n", b'n: "\\ud800"\n', b"n: .inf\n", b"--- 1\n--- 2\n",
         b"%TAG ! a\n---\n", b"a: 1\n" * 100_000, b"k: |\n" + b" x\n" * 200_000, b"{" + b"a," * 300_000 + b"}",
         b'"' + b"\n" * 900_000 + b'"', b"a:\n" * 1000, b"\xff\xfe", b"\x00", b"",

@@ -1,7 +1,7 @@
 """The power goes out at any moment of a sweep: what is done is whole, and the same command ends as if nothing had been.
 
-The sweep writes to an ext4 file system in a file. A copy of that file is the disk as a power cut would leave it: what the
-kernel has not yet written is lost. The sweep stands still while it is copied, so that the copy is of one instant.
+The sweep writes to an ext4 file system in a file. A copy of that file is the disk as a power cut would leave it: what
+the kernel has not yet written is lost. The sweep stands still while it is copied, so that the copy is of one instant.
 """
 
 from __future__ import annotations
