@@ -80,9 +80,7 @@ class LiteLLMModel(Provider):
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
     def _timeout(self) -> Any:
-        import httpx  # noqa: PLC0415 (what litellm is built on)
-
-        return httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
 
     async def _complete(self, request: Request, offer: Offer) -> Any:
         return await self._sdk.acompletion(
