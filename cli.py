@@ -276,9 +276,7 @@ def sweep(
     if dry_run:
         expected = show_plan(request)
         if names and not as_json:
-            from quorum.experiments.common.sanitize import sanitize_lines
-
-            typer.echo("".join(f"{sanitize_lines(cell.name)}\n" for cell in expected.cells), nl=False)
+            echo("".join(f"{cell.name}\n" for cell in expected.cells), nl=False)
         _print_report(expected, as_json=as_json)
         return
     outcome = run_sweep_command(request, quiet=quiet)

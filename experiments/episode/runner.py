@@ -20,7 +20,7 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.provenance import provenance
@@ -208,7 +208,9 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
     except BaseException as error:
         if not is_storage(error):
             record.end("error", error, answering_models=_score_what_there_is(folder.path))
-            (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+            (folder.path / "traceback.txt").write_text(
+                mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
+            )
             folder.finish()
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
@@ -300,7 +302,7 @@ class _Record:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {
                 "class": "Interrupted" if interrupted else type(error).__qualname__,
-                "message": "stopped by the user" if interrupted else str(error),
+                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
             }
         _write_json(self._file, self._meta)
 
