@@ -27,7 +27,11 @@ WORLDS = {
     "transport": lambda: TransportEnv(Grid(2, 4, Difficulty.hard)),
     "squeeze": lambda: SqueezeEnv(5),
 }
-BATCHES = {"quorum/Cube-v0": {"n": 3, "max_steps": 50}}
+BATCHES = {
+    "quorum/Cube-v0": {"n": 3, "max_steps": 50},
+    "quorum/Crafter-v0": {"n": 3, "max_steps": 50},
+    "quorum/Transport-v0": {},
+}
 
 
 def agents(world: ParallelEnv) -> EnvBase:

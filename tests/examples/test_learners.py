@@ -31,7 +31,7 @@ def test_torchrl_checks_the_specs_and_rolls_out() -> None:
     assert lines[:3] == [("cube", "2"), ("cube, flat", "2"), ("cube, egocentric", "2")]
     assert [name for name, _ in lines[3:]] == [
         *("crafter", "crafter, egocentric", "transport", "squeeze"),
-        "quorum/Cube-v0, 3 worlds",
+        *("quorum/Cube-v0, 3 worlds", "quorum/Crafter-v0, 3 worlds", "quorum/Transport-v0, 3 worlds"),
     ]
     assert all(int(episodes) for _, episodes in lines)
 
