@@ -60,7 +60,9 @@ def test_what_was_answered_before_a_stop_is_on_the_trace_and_so_are_thoughts_tha
     events = play([Asks(9, 2, then=Spent("spent")), Asks(4), Scripted(walk(1))])
     assert ends(events) == [(2, 1, [], True), (1, 4, [4], True), (0, 11, [9, 2], True)]
     assert (events[-1].event.outcome, events[-1].t_hat) == ("budget", 11)
-    assert compute_metrics(Trace(tuple(events)))["model.completion_tokens"] == 15
+    found = compute_metrics(Trace(tuple(events)))
+    assert found["model.completion_tokens"] == 15
+    assert found["decision.refused"] == 1  # with the others nothing was wrong
     stopped = next(e.event for e in events if e.event.kind == "thought_end" and e.event.agent == 0)
     assert stopped.refused == ("spent",)
 
