@@ -154,6 +154,8 @@ def run(
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
@@ -257,6 +259,8 @@ def sweep(
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     request = SweepRequest(
         words=tuple(words or ()),
@@ -652,6 +656,9 @@ def check(
     overrides: Overrides = None,
     *,
     out: Out = Path("runs"),
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now, which else the first run does.")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -674,7 +681,7 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
 
     _load_plugins(plugin)
-    findings = list(findings_of(overrides or [], out, config_dir))
+    findings = list(findings_of(overrides or [], out, config_dir, compiled=compile_))
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
@@ -685,7 +692,7 @@ def check(
         table = Table.grid(padding=(0, 2))
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
-            table.add_row(sign, Text(finding.subject), Text(finding.detail))
+            table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
@@ -752,6 +759,13 @@ def serve_simulated(
     from quorum.experiments.episode.simulated_server import serve
 
     serve(overrides or [], port, faults or [], latency, echo)
+
+
+def _quieten() -> None:
+    """Log errors only."""
+    import logging
+
+    logging.getLogger("quorum").setLevel(logging.ERROR)
 
 
 def _load_plugins(modules: list[str] | None) -> None:
