@@ -154,6 +154,8 @@ def run(
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
@@ -257,6 +259,8 @@ def sweep(
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     request = SweepRequest(
         words=tuple(words or ()),
@@ -654,6 +658,9 @@ def check(
     ] = None,
     *,
     out: Out = Path("runs"),
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now, which else the first run does.")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -683,7 +690,7 @@ def check(
     if folders := _folders_among(words or []):
         _verify(folders, plugin or [], as_json=as_json)
         return
-    findings = list(findings_of(words or [], out, config_dir))
+    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
@@ -694,7 +701,7 @@ def check(
         table = Table.grid(padding=(0, 2))
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
-            table.add_row(sign, Text(finding.subject), Text(finding.detail))
+            table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
@@ -788,6 +795,13 @@ def serve_simulated(
     from quorum.experiments.episode.simulated_server import serve
 
     serve(overrides or [], port, faults or [], latency, echo)
+
+
+def _quieten() -> None:
+    """Log errors only."""
+    import logging
+
+    logging.getLogger("quorum").setLevel(logging.ERROR)
 
 
 def _load_plugins(modules: list[str] | None) -> None:

@@ -32,6 +32,7 @@ from quorum.experiments.episode.answering_models import AnsweringModels, answeri
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.rehearsal import compile_all, rehearse
 
 _log = logging.getLogger(__name__)
 
@@ -198,6 +199,7 @@ async def _run(
 ) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
+        prepare(cell.configuration.env.name, cell.configuration.agents.name)
         METRICS.load()  # one that cannot be imported is told before the episode, and not after it
         parts = build(cell, models)
     except BaseException:
@@ -248,6 +250,23 @@ def _score_what_there_is(folder: Path) -> AnsweringModels | None:
     except (MaeilError, OSError) as error:
         _log.info("%s cannot be scored: %s", folder, error)
         return None
+
+
+def prepare(world: str, minds: str) -> None:
+    """Compile what an episode of minds in a world calls, where it is not compiled yet; no clock runs meanwhile."""
+    rehearse(world, minds, _play_in_memory)
+
+
+def prepare_all() -> float:
+    """Compile all kernels of this project that are not compiled yet; return the seconds that it took."""
+    return compile_all(_play_in_memory)
+
+
+def _play_in_memory(cell: Cell) -> None:
+    """Play an episode of a team without language models, and keep nothing of it."""
+    parts = build(cell, _no_models)
+    with Recorder(None) as recorder:
+        run_coroutine(play(cell, parts, recorder))
 
 
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:

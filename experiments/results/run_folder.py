@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -230,15 +231,21 @@ class RunFolder:
             reason=meta.reason,
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
-            inputs=meta.inputs,
+            inputs=_shared(tuple(meta.inputs.items())),
             unused=meta.unused,
-            packages=meta.versions,
+            packages=_shared(tuple(meta.versions.items())),
             start=meta.start,
             models=tuple(meta.models),
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,
         )
+
+
+@lru_cache(maxsize=256)
+def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return a mapping of texts: one object for all the runs that have the same packages, or the same inputs."""
+    return dict(texts)
 
 
 def is_run(folder: Path) -> bool:

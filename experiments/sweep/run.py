@@ -13,10 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import orjson
+
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell, Spent
 from quorum.experiments.sweep.engines.locks import SweepLock
@@ -217,7 +220,6 @@ def run_sweep(
         UserError: nothing can be written, another command is at work in the folder, there are results of other code,
             or the engine cannot be used.
     """
-    begin = time.monotonic()
     folder.create()
     with SweepLock(folder.path) as claim:
         folder.clear()
@@ -227,6 +229,8 @@ def run_sweep(
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
+        _prepare(chosen)
+        begin = time.monotonic()
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
         queue = _run(chosen, job, engine, request=request, status=status, view=view)
         write_csv(folder.path)
@@ -247,6 +251,13 @@ def run_sweep(
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
     )
+
+
+def _prepare(cells: Iterable[PlannedCell]) -> None:
+    """Compile the kernels of all cells before any worker starts: each of them would compile them otherwise."""
+    kinds = (orjson.loads(cell.configuration) for cell in {cell.kind: cell for cell in cells}.values())
+    for world, minds in sorted({(kind["env"]["name"], kind["agents"]["name"]) for kind in kinds}):
+        prepare(world, minds)
 
 
 def _run(
