@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import fsum
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -345,7 +346,7 @@ def agent_name(index: int) -> str:
 def team_score(state: CrafterState, level: Level) -> float:
     """Points of a team: for every unit that an agent has collected in the episode, what the level says."""
     agents = len(state.achievements)
-    return sum(
+    return fsum(
         level.score(material, agents) * float(state.achievements[:, recipe.achievement].sum())
         for material, recipe in COLLECT.items()
     )
