@@ -8,10 +8,14 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.exceptions import TyperException
+
+from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result, Watch
@@ -38,6 +42,7 @@ ConfigDir = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -75,7 +80,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from quorum.experiments.common.version import __version__
 
-        typer.echo(f"quorum {__version__}")
+        echo(f"quorum {__version__}")
         raise typer.Exit
 
 
@@ -121,6 +126,7 @@ def run(
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
     ] = None,
+    strict: Strict = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
@@ -140,6 +146,7 @@ def run(
     """
     from maeil.user_errors import UserError
     from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
 
     if live and quiet:
@@ -147,25 +154,30 @@ def run(
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    cell = Cell.compose([*(overrides or []), *limits], config_dir)
+    arguments = [*(overrides or []), *limits]
+    cell = Cell.compose(arguments, config_dir)
+    if notice := without_effect(arguments, cell, config_dir):
+        if strict:
+            refuse(notice)
+        if not quiet:
+            echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
     except Interrupted as stop:
-        typer.echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
+        echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
         raise typer.Exit(130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
-        typer.echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
+        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
     if result.outcome in ("budget", "limit") and not quiet:
-        typer.echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
+        echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
 
 
 def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
     """Choose how the episode is shown while it runs."""
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.episode.live import LineView, LiveView
 
     console = Console(stderr=as_json or not sys.stdout.isatty())
@@ -174,17 +186,16 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
             return lambda world: stack.enter_context(LiveView(world, console))
         return lambda _: LineView(console)
     if not quiet and as_json:
-        typer.echo(f"running {name}", err=True)
+        echo(f"running {name}", err=True)
     return None
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import summary
 
     if as_json:
-        _print_json(summary.as_json(result))
+        echo_json(summary.as_json(result))
     elif not quiet:
         summary.print_summary(result, Console())
 
@@ -213,6 +224,7 @@ def sweep(
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
+    strict: Strict = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -246,6 +258,7 @@ def sweep(
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
+        strict=strict,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
@@ -256,16 +269,16 @@ def sweep(
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
     if outcome.complaint and (outcome.exit_code or not quiet):
-        typer.echo(outcome.complaint, err=True)
+        echo(outcome.complaint, err=True)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 
 
 def _print_report(report: Printable, *, as_json: bool) -> None:
     if as_json:
-        _print_json(report.plain())
+        echo_json(report.plain())
     else:
-        from rich.console import Console
+        from quorum.experiments.common.consoles import Console
 
         Console().print(report.table(), soft_wrap=True)
 
@@ -296,10 +309,9 @@ def metrics(
     _load_plugins(plugin)
     done, wrong = recompute_all(runs)
     if as_json:
-        _print_json([run.plain() for run in done])
+        echo_json([run.plain() for run in done])
     elif done:
-        from rich.console import Console
-
+        from quorum.experiments.common.consoles import Console
         from quorum.experiments.results.summary import print_metrics
 
         print_metrics(done, Console())
@@ -332,9 +344,8 @@ def results(
       quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
       quorum results runs/topologies --sql "select event, count(*) from events group by event"
     """
-    from rich.console import Console
-
     from maeil.user_errors import UserError
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
 
@@ -346,23 +357,23 @@ def results(
 
         answer = ask(found, sql)
         for remark in answer.remarks:
-            typer.echo(f"notice: {remark}", err=True)
+            echo(f"notice: {remark}", err=True)
         if as_json:
-            _print_json(show.answer_as_json(answer))
+            echo_json(show.answer_as_json(answer))
         elif as_csv:
-            typer.echo(show.answer_as_csv(answer), nl=False)
+            echo(show.answer_as_csv(answer), nl=False)
         else:
             show.print_answer(answer, Console())
     elif as_json:
-        _print_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
+        echo_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
     elif as_csv:
         if len(found) > 1:
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
-        typer.echo(table_of(found[0]), nl=False)
+        echo(table_of(found[0]), nl=False)
     else:
         for part in found:
             show.print_results(part, Console())
-            typer.echo(f"table: {write_csv(part.folder)}")
+            echo(f"table: {write_csv(part.folder)}")
 
 
 By = Annotated[list[str] | None, typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.")]
@@ -423,14 +434,14 @@ def compare(
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     if as_json:
-        _print_json(json_of(comparison, remarks))
+        echo_json(json_of(comparison, remarks))
     elif not quiet:
-        from rich.console import Console
+        from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
     files = write_files(comparison, shown, remarks, out or default_folder(comparison))
     if not quiet:
-        typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+        echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
 
 @_verb()
@@ -468,7 +479,7 @@ def report(
     target = out or sweep / "report.html"
     write_report(found, answer([found], question), target, plugin or ())
     if not quiet:
-        typer.echo(f"report: {target}")
+        echo(f"report: {target}")
 
 
 @_verb()
@@ -498,8 +509,7 @@ def replay(
       quorum replay runs/talk/NAME --out film.gif
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
     """
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     _load_plugins(plugin)
@@ -510,7 +520,7 @@ def replay(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:
-        typer.echo(line, err=True)
+        echo(line, err=True)
 
 
 @_verb()
@@ -540,9 +550,9 @@ def view(
 
     _load_plugins(plugin)
     if export is not None:
-        typer.echo(f"page: {command.export(folder, export)}")
+        echo(f"page: {command.export(folder, export)}")
     else:
-        command.view(folder, port, browser=not no_browser, echo=typer.echo)
+        command.view(folder, port, browser=not no_browser, echo=echo)
 
 
 @_verb("list")
@@ -568,9 +578,9 @@ def list_(
     _load_plugins(plugin)
     data = listing(group, config_dir)
     if as_json:
-        _print_json(data)
+        echo_json(data)
     else:
-        typer.echo(as_text(data, shutil.get_terminal_size().columns))
+        echo(as_text(data, shutil.get_terminal_size().columns))
 
 
 @_verb()
@@ -601,16 +611,16 @@ def show(
 
         prompt = first_prompt(arguments[1:], config_dir)
         if as_json:
-            _print_json(prompt.plain())
+            echo_json(prompt.plain())
         else:
-            typer.echo(prompt.text())
+            echo(prompt.text())
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
-        _print_json(shown)
+        echo_json(shown)
     else:
-        typer.echo(cell.as_yaml(with_inputs=True), nl=False)
+        echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()
@@ -642,11 +652,11 @@ def check(
     _load_plugins(plugin)
     findings = list(findings_of(overrides or [], out, config_dir))
     if as_json:
-        _print_json([asdict(finding) for finding in findings])
+        echo_json([asdict(finding) for finding in findings])
     else:
-        from rich.console import Console
         from rich.table import Table
-        from rich.text import Text
+
+        from quorum.experiments.common.consoles import Console, Text
 
         table = Table.grid(padding=(0, 2))
         for finding in findings:
@@ -682,12 +692,12 @@ def cache(
     if action == "clear":
         if (contents.entries or contents.damage) and not yes:
             what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
-            typer.confirm(f"Delete {what} {contents.path}?", abort=True, err=True)
+            confirm(f"Delete {what} {contents.path}?")
         contents = cache_contents(path, clear=True)
     if as_json:
-        _print_json(contents.plain())
+        echo_json(contents.plain())
     else:
-        typer.echo(contents.text())
+        echo(contents.text())
     if contents.damage:
         raise typer.Exit(1)
 
@@ -717,7 +727,7 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], port, faults or [], latency, typer.echo)
+    serve(overrides or [], port, faults or [], latency, echo)
 
 
 def _load_plugins(modules: list[str] | None) -> None:
@@ -727,23 +737,27 @@ def _load_plugins(modules: list[str] | None) -> None:
         load_plugins(modules)
 
 
-def _print_json(data: object) -> None:
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
 def main() -> None:
     """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
+    show_warnings()
     try:
-        app(prog_name="quorum")
+        sys.exit(app(prog_name="quorum", standalone_mode=False))
+    except typer.Abort:
+        echo("Aborted!", err=True)
+        sys.exit(1)
     except Exception as error:
         from maeil.user_errors import UserError
         from quorum.experiments.common.logs import log_frames
 
+        if isinstance(error, TyperException):  # of the words of the command
+            usage = StringIO()
+            error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
+            echo(usage.getvalue(), err=True, nl=False)
+            sys.exit(error.exit_code)
         if not isinstance(error, UserError):
+            show_bugs()
             raise
-        typer.echo(f"error: {error}", err=True)
+        echo(f"error: {error}", err=True)
         log_frames(error)
         sys.exit(2)
 

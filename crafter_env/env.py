@@ -123,7 +123,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         space = observation_space(obs, self.profile, self.size, pixels)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = {name: action_space(self.profile, self.n) for name in self.possible_agents}
-        self.state_space = Box(0, max(Entity), self.size, dtype=np.uint8)
+        self.state_space = Box(0, int(max(Entity)), self.size, dtype=np.uint8)
         self._engine = Engine(
             1, self.n, self.size, profile=self.profile, level=self.level, max_steps=max_steps, goal=self.goal,
             observe=obs != "pixels",

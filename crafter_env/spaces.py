@@ -32,8 +32,8 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
         low = np.array([0, 0, -1, -1, 0], dtype=np.int64)
         high = np.array([width - 1, height - 1, 1, 1, 1], dtype=np.int64)
         assert len(low) == POSE_COLUMNS
-        spaces["materials"] = Box(0, max(Material), VIEW, dtype=np.uint8)
-        spaces["entities"] = Box(0, max(Entity), VIEW, dtype=np.uint8)
+        spaces["materials"] = Box(0, int(max(Material)), VIEW, dtype=np.uint8)
+        spaces["entities"] = Box(0, int(max(Entity)), VIEW, dtype=np.uint8)
         spaces["inventory"] = Box(np.zeros_like(cap), cap, dtype=np.int64)
         spaces["pose"] = Box(low, high, dtype=np.int64)
         spaces["daylight"] = Box(0.0, 1.0, (1,), dtype=np.float32)

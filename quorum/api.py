@@ -10,6 +10,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question
 from quorum.experiments.compare import compare as _compare
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.effects import refuse, without_effect
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results import Results, read_results
@@ -22,7 +23,13 @@ __all__ = ["Comparison", "Result", "Results", "SweepResult", "UserError", "compa
 Folder = str | PathLike[str]
 
 
-def run(*overrides: str, out: Folder = "runs", plugins: Iterable[str] = (), config_dir: Folder | None = None) -> Result:
+def run(
+    *overrides: str,
+    out: Folder = "runs",
+    strict: bool = False,
+    plugins: Iterable[str] = (),
+    config_dir: Folder | None = None,
+) -> Result:
     """Run one episode, and keep its trace and metrics.
 
     ```python
@@ -33,6 +40,7 @@ def run(*overrides: str, out: Folder = "runs", plugins: Iterable[str] = (), conf
     Args:
         overrides: what differs from the defaults, `KEY=VALUE`.
         out: folder for results.
+        strict: refuse keys that have no effect on the minds that are chosen.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
 
@@ -46,7 +54,10 @@ def run(*overrides: str, out: Folder = "runs", plugins: Iterable[str] = (), conf
         Exception: whatever a world or a mind raises; the folder of the episode says `error`.
     """
     load_plugins(plugins)
-    return run_cell(Cell.compose(overrides, _path(config_dir)), Path(out))
+    cell = Cell.compose(overrides, _path(config_dir))
+    if strict:
+        refuse(without_effect(overrides, cell, _path(config_dir)))
+    return run_cell(cell, Path(out))
 
 
 def sweep(
@@ -58,6 +69,7 @@ def sweep(
     budget_usd: float | None = None,
     budget_tokens: int | None = None,
     accept_versions: bool = False,
+    strict: bool = False,
     plugins: Iterable[str] = (),
     config_dir: Folder | None = None,
     progress: bool = False,
@@ -81,6 +93,7 @@ def sweep(
         budget_usd: begin no cell beyond this cost of the whole sweep, in US dollars.
         budget_tokens: begin no cell beyond so many tokens of the whole sweep.
         accept_versions: go on beside results of other code.
+        strict: refuse keys that have no effect on the minds that are chosen.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         progress: show how far it is on standard error.
@@ -101,6 +114,7 @@ def sweep(
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
+        strict=strict,
         plugins=tuple(plugins),
         config_dir=_path(config_dir),
     )

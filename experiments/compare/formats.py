@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table as RichTable
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.results.results_csv import csv_text
 
 _LATEX = {
@@ -67,7 +67,7 @@ def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
         lines = [table.header, rules, *table.rows]
         text = "\n".join(f"| {' | '.join(_in_line(cell) for cell in line)} |" for line in lines)
         parts.append(f"### {_in_line(table.title)}\n\n{text}" + (f"\n\n{table.caption}" if table.caption else ""))
-    return "\n\n".join(parts) + "\n"
+    return sanitize_lines("\n\n".join(parts) + "\n")
 
 
 def _in_line(text: str) -> str:
@@ -77,7 +77,7 @@ def _in_line(text: str) -> str:
 def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
     """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
     comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
-    return f"{comments}\n\n" + "\n".join(map(_latex_table, found))
+    return sanitize_lines(f"{comments}\n\n" + "\n".join(map(_latex_table, found)))
 
 
 def _latex_table(table: Table) -> str:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from quorum.experiments.compare.comparison import Comparison
-from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.factors import value_of, varies, written
 from quorum.experiments.compare.statistics import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, failure_rate, heading
+from quorum.experiments.results import Row
 
 _FEW = 5
 _LEVEL = 0.05
@@ -16,7 +17,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _boards, _differences, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _boards, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -99,6 +100,18 @@ def _differences(comparison: Comparison) -> Iterator[str]:
             f"Differences are over at most {boards} boards, where no p-value can be below {written(least)},"
             " and no interval can have ends: more seeds are needed to find one."
         )
+
+
+def _unused(comparison: Comparison) -> Iterator[str]:
+    """Tell of what varies among runs whose minds had no use for it."""
+    without: dict[tuple[str, str, str], list[Row]] = {}
+    for row in comparison.pool.rows:
+        for group, why in row.unused.items():
+            without.setdefault((group, written(value_of(row, "agents.name")), why), []).append(row)
+    for (group, agents, why), rows in without.items():
+        keys = dict.fromkeys(key for row in rows for key in row.factors if key.partition(".")[0] == group)
+        if any(varies(key, rows) for key in keys):
+            yield f"Of agents={agents}, which {why}, {group} changes no decision: {len(rows)} runs differ in it."
 
 
 def _design(comparison: Comparison) -> Iterator[str]:

@@ -114,6 +114,14 @@ class Configuration(Knobs):
         """Whether the minds think with language models."""
         return minds.get(self.agents.name).uses_models
 
+    @property
+    def unused(self) -> Mapping[str, str]:
+        """The groups that its minds have no use for, each with what the minds do not do."""
+        component = minds.get(self.agents.name)
+        talk = {} if component.talks else {"topology": "does not talk"}
+        think = {} if component.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
+        return {**talk, **think}
+
     def identity(self) -> dict[str, Any]:
         """Return the plain form without what changes no decision: what names the cell.
 

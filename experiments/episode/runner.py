@@ -280,6 +280,7 @@ class _Record:
             "error": None,
             "configuration": cell.plain,
             "inputs": cell.inputs,
+            "unused": cell.configuration.unused,
             **provenance(),
         }
         _write_json(self._file, self._meta)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
-from rich.console import Console
 from rich.progress import track
 
 from maeil.drawing import Canvas
 from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.packages import load
 from quorum.experiments.replay.colours import palette

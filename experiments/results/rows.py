@@ -36,6 +36,7 @@ class Row:
         error: class and message of the error; else empty.
         version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
         inputs: digests of what decided beside the configuration: templates of prompts, plug-ins, files.
+        unused: groups of the configuration that its minds had no use for, each with what they do not do.
         packages: versions of Python and of every package that it ran with.
         start: when it began, ISO 8601.
         models: the language models that answered.
@@ -55,6 +56,7 @@ class Row:
     error: str
     version: str
     inputs: Mapping[str, str]
+    unused: Mapping[str, str]
     packages: Mapping[str, str]
     start: str
     models: tuple[str, ...]

@@ -77,6 +77,8 @@ class RunMeta(_Part):
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
     inputs: Mapping[str, str] = {}
     """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
+    unused: Mapping[str, str] = {}
+    """Groups of the configuration that its minds had no use for, each with what they do not do."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
     0.10."""
@@ -221,6 +223,7 @@ class RunFolder:
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
             inputs=meta.inputs,
+            unused=meta.unused,
             packages=meta.versions,
             start=meta.start,
             models=tuple(meta.models),

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from maeil.metrics import METRICS, Value
+from quorum.experiments.common.consoles import Console, Text
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
@@ -89,6 +91,8 @@ class SweepReport:
 def _prepare(request: SweepRequest) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
     engine_words, words = split_words(request.words)
     planned = plan(words, request.config_dir)
+    if request.strict:
+        refuse(planned.without_effect)
     return planned, request.folder(planned.name), request.command(), engine_words
 
 
@@ -112,12 +116,17 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     """
     planned, folder, command, engine_words = _prepare(request)
     engine = choose_engine(engine_words, request.config_dir)
-    if planned.repeated and not quiet:
-        notice = f"notice: {planned.repeated} points of the grid name a cell that another one names; it is run once"
-        Console(stderr=True).print(Text(notice), soft_wrap=True)
+    for notice in _notices(planned) if not quiet else ():
+        Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
     result = run_sweep(planned, folder, command, engine, request=request, view=view)
     return SweepReport(result, command)
+
+
+def _notices(planned: SweepPlan) -> Iterator[str]:
+    if planned.repeated:
+        yield f"{planned.repeated} points of the grid name a cell that another one names; it is run once"
+    yield from planned.notices
 
 
 def _view(name: str, *, quiet: bool) -> View:

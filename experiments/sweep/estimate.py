@@ -24,9 +24,9 @@ from typing import Any
 import orjson
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from quorum.agents.llm.protocol import Usage
+from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -56,6 +56,7 @@ class Forecast:
         done: those of them that are done.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
+        notices: what else is to be told of the plan.
         answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known.
@@ -70,6 +71,7 @@ class Forecast:
     done: int
     cells: tuple[PlannedCell, ...]
     repeated: int
+    notices: tuple[str, ...]
     answers: float
     tokens: float
     usd: float | None
@@ -86,6 +88,7 @@ class Forecast:
             "done": self.done,
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
+            "notices": list(self.notices),
             "answers": round(self.answers),
             "tokens": round(self.tokens),
             "usd": None if self.usd is None else round(self.usd, 6),
@@ -100,6 +103,8 @@ class Forecast:
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        for notice in self.notices:
+            table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
         money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
@@ -143,6 +148,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         done=len(status.done),
         cells=cells,
         repeated=plan.repeated,
+        notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
         usd=None if priceless else fsum(expected.usd for _, expected in known),

@@ -11,6 +11,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Session, session
+from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
@@ -30,6 +31,7 @@ class SweepPlan:
         repeated: points of the grid that name a cell which another point names too; it is run once.
         metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
+        without_effect: words that change nothing in some cells, in one line; empty for none.
     """
 
     experiment: str | None
@@ -39,6 +41,12 @@ class SweepPlan:
     repeated: int
     metrics: tuple[str, ...]
     published: Published | None
+    without_effect: str
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is to be told before anything is run."""
+        return (self.without_effect,) if self.without_effect else ()
 
     @property
     def name(self) -> str:
@@ -71,13 +79,21 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
         fixed = _single(axes(experiment.fixed, composing), "fixed")
         grid = axes(experiment.grid, composing)
         arms = {arm: _single(axes(own, composing), f"arms.{arm}") for arm, own in experiment.arms.items()}
-        cells, repeated = _cells(
-            {arm: joined(fixed, grid, own, given) for arm, own in arms.items()} or {None: joined(fixed, grid, given)},
-            composing,
-            given,
-        )
-    named_arms = {arm: tuple(own) for arm, own in experiment.arms.items()}
-    return SweepPlan(name, tuple(words), named_arms, cells, repeated, tuple(experiment.metrics), experiment.published)
+        grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
+        grids = grids or {None: joined(fixed, grid, given)}
+        said = [(axis.key, axis.text) for joint in grids.values() for axis in joint]
+        effects = EffectCheck(said, lambda: composing.plain([]))
+        cells, repeated = _cells(grids, composing, given, effects)
+    return SweepPlan(
+        experiment=name,
+        words=tuple(words),
+        arms={arm: tuple(own) for arm, own in experiment.arms.items()},
+        cells=cells,
+        repeated=repeated,
+        metrics=tuple(experiment.metrics),
+        published=experiment.published,
+        without_effect=effects.told,
+    )
 
 
 def _split(words: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -97,14 +113,16 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 
 
 def _cells(
-    grids: Mapping[str | None, tuple[Axis, ...]], composing: Session, given: Sequence[Axis]
+    grids: Mapping[str | None, tuple[Axis, ...]], composing: Session, given: Sequence[Axis], effects: EffectCheck
 ) -> tuple[tuple[PlannedCell, ...], int]:
     count_all = sum(map(count, grids.values()))
     templates, inputs = Templates(composing), SharedInputs()
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
-            cell = PlannedCell.of(Cell.of(templates.resolve(point), inputs.of), arm)
+            composed = Cell.of(templates.resolve(point), inputs.of)
+            effects.look_at(composed)
+            cell = PlannedCell.of(composed, arm)
             other = found.setdefault(cell.name, cell)
             if other.arm != arm:
                 raise _same(str(other.arm), str(arm), cell.name, given)

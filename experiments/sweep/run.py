@@ -42,6 +42,7 @@ class SweepRequest:
         budget_usd: money of the whole sweep.
         budget_tokens: tokens of the whole sweep.
         accept_versions: go on beside results of other code.
+        strict: refuse words that change nothing in some cells.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
 
@@ -57,6 +58,7 @@ class SweepRequest:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     accept_versions: bool = False
+    strict: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
 

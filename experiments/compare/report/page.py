@@ -16,6 +16,7 @@ from markupsafe import Markup
 from maeil.metrics import METRICS
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.run_files import RunFiles
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import in_order, written
@@ -80,6 +81,7 @@ def page(results: Results, comparison: Comparison, target: Path, plugins: Sequen
     environment = Environment(
         loader=PackageLoader("quorum.experiments.compare.report", "."),
         autoescape=True,
+        finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -110,6 +112,11 @@ def page(results: Results, comparison: Comparison, target: Path, plugins: Sequen
         ],
         quorum=__version__,
     )
+
+
+def _harmless(value: object) -> object:
+    """Return what the template may write: texts of strangers without anything that could act."""
+    return sanitize_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _figures(comparison: Comparison) -> Iterator[Drawn]:

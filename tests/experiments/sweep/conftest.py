@@ -33,7 +33,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
-    """Make the arguments of a command about a sweep called `s` in the corridor."""
+    """Make the arguments of a command about a sweep called `s`, in the corridor unless another world is named."""
 
     def make(*words: str, engine: tuple[str, ...] = LOCAL, **changes: Any) -> SweepRequest:
         values: dict[str, Any] = {
@@ -42,7 +42,8 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
             "plugins": MODULES,
             "config_dir": options,
         }
-        return SweepRequest(words=("env=corridor", *words, *engine), **{**values, **changes})
+        world = () if any(word.startswith("env=") for word in words) else ("env=corridor",)
+        return SweepRequest(words=(*world, *words, *engine), **{**values, **changes})
 
     return make
 

@@ -1,0 +1,84 @@
+"""Keys without effect: what is set for minds that have no use for it.
+
+Minds that do not talk have no use for a topology, and minds that ask no language model have none for a model, its
+prompts and its budget. A run with such a key looks like another experiment and is none, so it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from maeil.user_errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.overrides import parse
+
+Words = Iterable[tuple[str, str]]
+"""Keys that a command sets, each with the word that sets it."""
+
+
+class EffectCheck:
+    """Finds the words of a command that change nothing in some of its cells.
+
+    Args:
+        words: of the command and of its experiment.
+        defaults: composes the configuration that stands without any words; asked only when that matters.
+    """
+
+    def __init__(self, words: Words, defaults: Callable[[], Mapping[str, Any]]) -> None:
+        self._words: dict[str, dict[str, None]] = {}
+        for key, word in words:
+            self._words.setdefault(key.partition(".")[0], {})[word] = None
+        self._defaults = defaults
+        self._usual: Mapping[str, Any] | None = None
+        self._found: dict[tuple[str, str], dict[str, None]] = {}
+
+    def look_at(self, cell: Cell) -> None:
+        """Look whether the words set something for this cell that its minds do not use."""
+        for group, why in cell.configuration.unused.items():
+            if group not in self._words:
+                continue
+            if self._usual is None:
+                self._usual = self._defaults()
+            if cell.plain[group] != self._usual[group]:
+                self._found.setdefault((cell.configuration.agents.name, why), {}).update(self._words[group])
+
+    @property
+    def told(self) -> str:
+        """What is without effect, in one line; empty for nothing."""
+        found = []
+        for (agents, why), words in self._found.items():
+            verb = "changes" if len(words) == 1 else "change"
+            found.append(f"{' '.join(words)} {verb} no decision of agents={agents}, which {why}")
+        return "; ".join(found)
+
+
+def without_effect(arguments: Sequence[str], cell: Cell, config_dir: Path | None = None) -> str:
+    """Say which arguments of a run change nothing; empty for none.
+
+    Args:
+        arguments: `KEY=VALUE`, as the cell was composed of them.
+        cell: the run.
+        config_dir: folder with more options of the groups.
+    """
+    words = [(override.key_or_group, override.input_line or "") for override in parse(arguments)]
+    check = EffectCheck(words, lambda: compose((), config_dir))
+    check.look_at(cell)
+    return check.told
+
+
+def refuse(told: str) -> None:
+    """Refuse keys without effect, for those who want no doubt.
+
+    Args:
+        told: what is without effect; empty for nothing.
+
+    Raises:
+        UserError: something is.
+    """
+    if told:
+        raise UserError(
+            told, "Leave them out, or choose minds that use them, such as agents=naive. --strict asks for it."
+        )
