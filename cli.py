@@ -43,6 +43,7 @@ ConfigDir = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -124,7 +125,7 @@ def run(
         int | None, typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.")
     ] = None,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
+        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N requests for an answer.")
     ] = None,
     strict: Strict = False,
     plugin: Plugins = None,
@@ -145,9 +146,11 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from maeil.user_errors import UserError
+    from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -163,10 +166,14 @@ def run(
             echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
+            ended = stack.enter_context(sigterm_interrupts())
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
     except Interrupted as stop:
-        echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
-        raise typer.Exit(130) from None
+        spent = read_spent(stop.folder)
+        how = "ended by SIGTERM" if ended.told else "interrupted"
+        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
+        echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
+        raise typer.Exit(143 if ended.told else 130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
@@ -211,6 +218,7 @@ def sweep(
         str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --dry-run: name every cell, too.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
     ] = False,
@@ -240,11 +248,12 @@ def sweep(
     \b
     Examples:
       quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
-      quorum sweep experiment=quickstart --dry-run
+      quorum sweep experiment=quickstart --dry-run --names
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
+    from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
@@ -262,8 +271,15 @@ def sweep(
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
+    if names and not dry_run:
+        raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
     if dry_run:
-        _print_report(show_plan(request), as_json=as_json)
+        expected = show_plan(request)
+        if names and not as_json:
+            from quorum.experiments.common.sanitize import sanitize_lines
+
+            typer.echo("".join(f"{sanitize_lines(cell.name)}\n" for cell in expected.cells), nl=False)
+        _print_report(expected, as_json=as_json)
         return
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
@@ -404,6 +420,7 @@ def compare(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     as_json: Json = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -439,7 +456,7 @@ def compare(
         from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    files = write_files(comparison, shown, remarks, out or default_folder(comparison))
+    files = write_files(comparison, shown, remarks, out or default_folder(comparison), force=force or out is None)
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
@@ -456,6 +473,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -468,6 +486,7 @@ def report(
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
@@ -476,10 +495,11 @@ def report(
     _load_plugins(plugin)
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
-    target = out or sweep / "report.html"
-    write_report(found, answer([found], question), target, plugin or ())
+    output = Output(out or sweep / "report.html", "--out", force or out is None)
+    output.check()
+    write_report(found, answer([found], question), output, plugin or ())
     if not quiet:
-        echo(f"report: {target}")
+        echo(f"report: {output.target}")
 
 
 @_verb()
@@ -494,6 +514,7 @@ def replay(
     first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
     last: Annotated[int | None, typer.Option("--to", metavar="T", min=0, help="The last step to show.")] = None,
     width: Annotated[int | None, typer.Option("--width", metavar="PIXELS", help="Width of a film.")] = None,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -510,11 +531,13 @@ def replay(
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
     """
     from quorum.experiments.common.consoles import Console
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     _load_plugins(plugin)
     runs = [run] if other is None else [run, other]
-    request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    output = Output(out, "--out", force) if out is not None else None
+    request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)
     try:
         messages = run_replay(request, Console(), quiet=quiet)
     except KeyboardInterrupt:
@@ -532,6 +555,7 @@ def view(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
     ] = None,
+    force: Force = False,
     plugin: Plugins = None,
 ) -> None:
     """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
@@ -546,11 +570,13 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer import command
 
     _load_plugins(plugin)
     if export is not None:
-        echo(f"page: {command.export(folder, export)}")
+        page = command.export(folder, Output(export, "--export", force))
+        echo(f"page: {page}")
     else:
         command.view(folder, port, browser=not no_browser, echo=echo)
 

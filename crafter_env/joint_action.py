@@ -16,6 +16,9 @@ AgentAction = int | Sequence[int] | npt.NDArray[np.integer]
 """A primitive; or four numbers: the primitive, and recipient, item and quantity, which count when it is `share`."""
 
 
+_LARGEST = 2**63 - 1
+
+
 def share(recipient: int, item: Item, quantity: int = 1) -> tuple[int, int, int, int]:
     """The action that gives a teammate some of an item.
 
@@ -38,6 +41,10 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
     Raises:
         ActionError: Not an action for each of the living, or for an agent that does not exist; the message says whose.
     """
+    if not isinstance(actions, dict | Mapping):
+        raise ActionError(
+            f"actions are a {type(actions).__name__}: give a dictionary, the name of an agent to its action"
+        )
     joint = np.zeros((1, len(names), ACTION_COLUMNS), dtype=np.int64)
     for name in living:
         if name not in actions:
@@ -46,12 +53,12 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
         agent = names[name]
         try:
             primitive = index(action)  # type: ignore[arg-type]
-            joint[0, agent, 0] = primitive
         except TypeError:
-            joint[0, agent] = numbers = _four(name, action)
-            primitive = numbers[0]
+            primitive, *share_of = _four(name, action)
+            joint[0, agent, 1:] = share_of
         if not 0 <= primitive < len(Action):
             raise _wrong(name, primitive)
+        joint[0, agent, 0] = primitive
     for name in actions:
         if name not in names:
             raise ActionError(f"action for {name}, which is no agent: the agents are {', '.join(names)}")
@@ -68,7 +75,10 @@ def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
     Raises:
         ActionError: They are not that, or an action is none of `Action`; the message says whose.
     """
-    joint = np.asarray(actions)
+    try:
+        joint = np.asarray(actions)
+    except ValueError:
+        raise ActionError(f"actions of unequal lengths: give integers of shape {leading}") from None
     if joint.dtype.kind not in "iu" or joint.shape not in (leading, (*leading, ACTION_COLUMNS)):
         raise ActionError(
             f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {leading}, "
@@ -96,7 +106,7 @@ def _four(name: str, action: AgentAction) -> list[int]:
         numbers = [index(number) for number in action]  # type: ignore[union-attr]
     except TypeError:
         numbers = []
-    if len(numbers) != ACTION_COLUMNS:
+    if len(numbers) != ACTION_COLUMNS or not all(-_LARGEST <= number <= _LARGEST for number in numbers):
         raise ActionError(
             f"{name}: action {action!r} is neither an integer nor four of them (action, recipient, item, quantity)"
         )

@@ -17,7 +17,7 @@ class Budget:
     Attributes:
         usd: money.
         tokens: tokens read and written.
-        calls: calls of a model, repairs among them, retries not.
+        calls: requests for an answer: those of minds and each repair, also those that get none; retries are not.
     """
 
     usd: float | None = None

@@ -30,7 +30,8 @@ from crafter_env.kernels.rules import (
 
 FIRST_MAKE: Final = int(Action.make_wood_pickaxe)
 LAST_MAKE: Final = int(Action.make_iron_sword)
-_TABLE, _FURNACE = int(Material.table), int(Material.furnace)
+TABLE: Final = int(Material.table)
+FURNACE: Final = int(Material.furnace)
 _CRAFTED, _NO_STATION = int(Result.crafted), int(Result.no_station)
 _MISSING_INPUT, _TOO_FEW = int(Result.missing_input), int(Result.too_few_agents)
 NOWHERE: Final = -1
@@ -48,13 +49,15 @@ def craft(w: World, rules: IntArray) -> None:
     for agent in range(agents):
         if not _is_making(w, agent) or w.agents[agent, AIM] == _DONE:
             continue
-        station = _missing_station(w, rules, agent)
+        station = lacks_station(
+            rules, w.agents[agent, CHOSEN], stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
+        )
         if station >= 0:
             if is_blank(w, agent):
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
-        elif _holds_inputs(w, agent, w.agents[agent, CHOSEN]):
+        elif holds_inputs(w, agent, w.agents[agent, CHOSEN]):
             _use_inputs(w, agent)
             _get(w, agent, agent)
         else:
@@ -67,21 +70,28 @@ def _is_making(w: World, agent: int) -> bool:
 
 
 @inner
-def _missing_station(w: World, rules: IntArray, agent: int) -> int:
-    """The station that an agent lacks in the 3 x 3 cells around it, or -1.
+def lacks_station(rules: IntArray, action: int, table: bool, furnace: bool) -> int:
+    """The station that an agent lacks for a `make`, or -1.
 
-    As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
+    Args:
+        rules: See `rules.encode_rules`.
+        action: The `make`.
+        table: Whether a table is beside the agent.
+        furnace: Whether a furnace is.
     """
-    furnace = MAKE_TABLE[w.agents[agent, CHOSEN], NEEDS_FURNACE] != 0
-    x, y = w.objects[agent, X], w.objects[agent, Y]
-    if (not furnace or rules[IRON_NEEDS_TABLE]) and not _is_beside(w, x, y, _TABLE):
-        return _TABLE
-    return _FURNACE if furnace and not _is_beside(w, x, y, _FURNACE) else -1
+    needs_furnace = MAKE_TABLE[action, NEEDS_FURNACE] != 0
+    if not table and (not needs_furnace or rules[IRON_NEEDS_TABLE]):
+        return TABLE
+    return FURNACE if needs_furnace and not furnace else -1
 
 
 @inner
-def _is_beside(w: World, x: int, y: int, station: int) -> bool:
-    return _beside(w, x, y, station)[0] >= 0
+def stands_beside(w: World, agent: int, station: int) -> bool:
+    """Whether a station is in the 3 x 3 cells around an agent.
+
+    As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
+    """
+    return _beside(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
 
 
 @inner
@@ -96,7 +106,8 @@ def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
 
 
 @inner
-def _holds_inputs(w: World, agent: int, action: int) -> bool:
+def holds_inputs(w: World, agent: int, action: int) -> bool:
+    """Whether a bag has all inputs of a `make`."""
     return _missing_pair(w, agent, action) < 0
 
 
@@ -139,13 +150,13 @@ def _get(w: World, agent: int, leader: int) -> None:
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
-    station = _TABLE if MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] else _FURNACE
+    station = TABLE if MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] else FURNACE
     x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
-            if leader < 0 and _holds_inputs(w, agent, action):
+            if leader < 0 and holds_inputs(w, agent, action):
                 leader = agent
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)

@@ -67,7 +67,7 @@ class Budget(_Part):
     tokens: Positive | None
     """Tokens that its calls read and write; null: any."""
     calls: Positive | None
-    """Its calls; null: any."""
+    """Answers that are asked for, each repair among them, also those that never come; null: any."""
 
 
 class Knobs(_Part):

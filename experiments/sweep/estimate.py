@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.agents.llm.protocol import Usage
@@ -98,7 +98,7 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal."""
+        """Return it for the terminal, as a summary: a sweep may have tens of thousands of cells to name."""
         table = Table.grid(padding=(0, 2))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
@@ -118,7 +118,7 @@ class Forecast:
         }
         for source, number in self.sources.items():
             table.add_row("estimated", f"{number} cells {words[source]}")
-        return Group(*(Text(cell.name) for cell in self.cells), table)
+        return table
 
 
 def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.library import Library
 
 
@@ -40,7 +40,7 @@ def view(folder: Path, port: int, *, browser: bool, echo: Callable[[str], None])
         raise UserError(f"--port {port}: {reason}", "Give another one, or 0 for any.") from error
 
 
-def export(folder: Path, target: Path) -> Path:
+def export(folder: Path, output: Output) -> Path:
     """Write the page of a run as one file; return the file.
 
     Raises:
@@ -48,6 +48,7 @@ def export(folder: Path, target: Path) -> Path:
     """
     from quorum.experiments.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
 
+    output.check()
     library = Library.of(folder)
     if library.single is None:
         names = library.names()
@@ -55,5 +56,5 @@ def export(folder: Path, target: Path) -> Path:
         raise UserError(f"--export: {folder} is a sweep; one file holds one run", f"Give one of its runs{example}.")
     episode = library.episode(library.single)
     assert episode is not None
-    write_whole(target, exported_page(episode).encode(), "Give another file: --export FILE.html.")
-    return target
+    output.write(exported_page(episode).encode())
+    return output.target

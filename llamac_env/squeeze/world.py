@@ -51,7 +51,7 @@ class SqueezeWorld:
     vocabulary = VOCABULARY
 
     def __init__(self, config: SqueezeConfig, _context: None = None) -> None:
-        self.env = SqueezeEnv(config.n, rho=config.rho, rounds=config.max_steps)
+        self.env = SqueezeEnv(config.n, rho=config.rho, rounds=config.max_steps, infos="none")
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Pick(units=0)
         self._told: TaskState | None = None

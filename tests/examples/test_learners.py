@@ -29,6 +29,7 @@ def test_torchrl_checks_the_specs_and_rolls_out() -> None:
     printed = run("torchrl_rollout.py", needs=("torch", "torchrl"))
     lines = re.findall(r"^(.+): 120 steps, \d+ episodes, observations \(120, \d+", printed, re.MULTILINE)
     assert lines[:3] == ["cube", "cube, flat", "cube, egocentric"]
+    assert lines[3:] == ["crafter", "crafter, egocentric", "transport", "squeeze"]
 
 
 def test_stable_baselines_learns_through_supersuit() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import struct
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +12,18 @@ from typing import Any
 import orjson
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
+from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
+from quorum.agents.llm.server.connections import HEAD_SECONDS, Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from quorum.agents.llm.server.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
 
@@ -46,37 +48,6 @@ class Addresses:
     anthropic: str
 
 
-class _Connections:
-    """The open connections by the client's address, so that a fault can cut one."""
-
-    def __init__(self) -> None:
-        self._open: dict[Any, asyncio.Transport] = {}
-        self.stale: set[Any] = set()
-
-    def protocol(self) -> type[H11Protocol]:
-        """Return uvicorn's HTTP protocol, which tells of its connections here."""
-        connections = self
-
-        class Protocol(H11Protocol):
-            def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-                super().connection_made(transport)
-                connections._open[self.client] = transport
-
-            def connection_lost(self, exc: Exception | None) -> None:
-                connections._open.pop(self.client, None)
-                connections.stale.discard(self.client)
-                super().connection_lost(exc)
-
-        return Protocol
-
-    def reset(self, client: Any) -> None:
-        """Cut a connection so that the other side sees a reset."""
-        transport = self._open[client]
-        linger = struct.pack("ii", 1, 0)
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        transport.abort()
-
-
 class _App:
     def __init__(self, brain: Model, models: Sequence[str], faults: Faults, latency: float) -> None:
         self._brain = brain
@@ -84,7 +55,8 @@ class _App:
         self._faults = faults
         self._latency = latency
         self._number = 0
-        self.connections = _Connections()
+        self.bodies = BodyBounds()
+        self.connections = Connections()
 
     def starlette(self) -> Starlette:
         return Starlette(
@@ -92,7 +64,9 @@ class _App:
                 Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
                 Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
-            ]
+            ],
+            # Pages of other sites can be made to name this address; their host's name gives them away.
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
         )
 
     async def _list(self, request: HttpRequest) -> Response:
@@ -113,11 +87,14 @@ class _App:
                 self.connections.reset(http.client)
                 return Response()
             try:
-                asked = wire.read(orjson.loads(await http.body()))
+                asked = wire.read(await read_body(http, self.bodies))
             except ClientDisconnect:
                 return Response()
-            except (BadBody, ValueError, TypeError, KeyError, AttributeError) as error:
-                return _json(wire.error("invalid_request_error", f"{type(error).__name__}: {error}"), 400)
+            except RefusedBody as error:  # what is left of it would be taken for the next request
+                body = wire.error("invalid_request_error", str(error))
+                return _json(body, error.status, {"connection": "close"})
+            except BadBody as error:
+                return _json(wire.error("invalid_request_error", str(error)), 400)
             if asked.model not in self._models:
                 return _json(wire.error("not_found_error", f"model: {asked.model} is not known"), 404)
             if self._latency:
@@ -129,6 +106,8 @@ class _App:
                 return await self._no_answer(http, fault)
             try:
                 reply = await self._brain.complete(asked.request)
+            except RequestRefused as error:
+                return _json(wire.error("invalid_request_error", str(error)), 400)
             except LanguageModelError as error:
                 return _json(wire.error("api_error", f"{type(error).__name__}: {error}"), 500)
             if fault is None:
@@ -266,6 +245,8 @@ async def serve(
     models: Sequence[str] = MODELS,
     faults: Faults = (),
     latency: float = 0.0,
+    bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
+    head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
     """Serve a brain on 127.0.0.1 for as long as the context lasts.
 
@@ -275,11 +256,14 @@ async def serve(
         models: names of models that are known; another gets 404.
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
+        bodies: bounds of the bodies of requests.
+        head_seconds: seconds that the head of a request may take.
 
     Raises:
         OSError: the port is taken.
     """
     app = _App(brain, models, faults, latency)
+    app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
         task = asyncio.create_task(server.serve(sockets=[listener]))

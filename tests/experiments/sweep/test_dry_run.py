@@ -12,6 +12,7 @@ from quorum.agents.llm.prices import find_price
 from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
 from quorum.experiments.sweep.run import SweepRequest
+from tests.conftest import Quorum
 from tests.experiments.sweep.conftest import Sweep
 
 PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")
@@ -24,13 +25,13 @@ def shown(forecast: Forecast) -> str:
     return captured.get()
 
 
-def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
+def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
     forecast = show_plan(asked("agents=walker", "n=1,2", "seed=0,1,1"))
     assert list(tmp_path.iterdir()) == []
     assert (forecast.planned, forecast.done, len(forecast.cells), forecast.repeated) == (4, 0, 4, 2)
     assert (forecast.answers, forecast.usd) == (0, 0.0)
     text = shown(forecast)
-    assert all(cell.name in text for cell in forecast.cells)
+    assert not any(cell.name in text for cell in forecast.cells)
     assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
     assert "from one episode of the kind, played now" in text
 
@@ -83,3 +84,15 @@ def test_money_of_simulated_models_is_called_so(asked: Callable[..., SweepReques
     (money,) = (line for line in shown(forecast).splitlines() if line.startswith("money"))
     assert money.rstrip().endswith(" (simulated)")
     assert show_plan(asked("env=cube", "n=1", "max_steps=3")).plain()["simulated"] is False
+
+
+def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
+    words = ("sweep", "n=2", "seed=range(0,3)", "max_steps=3", "--dry-run")
+    plain, named = quorum(*words), quorum(*words, "--names")
+    assert plain.returncode == named.returncode == 0, plain.stderr + named.stderr
+    *names, _ = named.stdout.split("folder")[0].split("\n")
+    assert len(names) == 3
+    assert all(name.startswith("cube-n2-") and name not in plain.stdout for name in names)
+    assert named.stdout.endswith(plain.stdout.splitlines()[-1] + "\n")
+    told = quorum(*words[:-1], "--names")
+    assert (told.returncode, "--names: it goes with --dry-run" in told.stderr) == (2, True)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.command import export, view
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
@@ -170,8 +171,8 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
         (lambda: look(run / "meta.json"), "it is a file"),
         (lambda: look(run, port), f"--port {port}: "),
         (lambda: look(run, 99_999), "--port 99999: "),
-        (lambda: export(run.parent, tmp_path / "page.html"), "is a sweep; one file holds one run"),
-        (lambda: export(run, nowhere), "cannot be written"),
+        (lambda: export(run.parent, Output(tmp_path / "page.html", "--export")), "is a sweep; one file holds one run"),
+        (lambda: export(run, Output(nowhere, "--export")), "there is no folder"),
     ):
         with pytest.raises(UserError) as told:
             mistake()
