@@ -53,6 +53,7 @@ class Forecast:
         folder: of the sweep.
         planned: its cells.
         done: those of them that are done.
+        damaged: those that are there and not whole, and why, by name: they would be run again.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
         notices: what else is to be told of the plan.
@@ -68,6 +69,7 @@ class Forecast:
     folder: Path
     planned: int
     done: int
+    damaged: Mapping[str, str]
     cells: tuple[PlannedCell, ...]
     repeated: int
     notices: tuple[str, ...]
@@ -85,6 +87,7 @@ class Forecast:
             "folder": str(self.folder),
             "cells": self.planned,
             "done": self.done,
+            "damaged": dict(self.damaged),
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
             "notices": list(self.notices),
@@ -102,6 +105,8 @@ class Forecast:
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        for name, reason in self.damaged.items():
+            table.add_row("damaged", Text(f"{name}: {reason}", overflow="fold"))
         for notice in self.notices:
             table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
@@ -147,6 +152,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         folder=folder.path,
         planned=len(plan.cells),
         done=len(status.done),
+        damaged=status.damaged,
         cells=cells,
         repeated=plan.repeated,
         notices=plan.notices,
