@@ -57,6 +57,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         self.single_action_space = MultiDiscrete([self.choices] * self.worlds.n)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.state_space = self.worlds.state_space
+        self.autoreset_mode = self.worlds.autoreset_mode  # which TorchRL asks for
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ class Gone(EpisodeStop):
     outcome = "error"
 
 
+@dataclass
+class Booked:
+    call: Call
+
+
 class Asks:
     """A mind whose model answers some calls, and then something happens."""
 
@@ -33,7 +39,7 @@ class Asks:
     async def think(self, view: View) -> Thought:
         calls = [Call(n, {"completion_tokens": n}) for n in self.tokens]
         for call in calls:
-            current_ledger().open().call = call
+            current_ledger().enter(Booked(call))
             await asyncio.sleep(0)
         if self.then is not None:
             raise self.then
