@@ -18,6 +18,7 @@ from crafter_env.central import StateArray, central_states, state_parts
 from crafter_env.constants import COLLECT, Achievement
 from crafter_env.engine import AREA, Engine
 from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.flat import flat_masks
 from crafter_env.joint_action import AgentAction, check_actions, read_actions
 from crafter_env.kernels.arrays import Ends, MaskArray
 from crafter_env.layout import Layout
@@ -271,6 +272,16 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._require_state()
         masks = self._engine.masks()[0]
         return {name: masks[self._index[name]] for name in self.agents}
+
+    def flat_masks(self) -> MaskArray:
+        """What each agent can do now as one number, int8 `(n, 17 + 15 n)`; see `crafter_env.flat`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        masks: MaskArray = flat_masks(self._engine.worlds, self.profile, self._engine.masks())[0]
+        return masks
 
     @property
     def crafter_state(self) -> CrafterState:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from crafter_env.constants import Action, Item
 from crafter_env.errors import ActionError
+from crafter_env.flat import read_flat
 from crafter_env.kernels.arrays import ACTION_COLUMNS, IntArray
 
 AgentAction = int | Sequence[int] | npt.NDArray[np.integer]
@@ -94,6 +95,30 @@ def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
         world, agent = np.argwhere((primitives < 0) | (primitives >= len(Action)))[0].tolist()
         raise _wrong(f"world {world}, agent {agent}", int(primitives[world, agent]))
     return full
+
+
+def check_choices(choices: npt.ArrayLike, shape: tuple[int, int], number: int) -> IntArray:
+    """The flat choices of teams as four numbers each, (B, n, 4); see `crafter_env.flat`.
+
+    Args:
+        choices: Integers in `0 .. number - 1`.
+        shape: B and n.
+        number: Of choices.
+
+    Raises:
+        ActionError: They are not that; the message says whose.
+    """
+    try:
+        joint = np.asarray(choices)
+    except ValueError:
+        raise ActionError(f"actions of unequal lengths: give integers of shape {shape}") from None
+    if joint.dtype.kind not in "iu" or joint.shape != shape:
+        raise ActionError(f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {shape}")
+    wrong = np.argwhere((joint < 0) | (joint >= number))
+    if len(wrong):
+        world, agent = wrong[0].tolist()
+        raise ActionError(f"world {world}, agent {agent}: action {joint[world, agent]} is none of 0 to {number - 1}")
+    return read_flat(joint.astype(np.int64))
 
 
 def _wrong(whose: str, primitive: int) -> ActionError:

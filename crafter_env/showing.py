@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy.typing as npt
@@ -50,18 +50,20 @@ class Shown:
             bags = agents[:, INVENTORY:ACHIEVED]
             self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
         self._told = agents[:, ACHIEVED:GAINED], views.masks[0]
-        self._live_seen = [tuple(map(read_only, rows)) for rows in zip(*self._seen, strict=True)]
-        self._live_told = [tuple(map(read_only, rows)) for rows in zip(*self._told, strict=True)]
+        self._live_seen = [list(map(read_only, array)) for array in self._seen]
+        self._live_told = [list(map(read_only, array)) for array in self._told]
 
     def observations(self, names: Sequence[str]) -> dict[str, Observation]:
         """The observations of some agents."""
-        found: dict[str, Observation] = {name: {} for name in self._index}
+        found: dict[str, Observation]
         if self._seen:
-            rows = self._rows(self._seen) if self._copy else self._live_seen
+            columns = [array.copy() for array in self._seen] if self._copy else self._live_seen
             found = {
                 name: {"materials": materials, "entities": entities, "inventory": bag, "pose": pose, "daylight": light}
-                for name, (materials, entities, bag, pose, light) in zip(self._index, rows, strict=True)
+                for name, materials, entities, bag, pose, light in zip(self._index, *columns, strict=True)
             }
+        else:
+            found = {name: {} for name in self._index}
         if self._painter is not None:
             pictures = self._painter.paint(self._engine.worlds)[0]
             for name, picture in zip(self._index, pictures, strict=True):
@@ -81,17 +83,12 @@ class Shown:
                 }
                 for name in names
             }
-        rows = self._rows(self._told) if self._copy else self._live_told
+        columns = [array.copy() for array in self._told] if self._copy else self._live_told
         found = {
             name: {"achievements": achievements, "action_mask": mask}
-            for name, (achievements, mask) in zip(self._index, rows, strict=True)
+            for name, achievements, mask in zip(self._index, *columns, strict=True)
         }
         return self._only(names, found)
-
-    @staticmethod
-    def _rows(arrays: Sequence[npt.NDArray[Any]]) -> Iterable[tuple[npt.NDArray[Any], ...]]:
-        """The rows of all agents, of fresh arrays."""
-        return zip(*(array.copy() for array in arrays), strict=True)
 
     def _only(self, names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
         return found if len(names) == len(found) else {name: found[name] for name in names}

@@ -19,6 +19,7 @@ from crafter_env.constants import Achievement
 from crafter_env.engine import Engine
 from crafter_env.env import CrafterEnv, ObservationKind, RenderMode
 from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.flat import flat_masks
 from crafter_env.joint_action import check_actions
 from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, MaskArray
 from crafter_env.layout import Layout
@@ -261,6 +262,15 @@ class CrafterVecEnv:
         """
         self._require_state()
         return self._engine.masks()
+
+    def flat_masks(self) -> MaskArray:
+        """What each agent can do now as one number, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.flat`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        return flat_masks(self._engine.worlds, self.profile, self._engine.masks())
 
     def crafter_state(self, world: int) -> CrafterState:
         """The live arrays of a world: read them, or `copy()` them; what is written to them is written to the world."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from maeil.user_errors import mask_passwords
+from quorum.agents.llm.providers.key import Key
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.experiments.configuration.cell import Cell
@@ -189,3 +191,49 @@ def test_everything_is_printed_in_one_place() -> None:
 )
 def test_printing_elsewhere_is_found(source: str) -> None:
     assert _prints(ast.parse(source))
+
+
+SECRET_ADDRESS = "https://me:s3cret-pw@proxy.example:8080/v1?a=b@c"
+MASKED = "https://[hidden]@proxy.example:8080/v1?a=b@c"
+
+
+@pytest.mark.parametrize("text", [SECRET_ADDRESS, "http://t0ken@host/", "a http://u:p@w@host b", "no address, me@host"])
+def test_passwords_of_addresses_are_masked(text: str) -> None:
+    shown = mask_passwords(text)
+    assert not re.search("s3cret|t0ken|p@w", shown)
+    assert mask_passwords(shown) == shown
+    assert shown == text or "[hidden]@" in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", f"llm.base_url={SECRET_ADDRESS}"],
+        ["run", "agents=naive", "llm=openai", "llm.model=m", f"llm.base_url={SECRET_ADDRESS}"],
+        ["show", f"env.layout={SECRET_ADDRESS}"],
+        ["metrics", SECRET_ADDRESS],
+        ["sweep", f"nn={SECRET_ADDRESS}"],
+        ["check", "--out", SECRET_ADDRESS, "--json"],
+        ["view", "--exprt", f"--{SECRET_ADDRESS}"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_message_shows_a_password_of_an_address(words: list[str], quorum: Quorum) -> None:
+    done = quorum(*words, "--debug")
+    assert "s3cret" not in done.stdout + done.stderr
+
+
+def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError(f"no way to {SECRET_ADDRESS}")
+
+    monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
+    with pytest.raises(RuntimeError):
+        run_cell(Cell.compose(["n=1"]), tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert any(MASKED in file.read_text() for file in files)
+    assert all("s3cret" not in file.read_text() for file in files)
+
+
+def test_no_error_of_a_provider_shows_a_password_of_an_address() -> None:
+    assert Key(None).redact(f"see {SECRET_ADDRESS}") == f"see {MASKED}"

@@ -40,11 +40,12 @@ class Replay(ProvidedModel):
         records: Iterable[Mapping[str, Any]],
         whole: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record,
     ) -> None:
-        self._records = list(records)
+        self._records: list[Mapping[str, Any]] = []
         self._whole = whole
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
         self._sampling: dict[str, Sampling] = {}
-        for record in self._records:
+        for record in records:
+            self._records.append(record)
             self._left[record["agent"], record["key"]].append(record)
             if record["agent"] not in self._sampling:
                 self._sampling[record["agent"]] = Sampling(**record["request"]["sampling"])

@@ -14,7 +14,7 @@ from typing import Final
 from crafter_env.constants import Action, Material, Result
 from crafter_env.kernels.arrays import ACHIEVED, AIM, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
 from crafter_env.kernels.grid import inside, material_at
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
 from crafter_env.kernels.rules import (
     CRAFT_RADIUS,
@@ -49,9 +49,7 @@ def craft(w: World, rules: IntArray) -> None:
     for agent in range(agents):
         if not _is_making(w, agent) or w.agents[agent, AIM] == _DONE:
             continue
-        station = lacks_station(
-            rules, w.agents[agent, CHOSEN], stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
-        )
+        station = _missing_station(w, rules, agent)
         if station >= 0:
             if is_blank(w, agent):
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
@@ -69,20 +67,25 @@ def _is_making(w: World, agent: int) -> bool:
     return w.agents[agent, ALIVE] and FIRST_MAKE <= w.agents[agent, CHOSEN] <= LAST_MAKE
 
 
-@inner
-def lacks_station(rules: IntArray, action: int, table: bool, furnace: bool) -> int:
-    """The station that an agent lacks for a `make`, or -1.
+@inlined
+def needs_table(rules: IntArray, action: int) -> bool:
+    """Whether a `make` takes a table beside the agent."""
+    return MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] != 0
 
-    Args:
-        rules: See `rules.encode_rules`.
-        action: The `make`.
-        table: Whether a table is beside the agent.
-        furnace: Whether a furnace is.
-    """
-    needs_furnace = MAKE_TABLE[action, NEEDS_FURNACE] != 0
-    if not table and (not needs_furnace or rules[IRON_NEEDS_TABLE]):
+
+@inlined
+def needs_furnace(action: int) -> bool:
+    """Whether a `make` takes a furnace beside the agent."""
+    return MAKE_TABLE[action, NEEDS_FURNACE] != 0
+
+
+@inner
+def _missing_station(w: World, rules: IntArray, agent: int) -> int:
+    """The station that an agent lacks for what it makes, or -1."""
+    action = w.agents[agent, CHOSEN]
+    if needs_table(rules, action) and not stands_beside(w, agent, TABLE):
         return TABLE
-    return FURNACE if needs_furnace and not furnace else -1
+    return FURNACE if needs_furnace(action) and not stands_beside(w, agent, FURNACE) else -1
 
 
 @inner
@@ -150,7 +153,7 @@ def _get(w: World, agent: int, leader: int) -> None:
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
-    station = TABLE if MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] else FURNACE
+    station = TABLE if needs_table(rules, action) else FURNACE
     x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):

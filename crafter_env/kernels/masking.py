@@ -34,7 +34,8 @@ from crafter_env.kernels.crafting import (
     LAST_MAKE,
     TABLE,
     holds_inputs,
-    lacks_station,
+    needs_furnace,
+    needs_table,
     stands_beside,
 )
 from crafter_env.kernels.grid import is_free, slot_at
@@ -117,8 +118,8 @@ def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) ->
     table, furnace = stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
     if table or furnace:
         for action in range(FIRST_MAKE, LAST_MAKE + 1):
-            supplied = rules[QUORUM] > 1 or holds_inputs(w, agent, action)
-            masks[agent, action] = supplied and lacks_station(rules, action, table, furnace) < 0
+            stations = (table or not needs_table(rules, action)) and (furnace or not needs_furnace(action))
+            masks[agent, action] = stations and (rules[QUORUM] > 1 or holds_inputs(w, agent, action))
 
 
 @inner

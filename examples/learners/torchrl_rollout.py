@@ -8,9 +8,9 @@ what a real roll-out holds with these specs.
 
 from __future__ import annotations
 
+import gymnasium
 from pettingzoo import ParallelEnv
-from tensordict import is_tensor_collection
-from torchrl.envs import PettingZooWrapper
+from torchrl.envs import EnvBase, GymWrapper, PettingZooWrapper
 from torchrl.envs.utils import check_env_specs
 
 import crafter_env
@@ -27,22 +27,35 @@ WORLDS = {
     "transport": lambda: TransportEnv(Grid(2, 4, Difficulty.hard)),
     "squeeze": lambda: SqueezeEnv(5),
 }
+BATCHES = {
+    "quorum/Cube-v0": {"n": 3, "max_steps": 50},
+    "quorum/Crafter-v0": {"n": 3, "max_steps": 50},
+    "quorum/Transport-v0": {},
+}
 
 
-def roll_out(world: ParallelEnv, steps: int = 120) -> str:
-    """Check a world, and walk through it at random over the ends of its episodes; masked actions are not drawn.
+def agents(world: ParallelEnv) -> EnvBase:
+    """A world in which TorchRL decides for each agent; masked actions are not drawn.
 
     The mask of agents (`use_mask`) is for worlds in which they die, as in Crafter.
     """
-    env = PettingZooWrapper(world, return_state=True, use_mask=True, seed=0)
+    return PettingZooWrapper(world, return_state=True, use_mask=True, seed=0)
+
+
+def batch(name: str) -> EnvBase:
+    """Three worlds in which TorchRL decides for the whole team. It takes batches that reset in the same step."""
+    return GymWrapper(gymnasium.make_vec(name, num_envs=3, autoreset_mode="SameStep", **BATCHES[name]))
+
+
+def roll_out(env: EnvBase, steps: int = 120) -> str:
+    """Check an environment, and walk through it at random over the ends of its episodes."""
     check_env_specs(env)
     data = env.rollout(steps, break_when_any_done=False)
-    episodes = int(data["next", "done"].sum())
-    seen = data["agent", "observation"]
-    shape = seen.batch_size if is_tensor_collection(seen) else seen.shape
-    return f"{data.shape[0]} steps, {episodes} episodes, observations {tuple(shape)}"
+    return f"{data.shape[-1]} steps, {int(data['next', 'done'].sum())} episodes"
 
 
 if __name__ == "__main__":
     for name, make in WORLDS.items():
-        print(f"{name}: {roll_out(make())}")
+        print(f"{name}: {roll_out(agents(make()))}")
+    for name in BATCHES:
+        print(f"{name}, 3 worlds: {roll_out(batch(name))}")

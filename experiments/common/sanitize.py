@@ -1,12 +1,15 @@
 """What others wrote (models, minds, stored configurations), made fit for a terminal, a table or a picture.
 
 A character that could act, that shows others in another order or that shows nothing is told as the viewer tells it:
-escape as ␛, the end of a line as ␊, others by their number as ⟨U+202E⟩. Spaces of all widths become a plain one.
+escape as ␛, the end of a line as ␊, others by their number as ⟨U+202E⟩. Spaces of all widths become a plain one. And
+the passwords of addresses are left out.
 """
 
 from __future__ import annotations
 
 import unicodedata
+
+from maeil.user_errors import mask_passwords
 
 _LINE_ENDS = ("\N{LINE SEPARATOR}", "\N{PARAGRAPH SEPARATOR}")
 
@@ -19,6 +22,7 @@ def sanitize(text: str, longest: int | None = None) -> str:
         longest: characters at most; a longer text is cut, and ends in an ellipsis.
     """
     if longest is None:
+        text = mask_passwords(text)
         return text if text.isprintable() else "".join(map(_shown, text))
     shown = sanitize(text[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
@@ -26,11 +30,13 @@ def sanitize(text: str, longest: int | None = None) -> str:
 
 def sanitize_lines(text: str) -> str:
     """Return a text of several lines without anything that could act; ends of lines and tabs stay."""
+    text = mask_passwords(text)
     return text if text.isprintable() else "".join(sign if sign in "\n\t" else _shown(sign) for sign in text)
 
 
 def escape_json(text: str) -> str:
-    r"""Return JSON that means the same, with everything that could act written as `\u001b`."""
+    r"""Return JSON that means the same but for passwords, with everything that could act written as `\u001b`."""
+    text = mask_passwords(text)
     return text if text.isprintable() else "".join(sign if sign == "\n" else _escaped(sign) for sign in text)
 
 

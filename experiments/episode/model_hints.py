@@ -45,7 +45,9 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
-            return "Bound the tokens or the calls: --budget-tokens N, --budget-calls N."
+            prices = "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
+            begin = prices if "prices" in type(config).model_fields else "B"
+            return f"{begin}ound the tokens or the calls: --budget-tokens N, --budget-calls N."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):

@@ -35,6 +35,9 @@ MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
 
 
+_PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
+
+
 class Stop(Enum):
     """Why a sweep began no more cells."""
 
@@ -127,6 +130,10 @@ class Queue:
         if not (self._budget.any and cell.uses_models):
             return True
         costs, spent = self._costs, self._costs.spent
+        if self._budget.usd is not None and spent.unpriced:
+            reason = "the price of answers that the sweep has paid for already is not known"
+            self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
+            return False
         asking = [c for c in (*self.under_way.values(), cell) if c.uses_models]
         expected = [costs.expected(c.kind) or costs.most() for c in asking]
         known = [e for e in expected if e is not None]
@@ -168,9 +175,7 @@ class Queue:
         self._fruitless = 0
         self._costs.add(cell.kind, done)
         if self._budget.usd is not None and done.spent.unpriced:
-            self.end(
-                Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. Use --budget-tokens N."
-            )
+            self.end(Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. {_PRICES}")
         self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
         if self._failures_in_a_row >= MOST_FAILURES:
             self.end(

@@ -17,7 +17,7 @@ from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, quantile, ratio
 from maeil.metrics.timeline import Clock, cognitive, timeline, wall
 from maeil.stages import Stage
-from maeil.trace.events import ForcedReady, ThoughtEnd, ThoughtStart
+from maeil.trace.events import CUT_SHORT, ForcedReady, ThoughtEnd, ThoughtStart
 from maeil.trace.reader import Trace
 
 _THINKING = (Stage.REASON, Stage.INTERRUPTED)
@@ -122,7 +122,7 @@ def thoughts(trace: Trace) -> Value:
 @metric("decision.refused", "thoughts")
 def refused(trace: Trace) -> Value:
     """Thoughts that had no effect because what they said was not allowed or could not be done."""
-    return sum(bool(thought.refused) for thought in trace.of(ThoughtEnd))
+    return sum(list(thought.refused) not in ([], [CUT_SHORT]) for thought in trace.of(ThoughtEnd))
 
 
 @metric("decision.repairs", "thoughts")

@@ -30,7 +30,9 @@ from crafter_env import (
     Material,
     Result,
     TeamReward,
+    share,
 )
+from crafter_env.flat import read_flat
 from tests.conftest import environment
 from tests.crafter_env.boards import world
 
@@ -70,6 +72,7 @@ def test_a_flat_share_gives_one_unit_and_its_mask_is_exact():
     inner = env.unwrapped
     inner.crafter_state.inventory[2, Item.food] = 3
     saved = inner.save()
+    assert read_flat(np.array(17 + 15 * 2 + 4)).tolist() == list(share(2, Item.wood))
     allowed = 0
     for name, mask in env.action_masks().items():
         assert mask.shape == (env.action_space(name).n,) == (17 + 15 * 3,)
@@ -159,15 +162,16 @@ def test_a_team_is_a_world_of_the_batch_with_one_reward():
     observation, info = team.reset(seed=4)
     for envs in (batch, agents):
         observations, infos = envs.reset(seed=4)
+        infos["action_mask"] = envs.flat_masks() if envs is agents else infos["action_mask"]
         np.testing.assert_equal(({key: array[0] for key, array in observations.items()}), observation)
         np.testing.assert_equal({key: array[0] for key, array in infos.items()}, info)
     rng, ended = np.random.default_rng(0), False
     while not ended:
-        joint = rng.integers(17, size=(2, 2))
+        joint = rng.integers(17 + 15 * 2, size=(2, 2))
         joint[1] = joint[0]
         observation, reward, terminated, truncated, info = team.step(joint[0])
         _, rewards, over, cut, _ = batch.step(joint)
-        _, own, *_ = agents.step(joint)
+        _, own, *_ = agents.step(read_flat(joint))
         assert (reward, terminated, truncated) == (rewards[0], over[0], cut[0])
         assert rewards.tolist() == own.mean(axis=1).tolist()
         np.testing.assert_array_equal(team.state(), batch.state()[0])
@@ -176,6 +180,9 @@ def test_a_team_is_a_world_of_the_batch_with_one_reward():
     assert truncated
     with pytest.raises(EpisodeError, match="reset"):
         team.step(joint[0])
+    for actions, message in (([[0, 0]] * 3, "give integers"), ([[0, 0], [0, 47]], "world 1, agent 1: action 47")):
+        with pytest.raises(ActionError, match=message):
+            batch.step(actions)
 
 
 def test_a_team_that_dies_is_terminated():
@@ -196,7 +203,8 @@ def test_ids_make_teams_and_batches():
         observations, _ = envs.reset(seed=0)
         for _ in range(5):
             assert envs.observation_space.contains(observations)
-            observations, rewards, *_ = envs.step(envs.action_space.sample())
+            observations, rewards, *_, infos = envs.step(envs.action_space.sample())
+            assert infos["action_mask"].shape == (3, 2, 17 + 15 * 2)
         assert rewards.shape == (3,)
         envs.close()
 

@@ -11,6 +11,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 10.0
 """Seconds that the head of a request may take, from the connection or from its first byte."""
+STALL_SECONDS = 30.0
+"""Seconds in which a client takes nothing of an answer, after which its connection ends."""
 
 
 class Connections:
@@ -19,12 +21,14 @@ class Connections:
     Attributes:
         stale: clients whose kept connection is dead for the next request.
         head_seconds: seconds that the head of a request may take.
+        stall_seconds: seconds that a client may leave an answer where it is.
     """
 
     def __init__(self) -> None:
         self._open: dict[Any, asyncio.Transport] = {}
         self.stale: set[Any] = set()
         self.head_seconds = HEAD_SECONDS
+        self.stall_seconds = STALL_SECONDS
 
     def protocol(self) -> type[H11Protocol]:
         """Return uvicorn's HTTP protocol, which tells of its connections here and ends the slow ones.
@@ -35,6 +39,7 @@ class Connections:
 
         class Protocol(H11Protocol):
             _timer: asyncio.TimerHandle | None = None
+            _stalled: asyncio.TimerHandle | None = None
 
             def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
                 super().connection_made(transport)
@@ -48,11 +53,25 @@ class Connections:
                 else:
                     self._forget_timer()
 
+            def pause_writing(self) -> None:
+                super().pause_writing()
+                self._stalled = self.loop.call_later(connections.stall_seconds, self.transport.abort)
+
+            def resume_writing(self) -> None:
+                self._forget_stall()
+                super().resume_writing()
+
             def connection_lost(self, exc: Exception | None) -> None:
                 self._forget_timer()
+                self._forget_stall()
                 connections._open.pop(self.client, None)
                 connections.stale.discard(self.client)
                 super().connection_lost(exc)
+
+            def _forget_stall(self) -> None:
+                if self._stalled is not None:
+                    self._stalled.cancel()
+                    self._stalled = None
 
             def _await_head(self) -> None:
                 if self._timer is None:

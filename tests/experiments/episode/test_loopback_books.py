@@ -130,6 +130,11 @@ def check_books(team: str, way: str, out: Path, monkeypatch: pytest.MonkeyPatch)
         assert found["model.unanswered"] >= till.asked - till.answers
     assert (found["model.unanswered"] > 0) == (then in (Then.HANG, Then.FAIL, Then.REJECT))
 
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
+    failures = [call["failure"]["kind"] for call in calls if "failure" in call]
+    assert sum("reply" in call for call in calls) == till.answers
+    assert sum(kind != "BudgetReached" for kind in failures) == found["model.unanswered"]
+
     spent = read_spent(folder)
     (folder / "metrics.json").unlink()
     for what in (spent, read_spent(folder)):

@@ -26,8 +26,8 @@ SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)
 
 
 def test_memory_grows_with_the_values_and_not_with_their_square() -> None:
-    """20,000 values took 3.2 GB in the jackknife and 0.8 GB of drawn indices."""
-    values = np.random.default_rng(1).random(20_000)
+    """10,000 values took 0.8 GB in the jackknife, and as much in drawn indices and values."""
+    values = np.random.default_rng(1).random(10_000)
     tracemalloc.start()
     for statistic in STATISTICS:
         estimate(values, statistic)
@@ -35,7 +35,7 @@ def test_memory_grows_with_the_values_and_not_with_their_square() -> None:
     sign_flip_interval(values - 0.5, share=True)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 100e6
+    assert most < 50e6
 
 
 @pytest.mark.parametrize("boards", [2, 5, 9, 30])
@@ -111,9 +111,10 @@ def test_strata_of_single_runs_are_taken_as_one() -> None:
     assert estimate(values, strata=np.array([0, 1, 2])) == estimate(values)
 
 
-def test_what_is_no_share_has_not() -> None:
+def test_values_that_agree_and_are_no_shares_have_none() -> None:
     assert math.isnan(estimate(np.zeros(6)).low)
     assert math.isnan(estimate(np.ones(6), "iqm").high)
+    assert math.isnan(estimate(np.array([0.1 + 0.2, 0.3])).low), "they differ by rounding only"
 
 
 def test_no_run_and_one_run_have_no_interval() -> None:
