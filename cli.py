@@ -653,7 +653,9 @@ def show(
 
 @_verb()
 def check(
-    overrides: Overrides = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="A configuration, or folders to verify.")
+    ] = None,
     *,
     out: Out = Path("runs"),
     compile_: Annotated[
@@ -663,15 +665,19 @@ def check(
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Check the installation and a configuration.
+    """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
     This checks the packages, the folder for results, and whether the configuration composes and its components build.
     With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
     something that is needed fails.
 
+    Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
+    against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
+
     \b
     Examples:
       quorum check
+      quorum check runs/topologies
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
@@ -681,7 +687,10 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
 
     _load_plugins(plugin)
-    findings = list(findings_of(overrides or [], out, config_dir, compiled=compile_))
+    if folders := _folders_among(words or []):
+        _verify(folders, plugin or [], as_json=as_json)
+        return
+    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
@@ -695,6 +704,33 @@ def check(
             table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _folders_among(words: list[str]) -> list[Path]:
+    """Return the folders of a command that takes folders or a configuration: a word is one if it has no `=` in it.
+
+    A folder whose own name has one is told apart by a slash before that. `~KEY` is of the configuration, too.
+    """
+    from maeil.user_errors import UserError
+
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    if folders and len(folders) < len(words):
+        values = next(word for word in words if word not in folders)
+        raise UserError(f"check: {folders[0]} is a folder and {values} a part of a configuration: give one of the two")
+    return [Path(folder) for folder in folders]
+
+
+def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.experiments.results.verify_folder import check_folder
+
+    found = [check_folder(folder, plugins) for folder in folders]
+    if as_json:
+        echo_json([part.plain() for part in found])
+    else:
+        for line in (line for part in found for line in part.lines()):
+            echo(line)
+    if any(part.damaged for part in found):
         raise typer.Exit(1)
 
 

@@ -35,10 +35,11 @@ class Replay(ProvidedModel):
     """
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
-        self._records = list(records)
+        self._records: list[Mapping[str, Any]] = []
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
         self._sampling: dict[str, Sampling] = {}
-        for record in self._records:
+        for record in records:
+            self._records.append(record)
             self._left[record["agent"], record["key"]].append(record)
             if record["agent"] not in self._sampling:
                 self._sampling[record["agent"]] = Sampling(**record["request"]["sampling"])

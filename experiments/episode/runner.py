@@ -7,7 +7,7 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +22,8 @@ from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.event_loop import run_coroutine, to_its_end
+from quorum.experiments.common.files import digest
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
@@ -164,7 +165,13 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
         raise Interrupted(folder.path) from None
 
 
-async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None = None) -> Result:
+async def run_in_pool(
+    cell: Cell,
+    folder: EpisodeFolder,
+    pool: ModelPool,
+    watch: Watch | None = None,
+    played: Callable[[], Awaitable[None]] | None = None,
+) -> Result:
     """Run a cell beside others of the same process.
 
     Args:
@@ -172,6 +179,7 @@ async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch:
         folder: new, for this cell.
         pool: what the episodes of the process share.
         watch: makes a listener of the built world.
+        played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
 
     Raises:
         asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
@@ -179,10 +187,16 @@ async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch:
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded():
-        return await _run(cell, folder, pool, watch)
+        return await _run(cell, folder, pool, watch, played)
 
 
-async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None) -> Result:
+async def _run(
+    cell: Cell,
+    folder: EpisodeFolder,
+    pool: ModelPool,
+    watch: Watch | None,
+    played: Callable[[], Awaitable[None]] | None,
+) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
         prepare(cell.configuration.env.name, cell.configuration.agents.name)
@@ -201,23 +215,24 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
             seconds = time.perf_counter() - begin
         metrics, found = _score(folder.path)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
-        record.end("error", error, answering_models=_score_what_there_is(folder.path))
+        record.stop(error, _score_what_there_is(folder.path))
         raise
     except LanguageModelError as error:
-        record.end("error", error, answering_models=_score_what_there_is(folder.path))
-        where = f"What there is of the episode is in {folder.finish()}."
+        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
-            record.end("error", error, answering_models=_score_what_there_is(folder.path))
             (folder.path / "traceback.txt").write_text(
                 mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
             )
-            folder.finish()
+            await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
-    record.end(end.outcome, reason=end.reason, answering_models=found)
-    return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+    if played is not None:
+        await played()
+    kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
+    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
@@ -257,7 +272,7 @@ def _play_in_memory(cell: Cell) -> None:
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
     """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
     with folder.guarded():
-        _Record(cell, folder.path).end("error", error)
+        _Record(cell, folder.path).seal("error", error)
         folder.finish()
 
 
@@ -306,14 +321,48 @@ class _Record:
         }
         _write_json(self._file, self._meta)
 
-    def end(
+    def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
+        """Say that the user stopped the episode."""
+        self._end("error", error, answering_models=answering_models)
+
+    async def finish(
+        self,
+        folder: EpisodeFolder,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> Path:
+        """Say how the episode ended, bring its folder to disk and give it its final name; return that.
+
+        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
+        """
+
+        def keep() -> Path:
+            self.seal(outcome, error, reason, answering_models)
+            return folder.finish()
+
+        return await to_its_end(keep)
+
+    def seal(
         self,
         outcome: str,
         error: BaseException | None = None,
         reason: str = "",
         answering_models: AnsweringModels | None = None,
     ) -> None:
-        """Say how the episode ended, and who answered in it."""
+        """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
+        files = sorted(file for file in self._file.parent.iterdir() if file != self._file)
+        self._meta["files"] = {file.name: digest(file) for file in files}
+        self._end(outcome, error, reason, answering_models)
+
+    def _end(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> None:
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
             self._meta.update(answering_models.plain())

@@ -107,12 +107,14 @@ class SweepStatus:
     Attributes:
         cells: of the plan.
         done: the cells of the plan that are done, by name.
+        damaged: what is wrong with those that are there and not whole, by name.
         missing: those that are to be run, in planning order.
         costs: what was spent, and what cells are expected to take.
     """
 
     cells: tuple[PlannedCell, ...]
     done: Mapping[str, FinishedCell]
+    damaged: Mapping[str, str]
     missing: tuple[PlannedCell, ...]
     costs: Costs
 
@@ -127,6 +129,7 @@ class SweepResult:
         before: cells that were done before.
         finished: cells that were run now.
         left: cells that are still to be run.
+        damaged: cells that were there and not whole, and why, by name; what was chosen of them was set aside.
         failed: cells of the plan that ended in an error, whenever.
         stop: why it ended before all was done, if it did.
         reason: the same in words.
@@ -140,6 +143,7 @@ class SweepResult:
     before: int
     finished: tuple[FinishedCell, ...]
     left: int
+    damaged: Mapping[str, str]
     failed: tuple[FinishedCell, ...]
     stop: Stop | None
     reason: str
@@ -155,6 +159,7 @@ class SweepResult:
             "done_before": self.before,
             "run_now": len(self.finished),
             "left": self.left,
+            "damaged": dict(self.damaged),
             "failed": [{"name": done.name, "reason": done.reason} for done in self.failed],
             "stopped": self.stop.value if self.stop else None,
             "reason": self.reason,
@@ -177,7 +182,8 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     Raises:
         UserError: there are results of other code, and they are not accepted.
     """
-    done = folder.done(plan.cells)
+    there = folder.look(plan.cells)
+    done = there.done
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
@@ -187,7 +193,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     costs.add_spent(folder.retired())
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
-    return SweepStatus(plan.cells, done, missing, costs)
+    return SweepStatus(plan.cells, done, there.damaged, missing, costs)
 
 
 def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:
@@ -237,6 +243,7 @@ def run_sweep(
         before=before,
         finished=tuple(queue.finished),
         left=len(plan.cells) - before - len(queue.finished),
+        damaged=status.damaged,
         failed=tuple(done for done in present.values() if done.failed),
         stop=queue.stop,
         reason=queue.reason,

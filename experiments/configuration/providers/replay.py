@@ -46,8 +46,9 @@ def build(config: ReplayConfig, _context: None) -> Replay:
 
 
 def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:
-    """Return the digest of the calls that answer; nothing where there are none."""
-    found = digest_file(Path(config.run) / _CALLS)
+    """Return the digest of the calls that answer; nothing where there are none that can be read."""
+    run = RunFiles(Path(config.run))
+    found = digest_file(run.path / _CALLS) if run.holds(_CALLS) else None
     return {f"llm.run/{_CALLS}": found} if found is not None else {}
 
 
