@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Forecast:
         notices: what else is to be told of the plan.
         answers: expected of language models.
         tokens: expected tokens.
-        usd: expected money; None when a model's price is not known.
+        usd: expected money; None when a model's price is not known, or what its cells take.
         seconds: expected wall time with the engine.
         sources: number of cells by what their estimate rests on.
         tried_with: what stood in for real models in trials; empty where nothing did.
@@ -111,7 +112,8 @@ class Forecast:
             table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
-        money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
+        why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
+        money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
         table.add_row("money", f"{money} (simulated)" if self.simulated else money)
         table.add_row("time", f"about {clock_time(self.seconds)}")
         words = {
@@ -141,11 +143,12 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(expected.priceless for _, expected in known)
+    priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
     seconds = 0.0
     for waits in (False, True):
         alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
         if alike:
-            seconds += max(*alike, sum(alike) / engine.width(uses_models=waits))
+            seconds += max(*alike, fsum(alike) / engine.width(uses_models=waits))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
@@ -156,7 +159,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
-        usd=None if priceless else sum(expected.usd for _, expected in known),
+        usd=None if priceless else fsum(expected.usd for _, expected in known),
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,

@@ -65,6 +65,30 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert "unknown: the model's price is not known" in shown(unknown)
 
 
+def test_given_prices_are_reckoned_with_and_a_replay_has_none(
+    sweep: Sweep, asked: Callable[..., SweepRequest], tmp_path: Path
+) -> None:
+    words = ("env=cube", "agents=naive", "llm=vllm", "llm.model=m", "n=1", "max_steps=3", "seed=0")
+    priced = show_plan(asked(*words, "llm.prices={input: 1, output: 1}"))
+    assert priced.usd == pytest.approx(priced.tokens / 1e6)
+    assert priced.usd > 0
+    sweep(*PARROT, "n=2", limit=1)
+    (run,) = (path.parent for path in tmp_path.glob("s/*/calls.jsonl"))
+    replayed = show_plan(asked("agents=asker", "llm=replay", f"llm.run={run}", "n=2", name="again"))
+    assert (replayed.usd, replayed.sources) == (None, {"unknown": 1})  # no model stands in for these prompts
+    assert "unknown: what some cells take is not known" in shown(replayed)
+
+
+def test_what_finished_cells_cost_at_an_unknown_price_is_not_forecast_as_nothing(
+    sweep: Sweep, asked: Callable[..., SweepRequest]
+) -> None:
+    words = ("agents=asker", "llm=parrot", "n=2", "seed=0,1")
+    sweep(*words, limit=1)
+    forecast = show_plan(asked(*words))
+    assert forecast.sources == {"finished": 1}
+    assert forecast.usd is None
+
+
 def test_a_limit_bounds_what_is_forecast(asked: Callable[..., SweepRequest]) -> None:
     assert len(show_plan(asked("agents=walker", "n=1", "seed=range(0,9)", limit=4)).cells) == 4
 
