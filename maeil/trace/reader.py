@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import heapq
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -122,6 +124,10 @@ class Trace:
                 by_type[type(stamped.event)].append(stamped)
             self._by_type.update((event, tuple(found)) for event, found in by_type.items())
         return self._by_type[kind]
+
+    def among(self, *kinds: type[Event]) -> Iterator[Stamped]:
+        """Return the events of several types with their stamps, in the order of the trace."""
+        return heapq.merge(*map(self.stamped, kinds), key=attrgetter("seq"))
 
     def of(self, kind: type[E]) -> Iterator[E]:
         """Return the events of one type, in order."""
