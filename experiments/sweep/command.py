@@ -93,7 +93,9 @@ def _prepare(request: SweepRequest) -> tuple[SweepPlan, SweepFolder, SweepComman
     planned = plan(words, request.config_dir)
     if request.strict:
         refuse(planned.without_effect)
-    return planned, request.folder(planned.name), request.command(), engine_words
+    folder = request.folder(planned.name)
+    planned = planned.checked(folder.path, skip_invalid=request.skip_invalid)
+    return planned, folder, request.command(), engine_words
 
 
 def show_plan(request: SweepRequest) -> Forecast:
