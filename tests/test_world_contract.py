@@ -34,6 +34,8 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_world_keeps_the_contract(options: str) -> None:
-    values = Cell.compose(["max_steps=20", *options.split()]).configuration.env
+    words = options.split()
+    steps = [] if any(word.startswith("max_steps=") for word in words) else ["max_steps=20"]
+    values = Cell.compose([*steps, *words]).configuration.env
     world = worlds.get(values.name).build(values, None)
     check_world(world, actions=MOVES if "transport" in options else (), steps=8 if "crafter" in options else 25)

@@ -42,10 +42,10 @@ class FirstLook:
     """Looks at cells before they are run.
 
     Args:
-        pool: makes the clients of providers.
+        pool: makes the clients of providers, which takes their keys and packages; None: those are not looked for.
     """
 
-    def __init__(self, pool: ModelPool) -> None:
+    def __init__(self, pool: ModelPool | None) -> None:
         self._pool = pool
         self._replayed: set[str] = set()
 
@@ -79,7 +79,7 @@ class FirstLook:
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
             self._replayed.add(config.run)
-        elif isinstance(config, ProviderConfig):
+        elif isinstance(config, ProviderConfig) and self._pool is not None:
             self._pool.client(config)
 
 

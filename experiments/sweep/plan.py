@@ -59,12 +59,13 @@ class SweepPlan:
         """Number of distinct cells that the grid names, those that cannot be run among them."""
         return len(self.cells) + affected(self.problems)
 
-    def checked(self, folder: Path, *, skip_invalid: bool) -> SweepPlan:
+    def checked(self, folder: Path, *, skip_invalid: bool, with_keys: bool = True) -> SweepPlan:
         """Look at one cell of each kind before anything is written.
 
         Args:
             folder: of the sweep; kinds that have a cell there are not looked at again.
             skip_invalid: whether to leave out what cannot be run.
+            with_keys: whether keys and packages of providers must be there; a forecast does without.
 
         Returns:
             The plan of the cells that can be run.
@@ -73,7 +74,7 @@ class SweepPlan:
             UserError: what is wrong; with `skip_invalid`, only if nothing is left to run.
         """
         problems = Problems(self.problems)
-        wrong = look_at(self.cells, folder)
+        wrong = look_at(self.cells, folder, with_keys=with_keys)
         for cell in self.cells:
             if cell.kind in wrong:
                 problems.add(self.places[cell.kind], wrong[cell.kind])

@@ -101,12 +101,13 @@ def refusal(problems: Sequence[Problem], total: int) -> UserError:
     return UserError(listing(problems, total), rest)
 
 
-def look_at(cells: Sequence[PlannedCell], folder: Path) -> Mapping[str, UserError]:
+def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> Mapping[str, UserError]:
     """Look at one cell of each kind that has none in the folder yet.
 
     Args:
         cells: of a plan.
         folder: of the sweep; it need not be there.
+        with_keys: whether keys and packages of providers must be there.
 
     Returns:
         The kinds that cannot be run, each with the reason.
@@ -117,12 +118,12 @@ def look_at(cells: Sequence[PlannedCell], folder: Path) -> Mapping[str, UserErro
     for cell in cells:
         if cell.kind not in begun:
             kinds.setdefault(cell.kind, cell)
-    return run_coroutine(_look_at(kinds)) if kinds else {}
+    return run_coroutine(_look_at(kinds, with_keys=with_keys)) if kinds else {}
 
 
-async def _look_at(kinds: Mapping[str, PlannedCell]) -> dict[str, UserError]:
+async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict[str, UserError]:
     pool = ModelPool()
-    look = FirstLook(pool)
+    look = FirstLook(pool if with_keys else None)
     seen: dict[bytes, UserError | None] = {}
     found = {}
     try:

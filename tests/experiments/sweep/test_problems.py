@@ -44,7 +44,6 @@ MISTAKES = {
     ("agents=heuristic,llamac", "topology=individual"): "agents=llamac: agents: agents=llamac needs a coordinator, and",
     ("agents=naive,heuristic", "agents.max_actions=3"): "agents=heuristic: agents.max_actions: there is no such key",
     ("agents=naive", "llm=simulated,openai"): "llm=openai: llm.model: missing mandatory value",
-    ("agents=naive,heuristic", "llm=vllm", "llm.model=a", "llm.api_key_env=NO_SUCH_KEY"): "variable NO_SUCH_KEY",
     ("agents=naive,heuristic", "llm=replay", "llm.run=nowhere"): "agents=naive: llm.run: nowhere",
     ("env.blocks={1: 1},{3: 1}",): "env.blocks={3:1}: env.blocks: a block of weight 3 takes 3 agents at once",
     ("agents=naive,heuristic", "prompts.folder=mine"): "agents=naive: agents: prompts: a template cannot be filled in",
@@ -62,6 +61,15 @@ def test_one_kind_that_cannot_be_run_is_named_with_the_words_that_lead_to_it(
     assert message.startswith("2 of 4 cells cannot be run: ")
     assert MISTAKES[words] in message
     assert message.endswith("\n--skip-invalid runs the others.")
+
+
+def test_a_missing_key_is_told_before_a_run_and_a_forecast_does_without(tmp_path: Path) -> None:
+    model = ("llm=vllm", "llm.model=a", "llm.api_key_env=NO_SUCH_KEY")
+    request = SweepRequest((*CUBE, "agents=naive,heuristic", *model), tmp_path / "runs")
+    with pytest.raises(UserError, match=r"^1 of 2 cells cannot be run: agents=naive: llm: no key: .*NO_SUCH_KEY"):
+        run_sweep_command(request, quiet=True)
+    assert len(show_plan(request).cells) == 2
+    assert not (tmp_path / "runs").exists()
 
 
 def test_all_kinds_that_cannot_be_run_are_told_in_one_list(told: Callable[..., str]) -> None:
