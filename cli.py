@@ -8,10 +8,14 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.exceptions import TyperException
+
+from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result, Watch
@@ -39,6 +43,7 @@ ConfigDir = Annotated[
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder for results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 
 
@@ -76,7 +81,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from quorum.experiments.common.version import __version__
 
-        typer.echo(f"quorum {__version__}")
+        echo(f"quorum {__version__}")
         raise typer.Exit
 
 
@@ -120,7 +125,7 @@ def run(
         int | None, typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.")
     ] = None,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N model calls.")
+        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N requests for an answer.")
     ] = None,
     strict: Strict = False,
     plugin: Plugins = None,
@@ -141,12 +146,16 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from maeil.user_errors import UserError
+    from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
@@ -156,25 +165,28 @@ def run(
         if strict:
             refuse(notice)
         if not quiet:
-            typer.echo(f"notice: {notice}", err=True)
+            echo(f"notice: {notice}", err=True)
     try:
         with ExitStack() as stack:
+            ended = stack.enter_context(sigterm_interrupts())
             result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
     except Interrupted as stop:
-        typer.echo(f"interrupted; the incomplete episode is in {stop.folder}", err=True)
-        raise typer.Exit(130) from None
+        spent = read_spent(stop.folder)
+        how = "ended by SIGTERM" if ended.told else "interrupted"
+        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
+        echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
+        raise typer.Exit(143 if ended.told else 130) from None
     _report(result, as_json=as_json, quiet=quiet)
     if result.outcome == "error":
-        typer.echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
+        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
     if result.outcome in ("budget", "limit") and not quiet:
-        typer.echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
+        echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
 
 
 def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
     """Choose how the episode is shown while it runs."""
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.episode.live import LineView, LiveView
 
     console = Console(stderr=as_json or not sys.stdout.isatty())
@@ -183,17 +195,16 @@ def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: boo
             return lambda world: stack.enter_context(LiveView(world, console))
         return lambda _: LineView(console)
     if not quiet and as_json:
-        typer.echo(f"running {name}", err=True)
+        echo(f"running {name}", err=True)
     return None
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import summary
 
     if as_json:
-        _print_json(summary.as_json(result))
+        echo_json(summary.as_json(result))
     elif not quiet:
         summary.print_summary(result, Console())
 
@@ -209,6 +220,7 @@ def sweep(
         str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --dry-run: name every cell, too.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
     ] = False,
@@ -241,14 +253,17 @@ def sweep(
     \b
     Examples:
       quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
-      quorum sweep experiment=quickstart --dry-run
+      quorum sweep experiment=quickstart --dry-run --names
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
     """
+    from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
+    if quiet:
+        _quieten()
     _load_plugins(plugin)
     request = SweepRequest(
         words=tuple(words or ()),
@@ -264,23 +279,28 @@ def sweep(
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
+    if names and not dry_run:
+        raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
     if dry_run:
-        _print_report(show_plan(request), as_json=as_json)
+        expected = show_plan(request)
+        if names and not as_json:
+            echo("".join(f"{cell.name}\n" for cell in expected.cells), nl=False)
+        _print_report(expected, as_json=as_json)
         return
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
     if outcome.complaint and (outcome.exit_code or not quiet):
-        typer.echo(outcome.complaint, err=True)
+        echo(outcome.complaint, err=True)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
 
 
 def _print_report(report: Printable, *, as_json: bool) -> None:
     if as_json:
-        _print_json(report.plain())
+        echo_json(report.plain())
     else:
-        from rich.console import Console
+        from quorum.experiments.common.consoles import Console
 
         Console().print(report.table(), soft_wrap=True)
 
@@ -311,10 +331,9 @@ def metrics(
     _load_plugins(plugin)
     done, wrong = recompute_all(runs)
     if as_json:
-        _print_json([run.plain() for run in done])
+        echo_json([run.plain() for run in done])
     elif done:
-        from rich.console import Console
-
+        from quorum.experiments.common.consoles import Console
         from quorum.experiments.results.summary import print_metrics
 
         print_metrics(done, Console())
@@ -347,9 +366,8 @@ def results(
       quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
       quorum results runs/topologies --sql "select event, count(*) from events group by event"
     """
-    from rich.console import Console
-
     from maeil.user_errors import UserError
+    from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
 
@@ -361,23 +379,23 @@ def results(
 
         answer = ask(found, sql)
         for remark in answer.remarks:
-            typer.echo(f"notice: {remark}", err=True)
+            echo(f"notice: {remark}", err=True)
         if as_json:
-            _print_json(show.answer_as_json(answer))
+            echo_json(show.answer_as_json(answer))
         elif as_csv:
-            typer.echo(show.answer_as_csv(answer), nl=False)
+            echo(show.answer_as_csv(answer), nl=False)
         else:
             show.print_answer(answer, Console())
     elif as_json:
-        _print_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
+        echo_json([show.as_json(part) for part in found] if len(found) > 1 else show.as_json(found[0]))
     elif as_csv:
         if len(found) > 1:
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
-        typer.echo(table_of(found[0]), nl=False)
+        echo(table_of(found[0]), nl=False)
     else:
         for part in found:
             show.print_results(part, Console())
-            typer.echo(f"table: {write_csv(part.folder)}")
+            echo(f"table: {write_csv(part.folder)}")
 
 
 By = Annotated[list[str] | None, typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.")]
@@ -408,6 +426,7 @@ def compare(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     as_json: Json = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -438,14 +457,14 @@ def compare(
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     if as_json:
-        _print_json(json_of(comparison, remarks))
+        echo_json(json_of(comparison, remarks))
     elif not quiet:
-        from rich.console import Console
+        from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    files = write_files(comparison, shown, remarks, out or default_folder(comparison))
+    files = write_files(comparison, shown, remarks, out or default_folder(comparison), force=force or out is None)
     if not quiet:
-        typer.echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
+        echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
 
 @_verb()
@@ -460,6 +479,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -472,6 +492,7 @@ def report(
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
@@ -480,10 +501,11 @@ def report(
     _load_plugins(plugin)
     found = read_results(sweep)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
-    target = out or sweep / "report.html"
-    write_report(found, answer([found], question), target, plugin or ())
+    output = Output(out or sweep / "report.html", "--out", force or out is None)
+    output.check()
+    write_report(found, answer([found], question), output, plugin or ())
     if not quiet:
-        typer.echo(f"report: {target}")
+        echo(f"report: {output.target}")
 
 
 @_verb()
@@ -498,6 +520,7 @@ def replay(
     first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
     last: Annotated[int | None, typer.Option("--to", metavar="T", min=0, help="The last step to show.")] = None,
     width: Annotated[int | None, typer.Option("--width", metavar="PIXELS", help="Width of a film.")] = None,
+    force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
@@ -513,19 +536,20 @@ def replay(
       quorum replay runs/talk/NAME --out film.gif
       quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
     """
-    from rich.console import Console
-
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
     _load_plugins(plugin)
     runs = [run] if other is None else [run, other]
-    request = ReplayRequest(runs=runs, out=out, fps=fps, first=first, last=last, width=width)
+    output = Output(out, "--out", force) if out is not None else None
+    request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)
     try:
         messages = run_replay(request, Console(), quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:
-        typer.echo(line, err=True)
+        echo(line, err=True)
 
 
 @_verb()
@@ -537,6 +561,7 @@ def view(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
     ] = None,
+    force: Force = False,
     plugin: Plugins = None,
 ) -> None:
     """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
@@ -551,13 +576,15 @@ def view(
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer import command
 
     _load_plugins(plugin)
     if export is not None:
-        typer.echo(f"page: {command.export(folder, export)}")
+        page = command.export(folder, Output(export, "--export", force))
+        echo(f"page: {page}")
     else:
-        command.view(folder, port, browser=not no_browser, echo=typer.echo)
+        command.view(folder, port, browser=not no_browser, echo=echo)
 
 
 @_verb("list")
@@ -583,9 +610,9 @@ def list_(
     _load_plugins(plugin)
     data = listing(group, config_dir)
     if as_json:
-        _print_json(data)
+        echo_json(data)
     else:
-        typer.echo(as_text(data, shutil.get_terminal_size().columns))
+        echo(as_text(data, shutil.get_terminal_size().columns))
 
 
 @_verb()
@@ -616,36 +643,45 @@ def show(
 
         prompt = first_prompt(arguments[1:], config_dir)
         if as_json:
-            _print_json(prompt.plain())
+            echo_json(prompt.plain())
         else:
-            typer.echo(prompt.text())
+            echo(prompt.text())
         return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
-        _print_json(shown)
+        echo_json(shown)
     else:
-        typer.echo(cell.as_yaml(with_inputs=True), nl=False)
+        echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
 @_verb()
 def check(
-    overrides: Overrides = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="A configuration, or folders to verify.")
+    ] = None,
     *,
     out: Out = Path("runs"),
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now, which else the first run does.")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Check the installation and a configuration.
+    """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
     This checks the packages, the folder for results, and whether the configuration composes and its components build.
     With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
     something that is needed fails.
 
+    Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
+    against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
+
     \b
     Examples:
       quorum check
+      quorum check runs/topologies
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
@@ -655,20 +691,50 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
 
     _load_plugins(plugin)
-    findings = list(findings_of(overrides or [], out, config_dir))
+    if folders := _folders_among(words or []):
+        _verify(folders, plugin or [], as_json=as_json)
+        return
+    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
     if as_json:
-        _print_json([asdict(finding) for finding in findings])
+        echo_json([asdict(finding) for finding in findings])
     else:
-        from rich.console import Console
         from rich.table import Table
-        from rich.text import Text
+
+        from quorum.experiments.common.consoles import Console, Text
 
         table = Table.grid(padding=(0, 2))
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
-            table.add_row(sign, Text(finding.subject), Text(finding.detail))
+            table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _folders_among(words: list[str]) -> list[Path]:
+    """Return the folders of a command that takes folders or a configuration: a word is one if it has no `=` in it.
+
+    A folder whose own name has one is told apart by a slash before that. `~KEY` is of the configuration, too.
+    """
+    from maeil.user_errors import UserError
+
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    if folders and len(folders) < len(words):
+        values = next(word for word in words if word not in folders)
+        raise UserError(f"check: {folders[0]} is a folder and {values} a part of a configuration: give one of the two")
+    return [Path(folder) for folder in folders]
+
+
+def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.experiments.results.verify_folder import check_folder
+
+    found = [check_folder(folder, plugins) for folder in folders]
+    if as_json:
+        echo_json([part.plain() for part in found])
+    else:
+        for line in (line for part in found for line in part.lines()):
+            echo(line)
+    if any(part.damaged for part in found):
         raise typer.Exit(1)
 
 
@@ -697,12 +763,12 @@ def cache(
     if action == "clear":
         if (contents.entries or contents.damage) and not yes:
             what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
-            typer.confirm(f"Delete {what} {contents.path}?", abort=True, err=True)
+            confirm(f"Delete {what} {contents.path}?")
         contents = cache_contents(path, clear=True)
     if as_json:
-        _print_json(contents.plain())
+        echo_json(contents.plain())
     else:
-        typer.echo(contents.text())
+        echo(contents.text())
     if contents.damage:
         raise typer.Exit(1)
 
@@ -732,7 +798,14 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], port, faults or [], latency, typer.echo)
+    serve(overrides or [], port, faults or [], latency, echo)
+
+
+def _quieten() -> None:
+    """Log errors only."""
+    import logging
+
+    logging.getLogger("quorum").setLevel(logging.ERROR)
 
 
 def _load_plugins(modules: list[str] | None) -> None:
@@ -742,23 +815,27 @@ def _load_plugins(modules: list[str] | None) -> None:
         load_plugins(modules)
 
 
-def _print_json(data: object) -> None:
-    import json
-
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-
-
 def main() -> None:
     """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
+    show_warnings()
     try:
-        app(prog_name="quorum")
+        sys.exit(app(prog_name="quorum", standalone_mode=False))
+    except typer.Abort:
+        echo("Aborted!", err=True)
+        sys.exit(1)
     except Exception as error:
         from maeil.user_errors import UserError
         from quorum.experiments.common.logs import log_frames
 
+        if isinstance(error, TyperException):  # of the words of the command
+            usage = StringIO()
+            error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
+            echo(usage.getvalue(), err=True, nl=False)
+            sys.exit(error.exit_code)
         if not isinstance(error, UserError):
+            show_bugs()
             raise
-        typer.echo(f"error: {error}", err=True)
+        echo(f"error: {error}", err=True)
         log_frames(error)
         sys.exit(2)
 

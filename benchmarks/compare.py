@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from maeil.metrics import METRICS
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
@@ -63,7 +64,8 @@ def _copy(
     (target / "meta.json").write_text(json.dumps(meta, indent=2))
     for key, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            metrics[key] = value * float(random.uniform(0.8, 1.2))
+            other = value * float(random.uniform(0.8, 1.2))
+            metrics[key] = min(1.0, other) if METRICS[key].share else other
     metrics["constraints.missing_spatial"] = int(random.integers(0, 9))
     (target / "metrics.json").write_text(json.dumps(metrics, indent=2))
     return {"name": name, "hash": digest, "arm": None}
@@ -88,6 +90,8 @@ def main() -> None:
                 f" (fastest {min(wall):.2f}), {statistics.median(cpu):.2f} s CPU (least {min(cpu):.2f})",
                 flush=True,
             )
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        print(f"most memory of any of them: {most / 1024:.0f} MB")
 
 
 def _timed(command: list[str]) -> tuple[float, float]:

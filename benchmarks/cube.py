@@ -39,7 +39,7 @@ DEFINITIONS: Mapping[str, str] = {
     "speed": "median of the runs; every round measures all rows once, in one process on one core; a run is itself a "
     "median, of short series of calls or of ticks; calls that reset, lay out or warm up are not in it",
     "batch": "agent-steps a second of CubeVecEnv with random actions, with and without observation, resets apart",
-    "step": "CubeEnv.step with a dictionary of actions, shared observation, infos not read",
+    "step": "CubeEnv.step with a dictionary of actions, shared observation, infos unread; or its defaults",
     "push_block tick": "status and act of the controllers; one agent alone, or all who stand on the face together",
     "peak memory": "peak resident memory of a process with one environment that has stepped and built all symbolic "
     "observations",

@@ -17,6 +17,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.replay.film import FilmFile, check_target, make_film
@@ -54,13 +55,13 @@ def main(runs: int) -> None:
 
 
 def _measured(run: Path, file: Path, runs: int) -> tuple[list[float], FilmFile]:
-    times = []
+    times, output = [], Output(file, "--out", force=True)
     for _ in range(runs + 1):
         begin = time.perf_counter()
         film = make_film(
             prepare_replay([open_episode(run)], 0, None),
-            file,
-            check_target(file, None),
+            output,
+            check_target(output, None),
             fps=8,
             width=None,
             console=None,

@@ -34,7 +34,7 @@ from rich.table import Table
 from maeil.trace import Recorder
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
-from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
 from quorum.agents.llm.providers.openai import PATH
 from quorum.agents.llm.server import run
 from quorum.experiments.configuration.cell import Cell
@@ -148,7 +148,10 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
 
 def body(request: Request) -> dict[str, Any]:
     """Give what our provider sends."""
-    return {"model": "simulated", **chat_arguments(request, Offer(Structured.SCHEMA, 0.0, None))}
+    return {
+        "model": "simulated",
+        **chat_arguments(request, Offer(Structured.SCHEMA, 0.0, None, MaxTokensKey.MAX_TOKENS)),
+    }
 
 
 def main() -> int:

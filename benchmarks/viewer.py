@@ -19,6 +19,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from maeil.trace import read_trace
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.command import export
@@ -91,7 +92,7 @@ def main() -> None:
     late = [statistics.quantiles(one[3], n=20)[-1] for one in found]
     print(f"a frame while scrubbing: median {statistics.median(medians):.1f} ms, least {min(medians):.1f} ms; "
           f"95th percentile {statistics.median(late):.1f} ms, least {min(late):.1f} ms")  # fmt: skip
-    written = export(run(EXPORTED, out), out / "export.html")
+    written = export(run(EXPORTED, out), Output(out / "export.html", "--export"))
     print(f"export of 8 agents x 200 steps: {written.stat().st_size / 1e6:.2f} MB")
 
 

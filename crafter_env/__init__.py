@@ -11,9 +11,14 @@
   has. `COLLECT`, `PLACE` and `MAKE` are the recipes, `Level.threshold(material, n)` the agents that a resource takes.
 - To go back: `CrafterEnv.save()` and `load()`; `CrafterState.copy()` and `restore()` without the series of episodes.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them.
+Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+registers `quorum/Crafter-v0` with Gymnasium.
 """
 
 import lazy_loader
 
+from crafter_env.registration import register_with_gymnasium as _register_with_gymnasium
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_register_with_gymnasium()

@@ -15,7 +15,6 @@ from .constants import Material as Material
 from .constants import PlaceRecipe as PlaceRecipe
 from .constants import Result as Result
 from .env import CrafterEnv as CrafterEnv
-from .env import Observation as Observation
 from .env import SavedEnv as SavedEnv
 from .env import agent_name as agent_name
 from .env import team_score as team_score
@@ -45,6 +44,7 @@ from .profiles import Spawn as Spawn
 from .profiles import YieldRule as YieldRule
 from .render import render_ansi as render_ansi
 from .render import render_rgb as render_rgb
+from .showing import Observation as Observation
 from .state import CrafterState as CrafterState
 from .state import Creature as Creature
 from .state import LocalView as LocalView
@@ -63,4 +63,10 @@ from .symbolic.actions import Shareable as Shareable
 from .symbolic.actions import Sleep as Sleep
 from .symbolic.actions import Target as Target
 from .symbolic.actions import Tool as Tool
+from .team import CrafterTeamEnv as CrafterTeamEnv
+from .team import CrafterTeamVecEnv as CrafterTeamVecEnv
 from .vector import CrafterVecEnv as CrafterVecEnv
+from .wrappers import Egocentric as Egocentric
+from .wrappers import FlatActions as FlatActions
+from .wrappers import FlatObservations as FlatObservations
+from .wrappers import TeamReward as TeamReward

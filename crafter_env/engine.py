@@ -9,12 +9,14 @@ import numpy as np
 from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.errors import PlacementError
 from crafter_env.kernels import arrays
-from crafter_env.kernels.arrays import FlagArray, IntArray, World
+from crafter_env.kernels.arrays import Ends, FlagArray, IntArray, MaskArray, Views, World
 from crafter_env.kernels.living import RIPE_AGE
+from crafter_env.kernels.masking import mask_worlds
 from crafter_env.kernels.rules import encode_rules
 from crafter_env.kernels.worlds import begin_layout, begin_world, step_worlds
 from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile
+from crafter_env.spaces import mask_length
 from crafter_env.state import CrafterState
 
 AREA = (64, 64)
@@ -33,6 +35,9 @@ class Engine:
         max_steps: Steps after which an episode is truncated.
         goal: The achievement that ends an episode, if any.
         observe: Keep what the agents see as arrays.
+        masks: Keep what the agents can do as an array.
+
+    Copies and pickles go on like the original, with arrays of their own.
     """
 
     def __init__(
@@ -46,13 +51,18 @@ class Engine:
         max_steps: int,
         goal: Achievement | None,
         observe: bool,
+        masks: bool,
     ) -> None:
-        self.num_envs, self.n, self.observe = num_envs, n, observe
+        self.num_envs, self.n, self.size = num_envs, n, size
         self.rules = encode_rules(profile, level, n, size, max_steps, goal)
         self.worlds = arrays.allocate_worlds(num_envs, size, n)
-        self.views = arrays.allocate_views(num_envs, n, kept=observe)
+        self.choices = mask_length(profile, n)
+        self.views = arrays.allocate_views(num_envs, n, seen=observe, choices=self.choices if masks else 0)
         self.ends = arrays.allocate_ends(num_envs, n)
-        self.begins: FlagArray = np.zeros(num_envs, dtype=np.bool_)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        size = self.size
         self._scratch = (
             np.zeros((3, 256), dtype=np.int64),
             np.zeros(size, dtype=np.bool_),
@@ -60,7 +70,19 @@ class Engine:
             np.zeros((size[0] * size[1], 2), dtype=np.int64),
         )
         self._arrays: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
-        self._noops = np.zeros((num_envs, n, arrays.ACTION_COLUMNS), dtype=np.int64)
+        self._noops = np.zeros((self.num_envs, self.n, arrays.ACTION_COLUMNS), dtype=np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What cannot be made again."""
+        kept = {name: getattr(self, name) for name in ("num_envs", "n", "size", "rules", "choices")}
+        return {**kept, "worlds": arrays.packed(self.worlds), "views": self.views, "ends": self.ends}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.worlds = arrays.unpacked(self.worlds)
+        self.views = Views._make(np.array(array, order="C") for array in self.views)
+        self.ends = Ends._make(np.array(array, order="C") for array in self.ends)
+        self._prepare()
 
     def begin(self, number: int, seed: int, layout: Layout | None) -> None:
         """Begin an episode in a world; `show` writes what is seen of it.
@@ -92,6 +114,19 @@ class Engine:
         for slot, (kind, _) in enumerate(layout.creatures, start=self.n):
             if kind == Entity.ripe_plant:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
+
+    def show_world(self, number: int) -> None:
+        """Write what is seen of one world that has just begun; rewards and ends stay as they are."""
+        one = slice(number, number + 1)
+        ends = arrays.allocate_ends(1, self.n)
+        shown: list[Any] = [array[one] for array in (*self.views, *self.worlds)]
+        step_worlds(self._noops[one], np.ones(1, dtype=np.bool_), self.rules, *ends, *shown)
+
+    def masks(self) -> MaskArray:
+        """What each agent can do now, (B, n, A), an array of the caller's own; see `kernels.masking`."""
+        masks = np.empty((self.num_envs, self.n, self.choices), dtype=np.int8)
+        mask_worlds(masks, self.rules, *self.worlds)
+        return masks
 
     def show(self, begun: FlagArray) -> None:
         """Write what is seen of worlds that have just begun; no world takes a step.

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any, ClassVar, Literal
+from math import fsum
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, flatten_space
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from crafter_env.constants import COLLECT, Achievement, Entity
+from crafter_env.arguments import find_goal, layout_option, one_of, team_size, whole
+from crafter_env.central import StateArray, central_states, state_parts
+from crafter_env.constants import COLLECT, Achievement
 from crafter_env.engine import AREA, Engine
 from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.flat import flat_masks
 from crafter_env.joint_action import AgentAction, check_actions, read_actions
-from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, ByteArray, Ends
+from crafter_env.kernels.arrays import Ends, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.outcome import Outcome
 from crafter_env.pixels import Painter
-from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
+from crafter_env.profiles import Level, Profile, find_level, find_profile
 from crafter_env.render import render_ansi, render_rgb
+from crafter_env.showing import INFOS, InfoKind, Observation, Shown
 from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
 from crafter_env.state import CrafterState, world_seed
 
-Observation = dict[str, npt.NDArray[Any]]
 RenderMode = Literal["ansi", "rgb_array"]
 ObservationKind = Literal["symbolic", "pixels", "both"]
 
@@ -47,7 +50,8 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
     With `profile="crafter"` and a seed this is, cell by cell and step by step, what PyPI `crafter` 1.8.3 gives for it
     (its pictures off, whose noise draws from the world's generator, and its chunks in the order of insertion).
 
-    Observation: a dictionary of arrays of the caller's own. With `obs="symbolic"`: `materials` and `entities`, uint8
+    Observation: a dictionary of arrays of the caller's own; with `copy=False` they are read-only, and the next step
+        overwrites them, except pictures. With `obs="symbolic"`: `materials` and `entities`, uint8
         (9, 7), indexed `[x, y]`, the cells around the agent, 0 off the map and where nothing stands; `inventory`,
         int64 (16,), by `Item`; `pose`, int64 (5,): x, y, facing x, facing y, sleeping; `daylight`, float32 (1,). With
         `obs="pixels"`: `pixels`, uint8 (height, width, 3). With `obs="both"`: all of them.
@@ -57,7 +61,13 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         the first time.
     Episode end: an agent whose health is 0 is terminated, and its body leaves the map. All living agents are
         terminated when one reaches the goal, and truncated at `max_steps`.
-    Infos: `infos[agent]["achievements"]`, int64 (22,), by `Achievement`.
+    Infos: `achievements`, int64 (22,), by `Achievement`; `action_mask`, int8, 1 for what the agent can do: `(17,)`, or
+        where there is sharing the masks of the four numbers one after the other. None of them with `infos="none"`. With
+        `infos="symbolic"`, in their place: `symbolic`, the agent's `LocalView`, and `report`, its `Outcome`, None
+        after a reset.
+    State: `state()` is one vector with the map, the clock, and every agent's place, needs, bag and achievements;
+        `state_parts` names its parts.
+    Copies: `copy.deepcopy`, pickles, and `save()` go on exactly as the original does.
 
     Example:
         ```python
@@ -78,6 +88,8 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         layout: The world of every episode; by default it is generated, 64 x 64 cells.
         render_mode: What `render()` returns: `"ansi"` text of the map, or `"rgb_array"`, uint8 `(height, width, 3)`.
         pixels: Along an edge of an observed picture.
+        infos: What infos hold: `"plain"` arrays, `"none"`, or `"symbolic"`.
+        copy: Give the caller arrays of its own.
 
     Raises:
         CrafterError: An argument is wrong; the message says which and why.
@@ -102,42 +114,60 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         layout: Layout | None = None,
         render_mode: RenderMode | None = None,
         pixels: int = 64,
+        infos: InfoKind = "plain",
+        copy: bool = True,
     ) -> None:
         self.profile = find_profile(profile)
         self.level = find_level(level, self.profile)
         self.layout = layout
-        self.n = _team(n, layout, self.profile)
+        self.n = team_size(n, layout, self.profile)
         self.size = AREA if layout is None else layout.size
-        if obs not in OBSERVATIONS:
-            raise CrafterError(f"obs = {obs!r}: choose one of {', '.join(OBSERVATIONS)}")
-        if max_steps < 1:
+        one_of("obs", obs, OBSERVATIONS)
+        one_of("infos", infos, INFOS)
+        one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
+        self.max_steps = whole("max_steps", max_steps)
+        if self.max_steps < 1:
             raise CrafterError(f"max_steps = {max_steps}: an episode has at least 1 step")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise CrafterError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
-        self.obs, self.max_steps, self.render_mode = obs, max_steps, render_mode
-        self.goal = _goal(goal)
+        self.obs, self.info_kind, self.copy, self.render_mode = obs, infos, copy, render_mode
+        self.goal = find_goal(goal)
         self.possible_agents = [agent_name(i) for i in range(self.n)]
         self.agents: list[str] = []
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        self._painter = Painter(whole("pixels", pixels)) if obs != "symbolic" else None
         space = observation_space(obs, self.profile, self.size, pixels)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.action_spaces = {name: action_space(self.profile, self.n) for name in self.possible_agents}
-        self.state_space = Box(0, max(Entity), self.size, dtype=np.uint8)
+        self.state_parts = state_parts(self.size, self.n, self.profile.item_cap, self.max_steps)
+        self.state_space = cast(Box, flatten_space(self.state_parts))
         self._engine = Engine(
-            1, self.n, self.size, profile=self.profile, level=self.level, max_steps=max_steps, goal=self.goal,
-            observe=obs != "pixels",
+            1, self.n, self.size, profile=self.profile, level=self.level, max_steps=self.max_steps, goal=self.goal,
+            observe=obs != "pixels", masks=infos == "plain",
         )  # fmt: skip
         self._state = CrafterState.of(self._engine.worlds, 0)
-        # To slice an array takes as long as to copy it, so the slices of every step are kept.
-        self._ends = Ends._make(array[0] for array in self._engine.ends)
-        agents, views = self._engine.worlds.agents[0], self._engine.views
-        self._achieved = agents[:, ACHIEVED:GAINED]
-        self._seen = (
-            views.materials[0], views.entities[0], agents[:, INVENTORY:ACHIEVED], views.poses[0], views.daylight[0]
-        )  # fmt: skip
-        self._painter = Painter(pixels) if obs != "symbolic" else None
         self._seed: int | None = None
         self._episode = 0
+        self._bind()
+
+    def _bind(self) -> None:
+        """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
+        self._state.world = CrafterState.of(self._engine.worlds, 0).world
+        self._ends = Ends._make(array[0] for array in self._engine.ends)
+        self._shown = Shown(
+            self._engine,
+            self._index,
+            self._painter,
+            symbolic=self.obs != "pixels",
+            infos=self.info_kind,
+            copy=self.copy,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the views."""
+        return {name: value for name, value in vars(self).items() if name not in ("_ends", "_shown")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
 
     def observation_space(self, agent: str) -> Dict:
         """The space of an agent's observation, one object for all agents."""
@@ -161,20 +191,20 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             Observations and infos by agent.
 
         Raises:
-            CrafterError: The layout is of another size or another number of agents.
+            CrafterError: The seed is no integer, or the layout is of another size or another number of agents.
             PlacementError: The world has no room for the agents.
         """
-        layout = self._layout_option(options or {}) or self.layout
+        layout = layout_option(options or {}, self.size, self.n) or self.layout
         if seed is None and self._seed is None:
             seed = int(np_random(None)[0].integers(2**31 - 1))
         if seed is not None:
-            self._seed, self._episode = int(seed), 0
+            self._seed, self._episode = whole("seed", seed), 0
         assert self._seed is not None
         self._episode += 1
         self._engine.begin(0, world_seed(self._seed, self._episode), layout)
         self._engine.show(_ALL)
         self.agents = self.possible_agents[:]
-        return self._observations(self.agents), self._infos(self.agents)
+        return self._shown.observations(self.agents), self._shown.infos(self.agents, self._state)
 
     def step(
         self, actions: Mapping[str, AgentAction]
@@ -196,11 +226,11 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         rewards, terminated, truncated = self._advance(read_actions(actions, self._index, acting))
         index = self._index
         return (
-            self._observations(acting),
+            self._shown.observations(acting),
             {name: rewards[index[name]] for name in acting},
             {name: terminated[index[name]] for name in acting},
             {name: truncated[index[name]] for name in acting},
-            self._infos(acting),
+            self._shown.infos(acting, self._state),
         )
 
     def step_array(self, actions: npt.ArrayLike) -> Ends:
@@ -221,9 +251,37 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._advance(check_actions(np.asarray(actions)[None], (1, self.n)))
         return self._ends
 
-    def state(self) -> ByteArray:
-        """The semantic map, uint8 (W, H), an array of the caller's own; also after the end of the episode."""
-        return self.crafter_state.semantic()
+    def state(self) -> StateArray:
+        """The state for a central critic, float32, of `state_space`; also after the end of the episode.
+
+        Hidden counters are not in it: how near hunger is, how old a plant, how long until a monster strikes again.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        states: StateArray = central_states(self._engine.worlds)[0]
+        return states
+
+    def action_masks(self) -> dict[str, MaskArray]:
+        """What each living agent can do now, by name; see the infos of the class.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        masks = self._engine.masks()[0]
+        return {name: masks[self._index[name]] for name in self.agents}
+
+    def flat_masks(self) -> MaskArray:
+        """What each agent can do now as one number, int8 `(n, 17 + 15 n)`; see `crafter_env.flat`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        masks: MaskArray = flat_masks(self._engine.worlds, self.profile, self._engine.masks())[0]
+        return masks
 
     @property
     def crafter_state(self) -> CrafterState:
@@ -232,8 +290,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         Raises:
             EpisodeError: There was no reset yet.
         """
-        if self._seed is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+        self._require_state()
         return self._state
 
     def outcome(self, agent: str) -> Outcome:
@@ -273,6 +330,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._state.restore(saved.state)
         self._seed, self._episode = saved.seed, saved.episode
         self.agents = list(saved.agents)
+        self._engine.show(_ALL)
 
     def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
         """Take a step; give rewards, terminations and truncations by agent index."""
@@ -284,53 +342,14 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             self.agents = [name for name in self.agents if not (terminated[index[name]] or truncated[index[name]])]
         return ends.rewards.tolist(), terminated, truncated
 
-    def _observations(self, names: list[str]) -> dict[str, Observation]:
-        index = self._index
-        observations: dict[str, Observation] = {}
-        if self.obs != "pixels":
-            materials, entities, bags, poses, daylight = [array.copy() for array in self._seen]
-            for name in names:
-                i = index[name]
-                observations[name] = {
-                    "materials": materials[i],
-                    "entities": entities[i],
-                    "inventory": bags[i],
-                    "pose": poses[i],
-                    "daylight": daylight,
-                }
-        if self._painter is not None:
-            pictures = self._painter.paint(self._engine.worlds)[0]
-            for name in names:
-                observations.setdefault(name, {})["pixels"] = pictures[index[name]]
-        return observations
-
-    def _infos(self, names: list[str]) -> dict[str, dict[str, Any]]:
-        achievements, index = self._achieved.copy(), self._index
-        return {name: {"achievements": achievements[index[name]]} for name in names}
+    def _require_state(self) -> None:
+        if self._seed is None:
+            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
 
     def _require_running(self) -> None:
         if not self.agents:
             step = self.crafter_state.step
             raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
-
-    def _layout_option(self, options: Mapping[str, Any]) -> Layout | None:
-        for key in options:
-            # PettingZoo's own test passes a foreign option, so only what looks like a misspelling is refused.
-            if key != "layout" and get_close_matches(key, ["layout"]):
-                raise CrafterError(f'unknown option {key!r} of reset: did you mean "layout"?')
-        layout = options.get("layout")
-        if layout is None:
-            return None
-        if not isinstance(layout, Layout):
-            raise CrafterError(
-                f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)'
-            )
-        if (layout.size, len(layout.agents)) != (self.size, self.n):
-            raise CrafterError(
-                f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, this environment '
-                f"{self.size} and {self.n}: make another with CrafterEnv(layout=...)"
-            )
-        return layout
 
 
 _ALL = np.ones(1, dtype=np.bool_)
@@ -345,32 +364,7 @@ def agent_name(index: int) -> str:
 def team_score(state: CrafterState, level: Level) -> float:
     """Points of a team: for every unit that an agent has collected in the episode, what the level says."""
     agents = len(state.achievements)
-    return sum(
+    return fsum(
         level.score(material, agents) * float(state.achievements[:, recipe.achievement].sum())
         for material, recipe in COLLECT.items()
     )
-
-
-def _team(n: int | None, layout: Layout | None, profile: Profile) -> int:
-    if (n is None) == (layout is None):
-        raise CrafterError("CrafterEnv takes exactly one of n and layout: CrafterEnv(n=3)")
-    agents = len(layout.agents) if layout is not None else n
-    assert agents is not None
-    if agents < 1:
-        raise CrafterError(f"n = {agents}: a team has at least 1 agent")
-    if agents > 1 and layout is None and profile.spawn == Spawn.centre:
-        raise CrafterError(
-            f"n = {agents} with profile {profile.name!r}, whose agent begins in the middle of the map: it has room for "
-            'one; choose profile "coop" or another spawn'
-        )
-    return agents
-
-
-def _goal(goal: str | Achievement | None) -> Achievement | None:
-    if goal is None or isinstance(goal, Achievement):
-        return goal
-    if goal in Achievement.__members__:
-        return Achievement[goal]
-    near = get_close_matches(goal, Achievement.__members__, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise CrafterError(f"goal = {goal!r} is no achievement.{hint} They are {', '.join(Achievement.__members__)}.")

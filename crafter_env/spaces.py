@@ -32,8 +32,8 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
         low = np.array([0, 0, -1, -1, 0], dtype=np.int64)
         high = np.array([width - 1, height - 1, 1, 1, 1], dtype=np.int64)
         assert len(low) == POSE_COLUMNS
-        spaces["materials"] = Box(0, max(Material), VIEW, dtype=np.uint8)
-        spaces["entities"] = Box(0, max(Entity), VIEW, dtype=np.uint8)
+        spaces["materials"] = Box(0, int(max(Material)), VIEW, dtype=np.uint8)
+        spaces["entities"] = Box(0, int(max(Entity)), VIEW, dtype=np.uint8)
         spaces["inventory"] = Box(np.zeros_like(cap), cap, dtype=np.int64)
         spaces["pose"] = Box(low, high, dtype=np.int64)
         spaces["daylight"] = Box(0.0, 1.0, (1,), dtype=np.float32)
@@ -46,6 +46,15 @@ def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
     """The space of an agent's actions: primitives, and where there is sharing recipient, item and quantity beside."""
     if not profile.sharing:
         return Discrete(int(Action.share))
-    space = MultiDiscrete([len(Action), n, len(Item), max(profile.item_cap, NEED_MAX)], start=[0, 0, 0, 1])
+    space = MultiDiscrete(_choices(profile, n), start=[0, 0, 0, 1])
     assert space.shape == (ACTION_COLUMNS,)
     return space
+
+
+def mask_length(profile: Profile, n: int) -> int:
+    """The length of an agent's action mask: the choices of its action space, one number after the other."""
+    return sum(_choices(profile, n)) if profile.sharing else int(Action.share)
+
+
+def _choices(profile: Profile, n: int) -> list[int]:
+    return [len(Action), n, len(Item), max(profile.item_cap, NEED_MAX)]

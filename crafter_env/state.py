@@ -71,6 +71,13 @@ class CrafterState:
         """A world of a batch; nothing is copied."""
         return cls(World._make(array[number] for array in worlds))
 
+    def __getstate__(self) -> World:
+        """The arrays without rows that are not in use."""
+        return arrays.packed(self.world)
+
+    def __setstate__(self, packed: World) -> None:
+        self.world = arrays.unpacked(packed)
+
     @property
     def step(self) -> int:
         """Steps taken."""

@@ -2,50 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import index
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Dict, Discrete, MultiDiscrete
+from gymnasium import Space
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 
+from crafter_env.arguments import one_of, whole
+from crafter_env.central import StateArray, central_states
 from crafter_env.constants import Achievement
 from crafter_env.engine import Engine
 from crafter_env.env import CrafterEnv, ObservationKind, RenderMode
 from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.flat import flat_masks
 from crafter_env.joint_action import check_actions
-from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP
+from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.pixels import Painter
 from crafter_env.profiles import Level, Profile
 from crafter_env.render import render_ansi, render_rgb
+from crafter_env.showing import read_only
 from crafter_env.state import CrafterState, world_seed
 
 Arrays = dict[str, npt.NDArray[Any]]
+Infos = dict[str, Any]
+Flags = npt.NDArray[np.bool_]
+
+_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
 
 
 class CrafterVecEnv:
     """Many independent worlds of the rules of `CrafterEnv`.
 
     World i is, to the bit, `CrafterEnv` with the same arguments after `reset(seed=seed + i)`; its next episodes are
-    that environment's next. It is no `gymnasium.vector.VectorEnv`: every agent has a reward and an end of its own.
+    that environment's next. It is no `gymnasium.vector.VectorEnv`, since every agent has a reward and an end of its
+    own; `CrafterTeamVecEnv` is one, with the reward of the team.
 
-    Autoreset is Gymnasium's next-step mode: the step that ends a world's episode (all its agents are dead, at the goal
-    or truncated) returns the last observation; the next step ignores that world's actions, begins its next episode, and
-    returns the first observation with rewards 0.
+    An episode ends in the step after which all its agents are dead, at the goal or truncated. With Gymnasium's
+    `AutoresetMode.NEXT_STEP` that step returns the last observation; the next step ignores that world's actions, begins
+    its next episode, and returns the first observation with rewards 0. With `SAME_STEP` that step begins the next
+    episode and returns its first observation; what the last one was stands in `infos["final_obs"]`, an object array
+    with a dictionary for each world that has ended, and `infos["final_info"]`, the infos before, with the flags
+    `_final_obs` and `_final_info`.
 
-    Observation: a dictionary of the arrays of `CrafterEnv`, each with the leading dimensions `(num_envs, n)`, except
-        `daylight`, `(num_envs, 1)`; empty with `obs=None`.
+    Observation: a dictionary of the arrays of `CrafterEnv`, each with the leading dimensions `(num_envs, n)`; empty
+        with `obs=None`.
     Action: integers, `(num_envs, n)`, or `(num_envs, n, 4)` where there is sharing; an int64 array of the latter shape
         is taken without a copy. Those of the dead are not read, but must be of the action space.
     Reward: float64 `(num_envs, n)`; of a dead agent 0.
     Episode end: `terminations` and `truncations`, bool `(num_envs, n)`, true in the step in which an agent ends.
-    Infos: `achievements`, int64 `(num_envs, n, 22)`, and `step`, int64 `(num_envs,)`.
+    Infos: `achievements`, int64 `(num_envs, n, 22)`, `action_mask`, int8 `(num_envs, n, A)`, as in `CrafterEnv`;
+        `alive`, bool `(num_envs, n)`, the agents whose episode goes on; `step`, int64 `(num_envs,)`. With
+        `infos="none"` only what has to do with autoreset.
+    State: `state()`, float32 `(num_envs, S)`, the states of `CrafterEnv`.
 
-    All arrays but `pixels` are allocated once and given as read-only views that the next step overwrites: copy what you
-    keep.
+    All arrays are the caller's own. With `copy=False` all but `pixels` and `alive` are allocated once and given as
+    read-only views that the next step overwrites. Copies and pickles go on exactly as the original does.
 
     Example:
         ```python
@@ -66,10 +83,18 @@ class CrafterVecEnv:
         layout: As of `CrafterEnv`.
         render_mode: What `render()` gives for each world.
         pixels: As of `CrafterEnv`.
+        infos: `"plain"` or `"none"`.
+        copy: Give the caller arrays of its own.
+        autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
 
     Raises:
         CrafterError: An argument is wrong; the message says which and why.
     """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        **CrafterEnv.metadata,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -84,72 +109,112 @@ class CrafterVecEnv:
         layout: Layout | None = None,
         render_mode: RenderMode | None = None,
         pixels: int = 64,
+        infos: Literal["none", "plain"] = "plain",
+        copy: bool = True,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        if index(num_envs) < 1:
-            raise CrafterError(f"num_envs = {num_envs}: a batch has at least 1 world")
+        self.num_envs = whole("num_envs", num_envs, 1)
+        one_of("infos", infos, ("none", "plain"))
+        name = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
+        one_of("autoreset_mode", name, tuple(_MODES))
+        self.autoreset_mode = _MODES[name]
         # The single environment checks the arguments and knows the sizes and spaces.
         single = CrafterEnv(
             n, profile=profile, level=level, obs="symbolic" if obs is None else obs, max_steps=max_steps, goal=goal,
             layout=layout, render_mode=render_mode, pixels=pixels,
         )  # fmt: skip
-        self.num_envs, self.n, self.size = index(num_envs), single.n, single.size
+        self.n, self.size = single.n, single.size
         self.profile, self.level, self.layout = single.profile, single.level, layout
-        self.obs, self.render_mode = obs, render_mode
+        self.obs, self.info_kind, self.copy, self.render_mode = obs, infos, copy, render_mode
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc] # Gymnasium's way
+        self.possible_agents = single.possible_agents
         agent = single.possible_agents[0]
         self.single_observation_space: Dict = Dict({}) if obs is None else single.observation_space(agent)
         self.single_action_space: Discrete | MultiDiscrete = single.action_space(agent)
+        self.single_state_space, self.state_parts = single.state_space, single.state_parts
+        self.observation_space = cast(Dict, self._batched(self.single_observation_space))
+        self.action_space = cast(MultiDiscrete, self._batched(self.single_action_space))
+        self.state_space = cast(Box, batch_space(self.single_state_space, self.num_envs))
         self._engine = Engine(
-            self.num_envs, self.n, self.size, profile=self.profile, level=self.level, max_steps=max_steps,
-            goal=single.goal, observe=obs in ("symbolic", "both"),
+            self.num_envs, self.n, self.size, profile=self.profile, level=self.level, max_steps=single.max_steps,
+            goal=single.goal, observe=obs in ("symbolic", "both"), masks=infos == "plain",
         )  # fmt: skip
         self._painter = Painter(pixels) if obs in ("pixels", "both") else None
         self._begins = np.zeros(self.num_envs, dtype=np.bool_)
         self._over = np.zeros((self.num_envs, self.n), dtype=np.bool_)
+        self.ended: Flags = np.zeros(self.num_envs, dtype=np.bool_)
+        """Worlds whose episode has ended in the last step, bool (num_envs,)."""
         self._seeds: list[int] = []
         self._episodes = [0] * self.num_envs
-        self._shown = self._shown_arrays()
-        agents = self._engine.worlds.agents
-        self._infos = {
-            "achievements": _read_only(agents[..., ACHIEVED:GAINED]),
-            "step": _read_only(self._engine.worlds.counters[:, STEP]),
-        }
-        self._ends = tuple(map(_read_only, self._engine.ends))
+        self._bind()
 
-    def reset(self, *, seed: int | Sequence[int] | None = None) -> tuple[Arrays, Arrays]:
+    def _batched(self, space: Space[Any]) -> Space[Any]:
+        """The space of all agents of all worlds."""
+        return batch_space(batch_space(space, self.n), self.num_envs)
+
+    def _bind(self) -> None:
+        """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
+        worlds, views = self._engine.worlds, self._engine.views
+        shown: Arrays = {}
+        if self.obs in ("symbolic", "both"):
+            shown = {
+                "materials": views.materials,
+                "entities": views.entities,
+                "inventory": worlds.agents[..., INVENTORY:ACHIEVED],
+                "pose": views.poses,
+                "daylight": views.daylight,
+            }
+        told: Arrays = {}
+        if self.info_kind == "plain":
+            told = {
+                "achievements": worlds.agents[..., ACHIEVED:GAINED],
+                "action_mask": views.masks,
+                "step": worlds.counters[:, STEP],
+            }
+        self._shown = {key: read_only(array) for key, array in shown.items()}
+        self._told = {key: read_only(array) for key, array in told.items()}
+        self._ends = tuple(map(read_only, self._engine.ends))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the views."""
+        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_told", "_ends")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Arrays, Infos]:
         """Begin an episode in every world.
 
         Args:
             seed: World i begins its series of episodes at `seed + i`; or one seed for each world. Without one the
                 series go on, or begin anywhere.
+            options: There are none.
 
         Returns:
             Observations and infos.
 
         Raises:
-            CrafterError: The number of seeds is not that of the worlds.
+            CrafterError: A seed is no integer, their number is not that of the worlds, or there are options.
             PlacementError: A world has no room for its agents.
         """
+        if options:
+            raise CrafterError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
         if seed is None and not self._seeds:
             seed = int(np_random(None)[0].integers(2**31 - 1))
         if seed is not None:
-            self._seeds = (
-                [int(seed) + world for world in range(self.num_envs)]
-                if isinstance(seed, int | np.integer)
-                else [int(each) for each in seed]
-            )
+            self._seeds = self._read_seeds(seed)
             self._episodes = [0] * self.num_envs
-        if len(self._seeds) != self.num_envs:
-            wrong, self._seeds = len(self._seeds), []
-            raise CrafterError(f"{wrong} seeds for {self.num_envs} worlds: give one number, or one for each world")
         for world in range(self.num_envs):
             self._begin(world)
         self._engine.show(np.ones(self.num_envs, dtype=np.bool_))
         self._begins[:] = False
-        return self._observations(), dict(self._infos)
+        self.ended = self._begins.copy()
+        return self._observations(), self._infos()
 
-    def step(
-        self, actions: npt.ArrayLike
-    ) -> tuple[Arrays, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], Arrays]:
+    def step(self, actions: npt.ArrayLike) -> tuple[Arrays, npt.NDArray[np.float64], Flags, Flags, Infos]:
         """Advance every world by one joint action; those whose episode has ended begin another instead.
 
         Args:
@@ -162,8 +227,7 @@ class CrafterVecEnv:
             ActionError: The actions are not that; nothing has moved.
             EpisodeError: There was no reset yet.
         """
-        if not self._seeds:
-            raise EpisodeError("the worlds have no state before the first reset: call reset(seed=...) first")
+        self._require_state()
         joint = check_actions(actions, (self.num_envs, self.n))
         for world in np.flatnonzero(self._begins).tolist():
             self._begin(world)
@@ -172,8 +236,41 @@ class CrafterVecEnv:
         self._over |= terminations
         self._over |= truncations
         np.all(self._over, axis=1, out=self._begins)
-        rewards, terminations, truncations = self._ends
-        return self._observations(), rewards, terminations, truncations, dict(self._infos)
+        self.ended = self._begins.copy()
+        final: Infos = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._begins.any():
+            final = self._finish(np.flatnonzero(self._begins).tolist())
+        rewards, terminations, truncations = [end.copy() for end in self._ends] if self.copy else self._ends
+        infos = self._infos()
+        infos.update(final)
+        return self._observations(), rewards, terminations, truncations, infos
+
+    def state(self) -> StateArray:
+        """The states for a central critic, float32 `(num_envs, S)`; see `CrafterEnv.state`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        return central_states(self._engine.worlds)
+
+    def action_masks(self) -> MaskArray:
+        """What each agent can do now, int8 `(num_envs, n, A)`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        return self._engine.masks()
+
+    def flat_masks(self) -> MaskArray:
+        """What each agent can do now as one number, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.flat`.
+
+        Raises:
+            EpisodeError: There was no reset yet.
+        """
+        self._require_state()
+        return flat_masks(self._engine.worlds, self.profile, self._engine.masks())
 
     def crafter_state(self, world: int) -> CrafterState:
         """The live arrays of a world: read them, or `copy()` them; what is written to them is written to the world."""
@@ -190,30 +287,52 @@ class CrafterVecEnv:
         draw = render_ansi if self.render_mode == "ansi" else render_rgb
         return tuple(draw(self.crafter_state(world)) for world in range(self.num_envs))
 
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _read_seeds(self, seed: int | Sequence[int]) -> list[int]:
+        if not isinstance(seed, Sequence | np.ndarray):
+            first = whole("seed", seed)
+            return [first + world for world in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise CrafterError(f"{len(seed)} seeds for {self.num_envs} worlds: give one number, or one for each world")
+        return [whole("seed", each) for each in seed]
+
     def _begin(self, world: int) -> None:
         self._episodes[world] += 1
         self._engine.begin(world, world_seed(self._seeds[world], self._episodes[world]), self.layout)
         self._over[world] = False
 
-    def _shown_arrays(self) -> Arrays:
-        if self.obs not in ("symbolic", "both"):
-            return {}
-        views = self._engine.views
-        return {
-            "materials": _read_only(views.materials),
-            "entities": _read_only(views.entities),
-            "inventory": _read_only(self._engine.worlds.agents[..., INVENTORY:ACHIEVED]),
-            "pose": _read_only(views.poses),
-            "daylight": _read_only(views.daylight),
-        }
+    def _finish(self, ended: list[int]) -> Infos:
+        """Keep what the last step of some worlds has shown, and begin their next episodes."""
+        flags = self._begins.copy()
+        last, shown = np.full(self.num_envs, None, dtype=object), self._observations()
+        for world in ended:
+            last[world] = {key: array[world].copy() for key, array in shown.items()}
+        final: Infos = {"final_obs": last, "_final_obs": flags}
+        if self.info_kind == "plain":
+            final |= {"final_info": {key: array.copy() for key, array in self._infos().items()}, "_final_info": flags}
+        for world in ended:
+            self._begin(world)
+            self._engine.show_world(world)
+        self._begins[:] = False
+        return final
 
     def _observations(self) -> Arrays:
-        if self._painter is None:
-            return dict(self._shown)
-        return {**self._shown, "pixels": self._painter.paint(self._engine.worlds)}
+        found = self._own(self._shown)
+        if self._painter is not None:
+            found["pixels"] = self._painter.paint(self._engine.worlds)
+        return found
 
+    def _infos(self) -> Infos:
+        infos: Infos = self._own(self._told)
+        if self.info_kind == "plain":
+            infos["alive"] = ~self._over
+        return infos
 
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    def _own(self, arrays: Arrays) -> Arrays:
+        return {name: array.copy() for name, array in arrays.items()} if self.copy else arrays.copy()
+
+    def _require_state(self) -> None:
+        if not self._seeds:
+            raise EpisodeError("the worlds have no state before the first reset: call reset(seed=...) first")

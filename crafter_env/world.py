@@ -136,6 +136,8 @@ class CrafterWorld:
             goal=self.goal,
             layout=layout,
             render_mode="ansi",
+            infos="none",
+            copy=False,
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()

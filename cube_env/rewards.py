@@ -11,7 +11,7 @@ Example, a reward of one's own, chosen with `env.reward=close` once its module i
 
     def closeness(snapshot: Snapshot) -> float:
         agents = [f"agent_{i}" for i in range(len(snapshot.agents))]
-        return -0.01 * sum(get_distance(snapshot, agent, "goal") for agent in agents)
+        return -0.01 * fsum(get_distance(snapshot, agent, "goal") for agent in agents)
 
     register_reward("close", potential_reward(closeness))
     ```
@@ -116,17 +116,20 @@ class ShapedEnv(BaseParallelWrapper[str, Observation, int]):  # type: ignore[mis
 
     def __init__(self, env: CubeEnv, name: str) -> None:
         super().__init__(env)
-        self._reward = reward_function(name)
+        reward_function(name)  # refuses an unknown name here, not at the first step
+        # The name and not the function, which may be a closure, so that a shaped environment can be pickled.
+        self.reward = name
 
     def step(
         self, actions: Mapping[str, int]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """Advance by one joint action, as `CubeEnv.step` does."""
         env: CubeEnv = self.env
-        if self._reward is None:
+        reward = reward_function(self.reward)
+        if reward is None:
             return env.step(actions)
         before = env.snapshot()
         observations, rewards, terminations, truncations, infos = env.step(actions)
         assert env.report is not None
-        shaped = self._reward(before, env.snapshot(), env.report)
+        shaped = reward(before, env.snapshot(), env.report)
         return observations, dict.fromkeys(rewards, shaped), terminations, truncations, infos

@@ -9,9 +9,14 @@
   frozen boards of the benchmark with optimum and plan; `replay` carries a plan out.
 - The squeeze: `Game` is what a round pays and what pays best, `curve` judges a run of rounds.
 
-Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them.
+Each name is imported when it is first used, so that the light ones stay light; `__init__.pyi` lists them. The import
+registers `quorum/Transport-v0` and `quorum/Squeeze-v0` with Gymnasium.
 """
 
 import lazy_loader
 
+from llamac_env.registration import register_with_gymnasium as _register_with_gymnasium
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_register_with_gymnasium()

@@ -12,6 +12,8 @@ from .squeeze.game import draw_game as draw_game
 from .squeeze.observation import Round as Round
 from .squeeze.observation import SqueezeObservation as SqueezeObservation
 from .squeeze.symbolic.actions import Pick as Pick
+from .team import SqueezeTeamEnv as SqueezeTeamEnv
+from .team import TransportTeamEnv as TransportTeamEnv
 from .transport.board import Board as Board
 from .transport.board import BoxMove as BoxMove
 from .transport.board import Item as Item
@@ -61,3 +63,7 @@ from .transport.text import write_destination as write_destination
 from .transport.text import write_joint as write_joint
 from .transport.text import write_move as write_move
 from .transport.text import write_place as write_place
+from .transport.vector import TransportVecEnv as TransportVecEnv
+from .wrappers import Egocentric as Egocentric
+from .wrappers import FlatObservations as FlatObservations
+from .wrappers import TeamReward as TeamReward

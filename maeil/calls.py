@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,12 @@ class Call:
     record: Mapping[str, Any]
 
 
-class LedgerEntry:
-    """What is known so far of one call, which its model keeps up to date while it is under way.
+class LedgerEntry(Protocol):
+    """A call in a ledger, of which more is known as it goes on."""
 
-    Attributes:
-        call: the call; None while nothing is known: nobody was asked, or nothing was answered yet.
-    """
-
-    __slots__ = ("call",)
-
-    def __init__(self) -> None:
-        self.call: Call | None = None
+    @property
+    def call(self) -> Call | None:
+        """The call as far as it is known; None while nobody was asked, or nothing was answered yet."""
 
 
 class Ledger:
@@ -45,16 +40,14 @@ class Ledger:
     def __init__(self) -> None:
         self._entries: list[LedgerEntry] = []
 
-    def open(self) -> LedgerEntry:
+    def enter(self, entry: LedgerEntry) -> None:
         """Enter a call that begins."""
-        entry = LedgerEntry()
         self._entries.append(entry)
-        return entry
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """All calls so far."""
-        return tuple(entry.call for entry in self._entries if entry.call is not None)
+        return tuple(call for entry in self._entries if (call := entry.call) is not None)
 
 
 _LEDGER: ContextVar[Ledger] = ContextVar("ledger")

@@ -9,8 +9,8 @@ from maeil.calls import Call, Ledger, entered_in
 from maeil.errors import EpisodeStop
 from maeil.limits import Limits
 from maeil.mind import Mind, Thought, Turn, View
+from maeil.trace.events import CUT_SHORT
 
-_CUT_SHORT = "the episode ended before this thought could take effect"
 _NOTHING = Thought()
 
 
@@ -73,4 +73,4 @@ class Thinking:
     @property
     def why_in_vain(self) -> str:
         """Why the thought takes no effect when the episode is over before its instant has come."""
-        return _CUT_SHORT if self.stop is None else str(self.stop) or type(self.stop).__name__
+        return CUT_SHORT if self.stop is None else str(self.stop) or type(self.stop).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -22,6 +23,15 @@ class UserError(Exception):
 
 class Withheld(ValueError):
     """A wrong value that no message may show: it could be a key."""
+
+
+# One slash where two are meant is how an address reads that was taken for a path.
+_CREDENTIALS = re.compile(r"(?<=:/)(/?)[^\s/\"'<>\\]+(?=@)")
+
+
+def mask_passwords(text: str) -> str:
+    """Return a text without the user and the password of the addresses in it: `https://[hidden]@host`."""
+    return _CREDENTIALS.sub(r"\1[hidden]", text) if ":/" in text else text
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:

@@ -50,6 +50,50 @@ def test_unknown_money_is_shown_as_unknown(quorum: Quorum) -> None:
     assert re.search(r"model: usd +unknown", done.stdout)
 
 
+def test_a_run_that_its_budget_ends_says_what_it_has_used_and_leaves_no_task_behind(quorum: Quorum) -> None:
+    done = quorum("run", "n=4", "agents=naive", "--budget-calls", "4")
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr  # and no task whose failure nobody has seen: the fixture looks for it
+    assert re.search(r"model: calls +4\b", done.stdout)
+    assert re.search(r"budget +4 of 4 requests for an answer", done.stdout)
+
+
+def test_a_budget_counts_the_answers_that_are_asked_for_again(quorum: Quorum) -> None:
+    done = quorum("run", *TEAM, "llm.malformed=0.5", "budget.calls=9", "--json")
+    metrics = json.loads(done.stdout)["metrics"]
+    assert metrics["model.answers"] + metrics["model.unanswered"] == 9
+    assert metrics["model.calls"] < metrics["model.answers"]
+
+
+def test_a_run_that_the_cache_answers_says_so(quorum: Quorum, tmp_path: Path) -> None:
+    cache = ("llm.cache=true", f"llm.cache_path={tmp_path / 'replies.sqlite'}")
+    first, second = (json.loads(quorum("run", *TEAM, *cache, "--json").stdout)["metrics"] for _ in range(2))
+    assert (first["model.cached_answers"], second["model.cached_answers"]) == (0, second["model.answers"])
+    assert second["model.latency_median_seconds"] is None
+    told = quorum("run", *TEAM, *cache).stdout
+    assert re.search(rf"model: cached answers +{second['model.answers']} of {second['model.answers']}\b", told)
+    assert "answers came from the cache" in quorum("compare", "runs", "--by", "n").stdout
+
+
+def test_a_price_that_is_not_known_is_nowhere_nothing(quorum: Quorum) -> None:
+    words = ("agents=naive", "n=2", "max_steps=5", "seed=0,1", "--name", "s")
+    with served(BRAIN) as addresses:
+        model = _local(addresses.openai, "llm.cache=false")
+        done = quorum("sweep", *words, *model)
+        ahead = quorum("sweep", "agents=naive", "n=2", "max_steps=5", "seed=0,1,2", *model, "--name", "s", "--dry-run")
+        prices = "llm.prices={input: 1, output: 1}"
+        priced = quorum("run", "agents=naive", "n=2", "max_steps=5", *model, prices, "--json")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"money +price unknown", done.stdout)
+    assert "price unknown" in done.stderr.splitlines()[-1]
+    assert re.search(r"money +unknown", ahead.stdout)
+    for text in (done.stdout, done.stderr, ahead.stdout, quorum("compare", "runs/s", "--by", "n").stdout):
+        assert "$0.00" not in text
+    metrics = json.loads(priced.stdout)["metrics"]
+    tokens = metrics["model.prompt_tokens"] + metrics["model.completion_tokens"]
+    assert metrics["model.usd"] == pytest.approx(tokens / 1e6)
+
+
 @pytest.mark.parametrize(
     ("flags", "kind"),
     [(["--budget-calls", "3"], "calls"), (["--budget-tokens", "4000"], "tokens"), (["--budget-usd", "0.001"], "usd")],
@@ -116,6 +160,24 @@ def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Qu
     finding = json.loads(done.stdout)[-1]
     assert (done.returncode, finding["fine"]) == (1, False)
     assert FAULTS[fault] in finding["detail"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "bound", "told"),
+    [
+        (Fault(FaultKind.SILENCE), "llm.first_byte_timeout=0.3", "llm.first_byte_timeout=null waits"),
+        (None, "llm.max_reply_bytes=50", "llm.max_reply_bytes=N takes longer replies"),
+    ],
+    ids=["silence", "length"],
+)
+def test_check_names_the_bound_that_a_provider_goes_beyond(
+    fault: Fault | None, bound: str, told: str, quorum: Quorum
+) -> None:
+    with served(BRAIN, faults=lambda _: fault) as addresses:
+        done = quorum("check", *_local(addresses.openai, bound), "--json")
+    finding = json.loads(done.stdout)[-1]
+    assert (done.returncode, finding["fine"]) == (1, False)
+    assert told in finding["detail"]
 
 
 def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quorum: Quorum) -> None:
@@ -253,3 +315,12 @@ def test_serve_simulated_tells_a_mistake(arguments: list[str], told: str, quorum
     done = quorum("serve-simulated", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+def test_a_budget_of_money_without_a_price_says_how_to_give_one(quorum: Quorum) -> None:
+    words = ("run", "agents=naive", "n=1", "--budget-usd", "1", *_local("http://127.0.0.1:9/v1", "llm.tries=1"))
+    done = quorum(*words)
+    assert done.returncode == 2
+    assert "the price of 'simulated' is not known" in done.stderr
+    assert "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
+    assert "price" not in quorum(*words, "llm.prices={input: 0.2, output: 0.8}").stderr

@@ -34,8 +34,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_world_keeps_the_contract(options: str) -> None:
-    words = options.split()
-    steps = [] if any(word.startswith("max_steps=") for word in words) else ["max_steps=20"]
-    values = Cell.compose([*steps, *words]).configuration.env
+    limit = [] if "max_steps=" in options else ["max_steps=20"]
+    values = Cell.compose([*limit, *options.split()]).configuration.env
     world = worlds.get(values.name).build(values, None)
     check_world(world, actions=MOVES if "transport" in options else (), steps=8 if "crafter" in options else 25)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from math import fsum
 from typing import Any
 
 from maeil.calls import Call, current_ledger
@@ -78,8 +79,8 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
             cache_written=sum(reply.usage.cache_written for reply in replies),
             estimated=any(reply.usage.estimated for reply in replies),
         ),
-        usd=sum(known) if len(known) == len(money) else None,
-        seconds=sum(reply.seconds for reply in replies),
+        usd=fsum(known) if len(known) == len(money) else None,
+        seconds=fsum(reply.seconds for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
         repairs=len(replies) - 1,
         cache_hit=all(reply.cache_hit for reply in replies),
@@ -94,12 +95,24 @@ class Booking:
     """
 
     def __init__(self) -> None:
-        self._entry = current_ledger().open()
         self.replies: list[Reply] = []
         """The answers so far."""
+        self._unanswered = ""
+        self._invalid: AnswerInvalid | None = None
+        current_ledger().enter(self)
+
+    @property
+    def call(self) -> Call | None:
+        """The call as far as it is known; None while nothing was answered, or nobody was asked."""
+        if self._invalid is not None:
+            return invalid(self._invalid)
+        if not self._unanswered:
+            return answered(together(self.replies)) if self.replies else None
+        known = answered(together(self.replies)) if self.replies else Call(0, {})
+        return replace(known, record={**known.record, "unanswered": self._unanswered})
 
     async def ask(self, model: Model, request: Request) -> Reply:
-        """Ask once, and enter what comes of it, whatever that is.
+        """Ask once, and book what comes of it, whatever that is.
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError, maeil.errors.EpisodeStop: as the model does.
@@ -109,22 +122,17 @@ class Booking:
         except (BudgetReached, UnknownPrice):
             raise  # before anybody was asked
         except AnswerInvalid as error:
-            self.enter(invalid(error))
+            self.fail(error)
             raise
         except asyncio.CancelledError:
-            self._enter_unanswered("cancelled")
+            self._unanswered = "cancelled"
             raise
         except (LanguageModelError, EpisodeStop):
-            self._enter_unanswered("failed")
+            self._unanswered = "failed"
             raise
         self.replies.append(reply)
-        self.enter(answered(together(self.replies)))
         return reply
 
-    def enter(self, call: Call) -> None:
-        """Enter what is known of the call now."""
-        self._entry.call = call
-
-    def _enter_unanswered(self, why: str) -> None:
-        known = answered(together(self.replies)) if self.replies else Call(0, {})
-        self.enter(replace(known, record={**known.record, "unanswered": why}))
+    def fail(self, error: AnswerInvalid) -> None:
+        """Book that no answer is of the wanted form."""
+        self._invalid = error

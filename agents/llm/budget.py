@@ -17,7 +17,7 @@ class Budget:
     Attributes:
         usd: money.
         tokens: tokens read and written.
-        calls: calls of a model, repairs among them, retries not.
+        calls: requests for an answer: those of minds and each repair, also those that get none; retries are not.
     """
 
     usd: float | None = None
@@ -98,10 +98,7 @@ def check_price(budget: Budget, model: str, priced: bool) -> None:
         UnknownPrice: it is not known.
     """
     if budget.usd is not None and not priced:
-        raise UnknownPrice(
-            f"the price of '{model}' is not known, so a budget of money cannot be kept: "
-            "give its prices, or bound tokens or calls"
-        )
+        raise UnknownPrice(f"the price of '{model}' is not known, so a budget of money cannot be kept")
 
 
 class Budgeted:

@@ -66,7 +66,14 @@ class Transient(LanguageModelError):
 
 
 class RateLimited(Transient):
-    """Too many requests."""
+    """Too many requests.
+
+    Attributes:
+        rounds: rounds of rate limits without an answer between them, of all calls that share its limits; None where
+            nothing is shared.
+    """
+
+    rounds: int | None = None
 
 
 class ServerFailed(Transient):

@@ -13,13 +13,20 @@ from quorum.agents.llm.errors import RateLimited
 from quorum.agents.llm.protocol import Model, Reply, Request
 
 WINDOW = 60.0
+MOST_ROUNDS = 8
+"""Rounds of rate limits that are told apart: after so many, waits are at their longest, and few answers end it."""
 CHARACTERS_PER_TOKEN = 4
 
 
 class AdaptiveConcurrency:
-    """A number of places that adapts: one more after each full round of successes, half as many after a rate limit.
+    """A number of places that adapts to rate limits, and a count of how badly the provider is limited.
 
-    Rate limits of calls that began before the last halving do not halve again: they tell the same news.
+    An answer gives a place back, a rate limit takes one. So the places shrink while more than half of the tries meet a
+    limit, and are all there again within seconds after: each round of answers doubles them. Rate limits that come at
+    random, up to nearly one in two, take none for good.
+
+    Rounds of rate limits tell bad luck from a provider that answers nobody. A round begins with a rate limit of a call
+    that began after the last round did, so that the calls of one moment are one round; an answer takes one back.
 
     Args:
         most: places at most, and at the beginning.
@@ -28,50 +35,54 @@ class AdaptiveConcurrency:
     def __init__(self, most: int) -> None:
         self.most = most
         self.active = 0
-        self._places = float(most)
-        self._halvings = 0
+        self.places = most
+        """Number of calls that may be under way now."""
+        self.rounds = 0
+        """Rounds of rate limits without an answer between them."""
+        self._begun_rounds = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    @property
-    def places(self) -> int:
-        """Number of calls that may be under way now."""
-        return int(self._places)
-
     async def enter(self) -> int:
-        """Take a place, first come first served; give a ticket for `leave`."""
+        """Take a place, first come first served; give a ticket for `rate_limited`."""
         if self.active < self.places and not self._waiting:
             self.active += 1
-            return self._halvings
+            return self._begun_rounds
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
         try:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self.active -= 1
-                self._admit()
+                self.leave()
             raise
-        return self._halvings
+        return self._begun_rounds
 
-    def leave(self, ticket: int, rate_limited: bool | None) -> None:
-        """Give a place back.
+    def answered(self) -> None:
+        """Note that a call was answered."""
+        self.places = min(self.most, self.places + 1)
+        self.rounds = max(0, self.rounds - 1)
+
+    def rate_limited(self, ticket: int) -> int:
+        """Note that a call met a rate limit; give the number of rounds, at least 1.
 
         Args:
             ticket: from `enter`.
-            rate_limited: whether the call met a rate limit; None where it tells nothing.
         """
-        self.active -= 1
-        if rate_limited and ticket == self._halvings:
-            self._places = max(1.0, self._places / 2)
-            self._halvings += 1
-        elif rate_limited is False:
-            self._places = min(float(self.most), self._places + 1 / self._places)
-        self._admit()
+        self.places = max(1, self.places - 1)
+        if ticket == self._begun_rounds:
+            self._begun_rounds += 1
+            self.rounds = min(MOST_ROUNDS, self.rounds + 1)
+        return max(1, self.rounds)
 
     def resize(self, most: int) -> None:
         """Have more places or fewer from now on, in proportion; calls under way go on."""
-        self._places = max(1.0, self._places * most / self.most)
+        self.places = max(1, self.places * most // self.most)
         self.most = most
+        self._admit()
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self.active -= 1
         self._admit()
 
     def _admit(self) -> None:
@@ -153,27 +164,30 @@ class Limits:
                 bound.most = most
 
     async def run(self, model: Model, request: Request) -> Reply:
-        """Ask a model when the limits allow it."""
+        """Ask a model when the limits allow it.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit tells its `rounds`.
+        """
         ticket = await self.concurrency.enter()
-        rate_limited: bool | None = None
         try:
             if self._requests is not None:
                 await self._requests.enter(1)
             entry = None if self._tokens is None else await self._tokens.enter(self._foretell(request))
             try:
                 reply = await model.complete(request)
-            except RateLimited:
-                rate_limited = True
+            except RateLimited as error:
                 self.rate_limited += 1
+                error.rounds = self.concurrency.rate_limited(ticket)
                 raise
-            rate_limited = False
             self.answers += 1
+            self.concurrency.answered()
             self._written += reply.usage.completion
             if entry is not None:
                 entry.amount = reply.usage.prompt + reply.usage.completion
             return reply
         finally:
-            self.concurrency.leave(ticket, rate_limited)
+            self.concurrency.leave()
 
     def _foretell(self, request: Request) -> float:
         written = self._written / self.answers if self.answers else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -29,16 +29,23 @@ class Replay(ProvidedModel):
 
     Args:
         records: what `Recording` wrote, in order.
+        whole: makes a record whole of whose request no more is there than its sampling; see `folding`.
 
     Raises:
         LookupError, TypeError, AttributeError: a record is not of its form.
     """
 
-    def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
-        self._records = list(records)
+    def __init__(
+        self,
+        records: Iterable[Mapping[str, Any]],
+        whole: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record,
+    ) -> None:
+        self._records: list[Mapping[str, Any]] = []
+        self._whole = whole
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
         self._sampling: dict[str, Sampling] = {}
-        for record in self._records:
+        for record in records:
+            self._records.append(record)
             self._left[record["agent"], record["key"]].append(record)
             if record["agent"] not in self._sampling:
                 self._sampling[record["agent"]] = Sampling(**record["request"]["sampling"])
@@ -71,7 +78,7 @@ class Replay(ProvidedModel):
             return f"{_who(origin)}: this was asked more often than it was recorded"
         asked = _lines(describe_request(request))
         near = sorted(self._records, key=lambda record: (record["agent"] != origin.agent, abs(record["t"] - origin.t)))
-        others = [_lines(record["request"]) for record in near[:_MOST_COMPARED]]
+        others = [_lines(self._whole(record)["request"]) for record in near[:_MOST_COMPARED]]
         if not others:
             return f"{_who(origin)}: nothing was recorded"
         matcher = difflib.SequenceMatcher(a=asked, autojunk=False)

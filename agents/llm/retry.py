@@ -37,9 +37,12 @@ class RetryRules:
 class Retrying:
     """A model that is asked again when a failure may pass.
 
-    Waits grow exponentially, shortened by up to a half at random so that agents do not come back together. A provider's
-    wish to wait longer (Retry-After) is granted in full, and one that goes beyond `max_wait` ends the call at once; a
-    wish to come back sooner is not.
+    Waits grow exponentially, shortened by up to a half at random so that agents do not come back together. After a rate
+    limit they grow no further than the rounds in which the provider answered nobody, where the failure tells them: a
+    call that has bad luck among others that are answered comes back soon. A provider's wish to wait longer
+    (Retry-After) is granted in full, and one that goes beyond `max_wait` ends the call at once; a wish to come back
+    sooner is not.
+
     Rate limits are counted apart from other failures. What is refused, or is no failure of the network, passes through.
 
     Args:
@@ -83,7 +86,7 @@ class Retrying:
                 rate_limited += 1
             else:
                 failed += 1
-            wait = self._wait(failure, rate_limited if isinstance(failure, RateLimited) else failed)
+            wait = self._wait(failure, _doublings(failure, failed, rate_limited))
             spent = failed >= self._rules.max_tries or rate_limited >= self._rules.max_rate_limited
             if spent or waited + wait > self._rules.max_wait:
                 bound = f"{failed + rate_limited} tries" if spent else f"waiting {self._rules.max_wait:g} s at most"
@@ -95,6 +98,13 @@ class Retrying:
             _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
             await self._sleep(wait)
 
-    def _wait(self, failure: Transient, count: int) -> float:
-        longest: float = min(self._rules.first_wait * 2 ** (count - 1), self._rules.longest_wait)
+    def _wait(self, failure: Transient, doublings: int) -> float:
+        longest: float = min(self._rules.first_wait * 2**doublings, self._rules.longest_wait)
         return max(longest * self._rng.uniform(0.5, 1.0), failure.retry_after or 0.0)
+
+
+def _doublings(failure: Transient, failed: int, rate_limited: int) -> int:
+    """Return how often the wait after a failure has doubled, given how many there were of each kind."""
+    if not isinstance(failure, RateLimited):
+        return failed - 1
+    return min(rate_limited, failure.rounds or rate_limited) - 1

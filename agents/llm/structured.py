@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from quorum.agents.llm.booking import Booking, invalid, together
+from quorum.agents.llm.booking import Booking, together
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.extraction import NoAnswer, extract
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request
@@ -56,7 +56,7 @@ class Structuring:
             if len(rejected) > self._max_repairs:
                 whole = together(booking.replies, None, rejected[:-1])
                 failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
-                booking.enter(invalid(failure))
+                booking.fail(failure)
                 raise failure
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 

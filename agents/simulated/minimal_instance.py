@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+LARGEST = 100_000
+"""Values and characters that an instance may have together: a schema can ask for any number of them."""
+DEEPEST = 100
+"""Values within one another, references among them: a schema can refer to itself."""
 _WIDTH = 10
 """Different values of a number, and of the length of a list, that a draw chooses among, at most."""
+_MOST = 2**63 - 1
 
 
 def minimal_instance(schema: Mapping[str, Any]) -> Any:
     """Return the smallest value that fits, for the part of JSON Schema that typed answers use.
 
     Raises:
-        ValueError: the schema has a type that is not known here.
+        ValueError: the schema has a type or a bound that is not known here, or no value fits that is small enough.
     """
-    return _instance(schema, schema.get("$defs", {}), lambda _choices: 0)
+    return _Maker(_definitions_of(schema), lambda _choices: 0).value(schema)
 
 
 def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator) -> Any:
@@ -29,43 +35,99 @@ def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], r
         rng: for the draws.
 
     Raises:
-        ValueError: the schema has a type that is not known here.
+        ValueError: as for the smallest one.
     """
-    return _instance(schema, definitions, lambda choices: int(rng.integers(choices)))
+    return _Maker(definitions, lambda choices: int(rng.integers(choices))).value(schema)
 
 
-def _instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], choose: Callable[[int], int]) -> Any:
-    """Make a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
-    if "$ref" in schema:
-        return _instance(definitions[schema["$ref"].rpartition("/")[2]], definitions, choose)
-    if "const" in schema:
-        return schema["const"]
-    if "enum" in schema:
-        return schema["enum"][choose(len(schema["enum"]))]
-    for key in ("anyOf", "oneOf"):
-        if key in schema:
-            return _instance(schema[key][choose(len(schema[key]))], definitions, choose)
-    match schema.get("type"):
-        case "object":
-            wanted = schema.get("required", ())
-            properties = schema.get("properties", {})
-            return {name: _instance(part, definitions, choose) for name, part in properties.items() if name in wanted}
-        case "array":
-            length = _number(schema, "minItems", "maxItems", choose)
-            return [_instance(schema["items"], definitions, choose) for _ in range(length)]
-        case "string":
-            return "simulated"[: schema.get("maxLength")].ljust(schema.get("minLength", 0), ".")
-        case "integer" | "number":
-            return _number(schema, "minimum", "maximum", choose)
-        case "boolean":
-            return not choose(2)
-        case "null":
-            return None
-    raise ValueError(f"no value is known that fits {dict(schema)}")
+def _definitions_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    definitions = schema.get("$defs", {})
+    if not isinstance(definitions, Mapping):
+        raise ValueError("$defs: they are no object")
+    return definitions
 
 
-def _number(schema: Mapping[str, Any], at_least: str, at_most: str, choose: Callable[[int], int]) -> int:
-    """Make a whole number within the bounds of a schema, which may exclude them."""
-    low = schema.get(at_least, schema.get("exclusiveMinimum", -1) + 1)
-    high = schema.get(at_most, schema.get("exclusiveMaximum", low + _WIDTH) - 1)
-    return int(low) + choose(max(min(int(high - low) + 1, _WIDTH), 1))
+class _Maker:
+    """Makes a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
+
+    def __init__(self, definitions: Mapping[str, Any], choose: Callable[[int], int]) -> None:
+        self._definitions = definitions
+        self._choose = choose
+        self._left = LARGEST
+
+    def value(self, schema: Any, depth: int = 0) -> Any:
+        self._take(1)
+        if depth > DEEPEST:
+            raise ValueError(f"the value would be nested more than {DEEPEST} deep")
+        if not isinstance(schema, Mapping):
+            raise ValueError(f"{schema!r} is no schema")
+        if "$ref" in schema:
+            return self.value(self._definition(schema["$ref"]), depth + 1)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return self._one_of(schema, "enum")
+        for key in ("anyOf", "oneOf"):
+            if key in schema:
+                return self.value(self._one_of(schema, key), depth + 1)
+        match schema.get("type"):
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                length = self._number(schema, "minItems", "maxItems")
+                self._take(length)
+                return [self.value(schema.get("items"), depth + 1) for _ in range(length)]
+            case "string":
+                least, most = _bound(schema, "minLength"), _bound(schema, "maxLength")
+                self._take(int(least or 0))
+                return "simulated"[: None if most is None else int(most)].ljust(int(least or 0), ".")
+            case "integer" | "number":
+                return self._number(schema, "minimum", "maximum")
+            case "boolean":
+                return not self._choose(2)
+            case "null":
+                return None
+        raise ValueError(f"no value is known that fits the type {schema.get('type')!r}")
+
+    def _take(self, amount: int) -> None:
+        self._left -= amount
+        if self._left < 0:
+            raise ValueError(f"the smallest value that fits has more than {LARGEST} parts and characters")
+
+    def _definition(self, reference: Any) -> Any:
+        name = str(reference).rpartition("/")[2]
+        if name not in self._definitions:
+            raise ValueError(f"$ref: there is no {reference!r}")
+        return self._definitions[name]
+
+    def _one_of(self, schema: Mapping[str, Any], key: str) -> Any:
+        choices = schema[key]
+        if not isinstance(choices, list) or not choices:
+            raise ValueError(f"{key}: a list of choices is needed")
+        return choices[self._choose(len(choices))]
+
+    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        wanted, properties = schema.get("required", []), schema.get("properties", {})
+        if not isinstance(properties, Mapping) or not isinstance(wanted, list):
+            raise ValueError("an object needs its properties as an object, and those required as a list")
+        return {name: self.value(part, depth + 1) for name, part in properties.items() if name in wanted}
+
+    def _number(self, schema: Mapping[str, Any], at_least: str, at_most: str) -> int:
+        """Make a whole number within the bounds of a schema, which may exclude them."""
+        low, above = _bound(schema, at_least), _bound(schema, "exclusiveMinimum")
+        high, below = _bound(schema, at_most), _bound(schema, "exclusiveMaximum")
+        if low is None:
+            low = 0 if above is None else above + 1
+        if high is None:
+            high = low + _WIDTH if below is None else below - 1
+        return math.ceil(low) + self._choose(max(min(int(high - low) + 1, _WIDTH), 1))
+
+
+def _bound(schema: Mapping[str, Any], key: str) -> int | float | None:
+    bound = schema.get(key)
+    if bound is None:
+        return None
+    negative = isinstance(bound, int | float) and bound < 0 and key.endswith(("Items", "Length"))
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or abs(bound) > _MOST or negative:
+        raise ValueError(f"{key}: {bound!r} is no bound")
+    return bound

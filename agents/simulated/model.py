@@ -182,7 +182,7 @@ def _without_world(request: Request) -> str:
         return "This is a simulated model."
     try:
         return orjson.dumps(minimal_instance(request.answer.schema)).decode()
-    except (ValueError, KeyError) as error:
+    except (ValueError, TypeError) as error:
         raise BadRequest(
             f"llm=simulated: the prompt has no block 'turn', and its schema cannot be filled: {error}"
         ) from error

@@ -11,6 +11,7 @@ import time
 from itertools import cycle, pairwise
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +36,14 @@ def subjects(*, quick: bool) -> list[Subject]:
     large = 8 if quick else 256
     found = [_step(n, scale, right=right) for n in STEP_TARGETS if n <= large for right in (False, True)]
     found += [
+        *(_step_by_default(n, scale) for n in (8, 64) if n <= large),
         Subject("infos unread: entries built", large, "", lambda: _entries_built(large), target=0),
         Subject("observations of all agents", large, "ms", _symbolic(large, scale), target=10),
         Subject("observation as text", large, "ms", _text(large, scale), target=1),
         Subject("reset", large, "ms", _reset(large, scale), target=50),
         _batched(scale, observe=False, target=10),
         _batched(scale, observe=True, target=3),
+        _batched(scale, observe=True, target=None),
         _push(large, scale, team=False),
         _push(large, scale, team=True),
         _memory(large),
@@ -82,6 +85,11 @@ def _step(n: int, scale: int, *, right: bool) -> Subject:
     )  # fmt: skip
 
 
+def _step_by_default(n: int, scale: int) -> Subject:
+    step = stepping(n, right=False, defaults=True)
+    return Subject("step, copies and plain infos", n, "us", lambda: MICRO * seconds_per_call(step, scale))
+
+
 def _entries_built(n: int) -> float:
     env = CubeEnv(n=n, infos="symbolic", copy=False)
     env.reset(seed=0)
@@ -119,9 +127,11 @@ def _reset(n: int, scale: int) -> Run:
     return lambda: MILLI * seconds_per_call(lambda: env.reset(seed=0), scale)
 
 
-def _batched(scale: int, *, observe: bool, target: float) -> Subject:
+def _batched(scale: int, *, observe: bool, target: float | None) -> Subject:
+    """A batch that gives views; without a target one that gives copies and plain infos."""
     n, worlds = 8, BATCH if scale > 1 else 16
-    envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS, infos="none", copy=False)
+    fast: dict[str, Any] = {} if target is None else {"infos": "none", "copy": False}
+    envs = CubeVecEnv(worlds, n=n, observe=observe, max_steps=ENDLESS, **fast)
     envs.reset(seed=0)
     joints = np.random.default_rng(0).integers(0, 5, (32, worlds, n))
 
@@ -130,7 +140,8 @@ def _batched(scale: int, *, observe: bool, target: float) -> Subject:
     def run() -> float:
         return MEGA * worlds * n / seconds_per_call(lambda: envs.step(joints[next(numbers)]), 5 * scale)
 
-    name = f"batch of {worlds:,}, {'observed' if observe else 'blind'}"
+    seen = "copies and plain infos" if target is None else "observed" if observe else "blind"
+    name = f"batch of {worlds:,}, {seen}"
     return Subject(name, n, "M/s", run, target, "more")
 
 

@@ -19,6 +19,7 @@ IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint32]
 RealArray = npt.NDArray[np.float64]
 LightArray = npt.NDArray[np.float32]
+MaskArray = npt.NDArray[np.int8]
 FlagArray = npt.NDArray[np.bool_]
 
 ITEMS, ACHIEVEMENTS = len(Item), len(Achievement)
@@ -94,7 +95,9 @@ class Views(NamedTuple):
     poses: IntArray
     """(n, 5): x, y, facing x, facing y, and whether it sleeps."""
     daylight: LightArray
-    """(1,): 0 at midnight, 1 at noon."""
+    """(n, 1): 0 at midnight, 1 at noon; the same for all agents."""
+    masks: MaskArray
+    """(n, A): the actions that each agent can carry out; see `kernels.masking`."""
 
 
 class Ends(NamedTuple):
@@ -123,8 +126,7 @@ def allocate_worlds(num_envs: int, size: tuple[int, int], n: int) -> World:
     return World(
         materials=zeros(np.uint8, width, height),
         occupants=zeros(np.int16, width, height),
-        # The odd rows keep the worlds of a batch from meeting in the same lines of the processor's cache.
-        objects=zeros(np.int64, 2 * width * height + 7, OBJECT_COLUMNS),
+        objects=zeros(np.int64, _object_rows(size), OBJECT_COLUMNS),
         agents=zeros(np.int64, n, AGENT_COLUMNS),
         chunks=zeros(np.int64, chunk_rows(width) * chunk_rows(height), CHUNK_COLUMNS),
         counters=zeros(np.int64, COUNTERS),
@@ -132,14 +134,42 @@ def allocate_worlds(num_envs: int, size: tuple[int, int], n: int) -> World:
     )
 
 
-def allocate_views(num_envs: int, n: int, *, kept: bool = True) -> Views:
-    """Arrays for what the agents see, to be written."""
-    columns, rows = VIEW if kept else (0, 0)
+def _object_rows(size: tuple[int, int]) -> int:
+    """Rows of the table of objects; odd, which keeps the worlds of a batch out of each other's lines of the cache."""
+    return 2 * size[0] * size[1] + 7
+
+
+def packed(world: World) -> World:
+    """The arrays of a world or a batch for a copy or a pickle: the objects without rows that no world has in use."""
+    used = int(world.counters[..., SLOTS].max())
+    return world._replace(objects=world.objects[..., :used, :])
+
+
+def unpacked(world: World) -> World:
+    """The arrays that `packed` was given, fresh; those that come out of a pickle may be read-only."""
+    *leading, used, columns = world.objects.shape
+    width, height = world.materials.shape[-2:]
+    objects = np.zeros((*leading, _object_rows((width, height)), columns), dtype=np.int64)
+    objects[..., :used, :] = world.objects
+    return World._make(np.array(array, order="C") for array in world)._replace(objects=objects)
+
+
+def allocate_views(num_envs: int, n: int, *, seen: bool, choices: int) -> Views:
+    """Arrays for what the agents see, to be written.
+
+    Args:
+        num_envs: Number of worlds.
+        n: Agents in each.
+        seen: Whether the cells around the agents are kept.
+        choices: Length of an agent's mask; 0: masks are not kept.
+    """
+    columns, rows = VIEW if seen else (0, 0)
     return Views(
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
         np.empty((num_envs, n, columns, rows), dtype=np.uint8),
         np.empty((num_envs, n, POSE_COLUMNS), dtype=np.int64),
-        np.empty((num_envs, 1), dtype=np.float32),
+        np.empty((num_envs, n, 1), dtype=np.float32),
+        np.empty((num_envs, n, choices), dtype=np.int8),
     )
 
 

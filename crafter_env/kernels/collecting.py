@@ -177,6 +177,13 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
 
 
 @inner
+def can_collect(w: World, agent: int, x: int, y: int) -> bool:
+    """Whether there is something to collect from a cell, for which an agent holds the tool."""
+    material = material_at(w, x, y)
+    return COLLECT_TABLE[material, COLLECTED_ITEM] >= 0 and _is_capable(w, agent, COLLECT_TABLE[material, COLLECT_TOOL])
+
+
+@inner
 def _is_capable(w: World, agent: int, tool: int) -> bool:
     return tool < 0 or w.agents[agent, INVENTORY + tool] > 0
 

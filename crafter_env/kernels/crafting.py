@@ -14,7 +14,7 @@ from typing import Final
 from crafter_env.constants import Action, Material, Result
 from crafter_env.kernels.arrays import ACHIEVED, AIM, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
 from crafter_env.kernels.grid import inside, material_at
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
 from crafter_env.kernels.rules import (
     CRAFT_RADIUS,
@@ -30,7 +30,8 @@ from crafter_env.kernels.rules import (
 
 FIRST_MAKE: Final = int(Action.make_wood_pickaxe)
 LAST_MAKE: Final = int(Action.make_iron_sword)
-_TABLE, _FURNACE = int(Material.table), int(Material.furnace)
+TABLE: Final = int(Material.table)
+FURNACE: Final = int(Material.furnace)
 _CRAFTED, _NO_STATION = int(Result.crafted), int(Result.no_station)
 _MISSING_INPUT, _TOO_FEW = int(Result.missing_input), int(Result.too_few_agents)
 NOWHERE: Final = -1
@@ -54,7 +55,7 @@ def craft(w: World, rules: IntArray) -> None:
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
-        elif _holds_inputs(w, agent, w.agents[agent, CHOSEN]):
+        elif holds_inputs(w, agent, w.agents[agent, CHOSEN]):
             _use_inputs(w, agent)
             _get(w, agent, agent)
         else:
@@ -66,22 +67,34 @@ def _is_making(w: World, agent: int) -> bool:
     return w.agents[agent, ALIVE] and FIRST_MAKE <= w.agents[agent, CHOSEN] <= LAST_MAKE
 
 
+@inlined
+def needs_table(rules: IntArray, action: int) -> bool:
+    """Whether a `make` takes a table beside the agent."""
+    return MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] != 0
+
+
+@inlined
+def needs_furnace(action: int) -> bool:
+    """Whether a `make` takes a furnace beside the agent."""
+    return MAKE_TABLE[action, NEEDS_FURNACE] != 0
+
+
 @inner
 def _missing_station(w: World, rules: IntArray, agent: int) -> int:
-    """The station that an agent lacks in the 3 x 3 cells around it, or -1.
+    """The station that an agent lacks for what it makes, or -1."""
+    action = w.agents[agent, CHOSEN]
+    if needs_table(rules, action) and not stands_beside(w, agent, TABLE):
+        return TABLE
+    return FURNACE if needs_furnace(action) and not stands_beside(w, agent, FURNACE) else -1
+
+
+@inner
+def stands_beside(w: World, agent: int, station: int) -> bool:
+    """Whether a station is in the 3 x 3 cells around an agent.
 
     As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
     """
-    furnace = MAKE_TABLE[w.agents[agent, CHOSEN], NEEDS_FURNACE] != 0
-    x, y = w.objects[agent, X], w.objects[agent, Y]
-    if (not furnace or rules[IRON_NEEDS_TABLE]) and not _is_beside(w, x, y, _TABLE):
-        return _TABLE
-    return _FURNACE if furnace and not _is_beside(w, x, y, _FURNACE) else -1
-
-
-@inner
-def _is_beside(w: World, x: int, y: int, station: int) -> bool:
-    return _beside(w, x, y, station)[0] >= 0
+    return _beside(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
 
 
 @inner
@@ -96,7 +109,8 @@ def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
 
 
 @inner
-def _holds_inputs(w: World, agent: int, action: int) -> bool:
+def holds_inputs(w: World, agent: int, action: int) -> bool:
+    """Whether a bag has all inputs of a `make`."""
     return _missing_pair(w, agent, action) < 0
 
 
@@ -139,13 +153,13 @@ def _get(w: World, agent: int, leader: int) -> None:
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
-    station = _TABLE if MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] else _FURNACE
+    station = TABLE if needs_table(rules, action) else FURNACE
     x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
-            if leader < 0 and _holds_inputs(w, agent, action):
+            if leader < 0 and holds_inputs(w, agent, action):
                 leader = agent
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)

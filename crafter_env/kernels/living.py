@@ -68,7 +68,9 @@ PLANT_FOOD: Final = 4
 _STEP_X = tuple(DISPLACEMENT[action][0] if action in DISPLACEMENT else 0 for action in Action)
 _STEP_Y = tuple(DISPLACEMENT[action][1] if action in DISPLACEMENT else 0 for action in Action)
 _NOOP, _SLEEP = int(Action.noop), int(Action.sleep)
-_MOVES_END, _PLACES_BEGIN, _PLACES_END = int(Action.move_down), int(Action.place_stone), int(Action.place_plant)
+_MOVES_END: Final = int(Action.move_down)
+FIRST_PLACE: Final = int(Action.place_stone)
+LAST_PLACE: Final = int(Action.place_plant)
 _HEALTH, _FOOD, _DRINK, _ENERGY = int(Item.health), int(Item.food), int(Item.drink), int(Item.energy)
 _WOOD_SWORD, _STONE_SWORD, _IRON_SWORD = int(Item.wood_sword), int(Item.stone_sword), int(Item.iron_sword)
 _LAVA = int(Material.lava)
@@ -120,7 +122,7 @@ def update_player(w: World, rules: IntArray, agent: int) -> None:
             w.agents[agent, RESULT] = _ASLEEP
         else:
             w.agents[agent, RESULT] = _NOT_TIRED
-    elif _PLACES_BEGIN <= action <= _PLACES_END:
+    elif FIRST_PLACE <= action <= LAST_PLACE:
         _place(w, agent, action)
     _live(w, agent)
     for item in range(ITEMS):
@@ -190,6 +192,18 @@ def _act_on_faced(w: World, agent: int) -> None:
 
 
 @inner
+def can_act_on_faced(w: World, agent: int) -> bool:
+    """Whether a `do` at the faced object does something: a creature can be hit, a ripe plant eaten."""
+    x = w.objects[agent, X] + w.agents[agent, FACING_X]
+    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    slot = slot_at(w, x, y)
+    if slot < 0:
+        return False
+    kind = w.objects[slot, KIND]
+    return COW <= kind <= SKELETON or (kind == _PLANT and w.objects[slot, TIMER] > RIPE_AGE)
+
+
+@inner
 def _eat(w: World, agent: int, food: int, achievement: int) -> None:
     w.agents[agent, INVENTORY + _FOOD] += food
     w.agents[agent, GAINED + _FOOD] += food
@@ -204,6 +218,15 @@ def _damage(w: World, agent: int) -> int:
     if w.agents[agent, INVENTORY + _STONE_SWORD]:
         return 3
     return 2 if w.agents[agent, INVENTORY + _WOOD_SWORD] else 1
+
+
+@inner
+def can_place(w: World, agent: int, action: int) -> bool:
+    """Whether an agent holds what a `place` takes, and the faced cell bears it."""
+    x = w.objects[agent, X] + w.agents[agent, FACING_X]
+    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    held = w.agents[agent, INVENTORY + PLACE_TABLE[action, PLACED_ITEM]]
+    return held >= PLACE_TABLE[action, PLACED_AMOUNT] and is_free(w, x, y, PLACE_TABLE[action, PLACED_WHERE])
 
 
 @inner

@@ -50,17 +50,14 @@ def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
         if recipient == agent or quantity < 1 or not known or not rules[SHARING]:
             note_item(w, agent, _NOT_SHAREABLE, item if 0 <= item < ITEMS else -1, quantity)
             continue
-        distance = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
-        held = w.agents[agent, INVENTORY + item]
-        room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, INVENTORY + item]
-        amount = min(quantity, held, room)
+        amount = min(quantity, units_to_share(w, rules, agent, recipient, item))
         if not w.agents[recipient, ALIVE]:
             note_item(w, agent, _DEAD, item, 0)
-        elif distance > rules[SHARE_RADIUS]:
+        elif not is_in_reach(w, rules, agent, recipient):
             note_item(w, agent, _FAR, item, 0)
             w.agents[agent, REQUIRED] = rules[SHARE_RADIUS]
-            w.agents[agent, PRESENT] = distance
-        elif held <= 0:
+            w.agents[agent, PRESENT] = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
+        elif w.agents[agent, INVENTORY + item] <= 0:
             note_lack(w, agent, _NOT_HELD, item, quantity, 0)
         elif amount <= 0:
             note_item(w, agent, _FULL, item, 0)
@@ -68,3 +65,20 @@ def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
             w.agents[agent, INVENTORY + item] -= amount
             w.agents[recipient, INVENTORY + item] += amount
             note_item(w, agent, _SHARED, item, amount)
+
+
+@inner
+def is_in_reach(w: World, rules: IntArray, agent: int, recipient: int) -> bool:
+    """Whether a share of an agent reaches a recipient: another one, which lives and is near enough."""
+    if recipient == agent or not w.agents[recipient, ALIVE]:
+        return False
+    return distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y]) <= rules[SHARE_RADIUS]
+
+
+@inner
+def units_to_share(w: World, rules: IntArray, agent: int, recipient: int, item: int) -> int:
+    """Units of an item that can change hands: those held, as far as they find room; none of health."""
+    if item == _HEALTH:
+        return 0
+    room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, INVENTORY + item]
+    return min(w.agents[agent, INVENTORY + item], room)

@@ -34,6 +34,7 @@ from crafter_env.kernels.arrays import (
     FlagArray,
     IntArray,
     LightArray,
+    MaskArray,
     RealArray,
     SlotArray,
     Views,
@@ -58,6 +59,7 @@ from crafter_env.kernels.grid import (
 )
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import RIPE_AGE, choose_actions, update_player
+from crafter_env.kernels.masking import write_masks
 from crafter_env.kernels.mobs import update_creature
 from crafter_env.kernels.mt19937 import seed_generator
 from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS
@@ -142,6 +144,7 @@ def step_worlds(
     seen_entities: ByteArray,
     poses: IntArray,
     daylight: LightArray,
+    masks: MaskArray,
     materials: ByteArray,
     occupants: SlotArray,
     objects: IntArray,
@@ -159,10 +162,11 @@ def step_worlds(
         rewards: Shape (B, n): this and the following two are the fields of `Ends`, written.
         terminations: See `Ends`.
         truncations: See `Ends`.
-        seen_materials: Shape (B, n, 9, 7): this and the following three are the fields of `Views`, written.
+        seen_materials: Shape (B, n, 9, 7): this and the following four are the fields of `Views`, written.
         seen_entities: See `Views`.
         poses: See `Views`.
         daylight: See `Views`.
+        masks: See `Views`.
         materials: This and the following are the fields of `World`, in its order; all are written.
         occupants: See `World`.
         objects: See `World`.
@@ -179,7 +183,9 @@ def step_worlds(
         else:
             _step(w, rules, actions[b])
             _end_step(w, rules, ends)
-        _show(w, Views(seen_materials[b], seen_entities[b], poses[b], daylight[b]))
+        _show(w, Views(seen_materials[b], seen_entities[b], poses[b], daylight[b], masks[b]))
+        if masks.shape[2] > 0:
+            write_masks(w, rules, masks[b])
 
 
 @inner
@@ -260,9 +266,10 @@ def _unlock(w: World, agent: int) -> float:
 @inner
 def _show(w: World, views: Views) -> None:
     """Write what each agent sees; a dead one sees nothing from where it fell."""
-    views.daylight[0] = daylight_at(w.counters[STEP])
+    light = daylight_at(w.counters[STEP])
     columns, rows = views.materials.shape[1], views.materials.shape[2]
     for agent in range(w.agents.shape[0]):
+        views.daylight[agent, 0] = light
         views.poses[agent, POSE_X] = w.objects[agent, X]
         views.poses[agent, POSE_Y] = w.objects[agent, Y]
         views.poses[agent, POSE_FACING_X] = w.agents[agent, FACING_X]

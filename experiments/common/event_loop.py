@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -21,6 +21,19 @@ def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
         KeyboardInterrupt: the user pressed Ctrl-C; the coroutine was cancelled and has ended.
     """
     return _run_in_thread(coroutine) if _loop_is_running() else asyncio.run(coroutine)
+
+
+async def to_its_end(function: Callable[[], T]) -> T:
+    """Call a function in a thread, beside the loop, and return its result.
+
+    Who is cancelled meanwhile waits for it all the same, and goes on as if it had come a moment later: what is being
+    written is not left half-written.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(function))
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    return task.result()
 
 
 def _loop_is_running() -> bool:

@@ -1,17 +1,77 @@
-"""What files share: they are there whole or not at all, and what is wrong with one is said in a line."""
+"""What files share: they are there whole or not at all, also after a power cut; what is wrong is said in a line."""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import logging
 import os
 import secrets
+import stat
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
 
 from maeil.user_errors import UserError
 
+_KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+"""What is no file, as messages call it."""
 _log = logging.getLogger(__name__)
+
+_AT_ONCE = 8
+"""Files that are brought to disk at once: file systems write down together what is asked for together."""
+_NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+"""Answers of file systems on which folders cannot be synced."""
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Bring files and folders to disk: from then on they survive a power cut.
+
+    The name of a file is part of its folder, and survives with that.
+
+    Raises:
+        OSError: the disk does not take them.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        list(threads.map(_sync, paths))
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if not (path.is_dir() and error.errno in _NO_FOLDERS):
+            raise
+    finally:
+        os.close(handle)
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with those above it, if need be, so that they survive a power cut.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    sync(path.parent for path in made)
 
 
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:
@@ -23,8 +83,9 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
         hint: what to do when it cannot be written.
 
     Raises:
-        UserError: it cannot be written there; nothing is left on disk.
+        UserError: it cannot be written there, or what stands there is no file; nothing is left on disk.
     """
+    require_file(target, hint)
     passing = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with passing.open("xb") as file:
@@ -32,10 +93,32 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
             file.flush()
             os.fsync(file.fileno())
         passing.replace(target)
+        _sync(target.parent)
     except OSError as error:
-        passing.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written, nothing can be removed
+            passing.unlink(missing_ok=True)
         raise UserError(f"{target}: cannot be written: {error.strerror or error}", hint) from error
     _log.info("wrote %s", target)
+
+
+def require_file(target: Path, hint: str = "", name: str = "") -> None:
+    """Require that what stands at a place, if anything, is a file: to replace a device, a pipe or a link is no writing.
+
+    Args:
+        target: the place.
+        hint: what to do otherwise.
+        name: what messages call it; empty: its path.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        mode = target.lstat().st_mode
+    except OSError:
+        return  # there is nothing; or it cannot be seen, and then writing says why
+    if not stat.S_ISREG(mode):
+        kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "no file")
+        raise UserError(f"{name or target}: it is {kind}, and is not replaced", hint)
 
 
 def yaml_problem(error: Exception) -> str:

@@ -12,10 +12,10 @@ import os
 import traceback
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.logging import RichHandler
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.sanitize import sanitize
 
 VARIABLE = "QUORUM_LOG"

@@ -25,14 +25,18 @@ from quorum.experiments.common.sanitize import sanitize
 MIB = 1 << 20
 LONGEST_LINE = 16 * MIB
 """Bytes of a line of a file that is read line by line."""
+MOST_LINES = 5_000_000
+"""Lines of such a file: a gigabyte of a trace has fewer."""
 LARGEST_TEXT = 1024 * MIB
 """Bytes that are read of a file line by line."""
-LARGEST_UNPACKED = 128 * MIB
+LARGEST_UNPACKED = 64 * MIB
 """Bytes that are made of a compressed file."""
 MOST_VALUES = 6_500_000
 """Values of one piece of JSON, which takes some ten times the memory of its text. The plan of a million cells fits."""
 META = "meta.json"
 LARGEST_META = 16 * MIB
+TAIL = 256 << 10
+"""Bytes at the end of a file, in which its last line stands."""
 _CHUNK = MIB
 _GZIP = 16 + zlib.MAX_WBITS
 """Makes zlib expect the head of gzip."""
@@ -72,10 +76,15 @@ class RunFiles:
     def digests(self) -> Mapping[str, str]:
         """SHA-256 of each file as the run left it, in hexadecimal; empty where it left none, or they cannot be read."""
         if self._digests is None:
-            self._digests = {}
+            self._digests = {}  # also while meta.json is read, which is held against none
             with suppress(DamagedFile, ValueError, RecursionError):
                 self._digests = msgspec.json.decode(self.read(META, LARGEST_META) or b"{}", type=_Digests).files or {}
         return self._digests
+
+    @digests.setter
+    def digests(self, found: Mapping[str, str]) -> None:
+        """Take over what a reader of `meta.json` has found: it is not parsed twice."""
+        self._digests = found
 
     def damaged(self, name: str, reason: str, hint: str = "") -> DamagedFile:
         """Make the error that a file is damaged."""
@@ -86,11 +95,12 @@ class RunFiles:
         return os.path.lexists(self.path / name)
 
     def holds(self, name: str) -> bool:
-        """Whether there is a regular file of this name."""
+        """Whether there is a regular file of this name that is not too large to be read."""
         try:
-            return stat.S_ISREG(os.lstat(self.path / name).st_mode)
+            status = os.lstat(self.path / name)
         except OSError:
             return False
+        return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_TEXT
 
     @contextmanager
     def _opened(self, name: str, most: int) -> Iterator[BinaryIO]:
@@ -171,13 +181,16 @@ class RunFiles:
 
         Raises:
             FileNotFoundError: there is no such file.
-            DamagedFile: as `chunks`, or a line is longer than `LONGEST_LINE` or holds more than `MOST_VALUES`; and,
-                behind its last line, it is not what the run wrote.
+            DamagedFile: as `chunks`; or a line is longer than `LONGEST_LINE` or holds more than `MOST_VALUES`, or there
+                are more than `MOST_LINES`; and, behind its last line, it is not what the run wrote.
         """
-        rest, digest = b"", hashlib.sha256()
+        rest, digest, number = b"", hashlib.sha256(), 0
         for chunk in self.chunks(name):
             digest.update(chunk)
             *lines, rest = (rest + chunk).split(b"\n")
+            number += len(lines)
+            if number > MOST_LINES:
+                raise self.damaged(name, f"not read: it has more than {MOST_LINES:,} lines")
             for line in lines:
                 self._check_values(name, line)
                 yield line + b"\n"
@@ -187,6 +200,22 @@ class RunFiles:
             self._check_values(name, rest)
             yield rest
         self._check_digest(name, digest)
+
+    def verify(self, name: str) -> bytes:
+        """Read a file to its end, hold it against its digest, and return its last bytes, at most `TAIL`.
+
+        Raises:
+            DamagedFile: there is none, or as `lines`.
+        """
+        digest, end = hashlib.sha256(), b""
+        try:
+            for chunk in self.chunks(name):
+                digest.update(chunk)
+                end = (end + chunk)[-TAIL:]
+        except FileNotFoundError:
+            raise self.damaged(name, "there is no such file") from None
+        self._check_digest(name, digest)
+        return end
 
     def _check_digest(self, name: str, found: hashlib._Hash) -> None:
         """Hold a file against its digest; that of a compressed one is of its unpacked text."""

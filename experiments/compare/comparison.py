@@ -91,6 +91,11 @@ class Comparison:
         return found or group.estimate(metric, statistic)
 
     @property
+    def clustered(self) -> bool:
+        """Whether some board has several runs, so that their number is to be told beside that of the runs."""
+        return any(found.boards < found.runs for found in self.estimates.values())
+
+    @property
     def simulated(self) -> frozenset[str]:
         """The levels in which a language model was simulated."""
         return frozenset(tally.level for tally in self.pool.tallies if tally.simulated)

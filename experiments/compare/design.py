@@ -3,7 +3,7 @@
 Besides the levels, the values of `across` and the seeds, a factor of the runs may
 
 - be **crossed**: every level has the same values of it (`n` in a comparison of topologies over all n). Its values are
-  the strata of the bootstrap, and boards are paired within them;
+  strata: runs are paired within them, and then averaged by board;
 - be **pooled over**: it varies within a level, and not in the same way in all of them;
 - be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
   compared. Then the comparison cannot tell the two apart, and says so.

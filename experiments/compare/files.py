@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import formats, records
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.formats import Table
@@ -22,11 +22,20 @@ def default_folder(comparison: Comparison) -> Path:
     return comparison.folders[0] / "comparison" / re.sub("[^A-Za-z0-9._-]+", "-", name)
 
 
-def write_files(comparison: Comparison, tables: Sequence[Table], notes: Sequence[str], folder: Path) -> list[Path]:
+def write_files(
+    comparison: Comparison, tables: Sequence[Table], notes: Sequence[str], folder: Path, *, force: bool
+) -> list[Path]:
     """Write tables and figures, each whole or not at all, and return the files.
 
+    Args:
+        comparison: what they show.
+        tables: of it.
+        notes: on it.
+        folder: where; made if need be.
+        force: whether files that stand there already are replaced.
+
     Raises:
-        UserError: they cannot be written there.
+        UserError: they cannot be written there; or something of their names is there, and then none is written.
     """
     from quorum.experiments.compare.figures import draw_figures, style  # noqa: PLC0415 - Matplotlib
 
@@ -47,6 +56,9 @@ def write_files(comparison: Comparison, tables: Sequence[Table], notes: Sequence
     with style.styled():
         for drawing in draw_figures(comparison):
             files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in ("png", "svg")}
+    outputs = {name: Output(folder / name, "--out", force) for name in files}
+    for output in outputs.values():
+        output.check()
     for name, data in files.items():
-        write_whole(folder / name, data, _HINT)
+        outputs[name].write(data)
     return [folder / name for name in files]

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import JustifyMethod
 from rich.table import Table as RichTable
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.results.results_csv import csv_text
 
 _LATEX = {
@@ -45,11 +46,15 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
         console.print(Text(note, style="yellow" if note.startswith("Simulated") else ""))
     for table in found:
         shown = RichTable()
-        needed = 1
-        for place, cells in enumerate(zip(table.header, *table.rows, strict=True)):
-            widest = max(cell_len(text) for text in (*cells[1:], *cells[0].split()))
-            shown.add_column(Text(cells[0]), justify="left" if place < table.labels else "right", min_width=widest)
-            needed += widest + 3
+        columns = list(zip(table.header, *table.rows, strict=True))
+        widths = [max(map(cell_len, cells)) for cells in columns]
+        if _total(widths) > console.width:
+            widths = [max(cell_len(text) for text in (*cells[1:], *cells[0].split())) for cells in columns]
+        for place, (cells, width) in enumerate(zip(columns, widths, strict=True)):
+            # Of a width that is left to it, Rich cuts the last column of a table that nearly fits.
+            justify: JustifyMethod = "left" if place < table.labels else "right"
+            shown.add_column(Text(cells[0]), justify=justify, min_width=width, max_width=width)
+        needed = _total(widths)
         for row in table.rows:
             shown.add_row(*map(Text, row))
         console.print("\n", Text(table.title, style="bold"), sep="")
@@ -57,6 +62,11 @@ def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console)
         console.print(shown, width=max(needed, console.width), crop=not wide, soft_wrap=wide)
         if table.caption:
             console.print(Text(table.caption, style="dim"))
+
+
+def _total(widths: Sequence[int]) -> int:
+    """Return how wide a table is whose columns are so wide, with its lines."""
+    return 1 + sum(width + 3 for width in widths)
 
 
 def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
@@ -67,7 +77,7 @@ def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
         lines = [table.header, rules, *table.rows]
         text = "\n".join(f"| {' | '.join(_in_line(cell) for cell in line)} |" for line in lines)
         parts.append(f"### {_in_line(table.title)}\n\n{text}" + (f"\n\n{table.caption}" if table.caption else ""))
-    return "\n\n".join(parts) + "\n"
+    return sanitize_lines("\n\n".join(parts) + "\n")
 
 
 def _in_line(text: str) -> str:
@@ -77,7 +87,7 @@ def _in_line(text: str) -> str:
 def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
     """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
     comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
-    return f"{comments}\n\n" + "\n".join(map(_latex_table, found))
+    return sanitize_lines(f"{comments}\n\n" + "\n".join(map(_latex_table, found)))
 
 
 def _latex_table(table: Table) -> str:

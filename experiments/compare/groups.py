@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maeil.metrics import METRICS
+from maeil.user_errors import UserError
 from quorum.experiments.compare.design import Design
 from quorum.experiments.compare.statistics import Estimate, estimate
 from quorum.experiments.compare.statistics.aggregates import Floats, Name
@@ -76,10 +77,20 @@ class Group:
             metric: its name.
             statistic: which.
             left_out: the value that runs count with that are left out; None: they do not count.
+
+        Raises:
+            UserError: the metric is registered as a share, and a value is none.
         """
         counted = self._counted(metric, left_out)
+        values = np.array([value for _, value in counted], dtype=np.float64)
+        if METRICS[metric].share and bool(((values < 0) | (values > 1)).any()):
+            raise UserError(
+                f"{metric}: it is registered as a share, from 0 to 1, but the runs have"
+                f" {values.min():g} to {values.max():g}",
+                "Register it without share=True, and compute the metrics again.",
+            )
         return estimate(
-            np.array([value for _, value in counted], dtype=np.float64),
+            values,
             statistic,
             boards=_numbered(row.seed for row, _ in counted),
             strata=_numbered(self.design.stratum(row) for row, _ in counted),

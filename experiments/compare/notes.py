@@ -17,7 +17,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _boards, _differences, _unused, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _cached, _boards, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -71,6 +71,18 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
     else:
         told = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
+
+
+def _cached(comparison: Comparison) -> Iterator[str]:
+    rows = comparison.pool.rows
+    cached, answers = (
+        sum(row.metrics.get(f"model.{name}") or 0 for row in rows) for name in ("cached_answers", "answers")
+    )
+    if cached:
+        yield (
+            f"{cached:g} of {answers:g} answers came from the cache: their money was paid earlier, and latencies are"
+            " those of the others."
+        )
 
 
 def _boards(comparison: Comparison) -> Iterator[str]:

@@ -71,7 +71,7 @@ def _across(comparison: Comparison) -> Iterator[Table]:
     points = {point: written(point) for point in comparison.points}
     levels = {level: level_label(comparison, level) for level in comparison.levels}
     upright = len(points) >= len(levels)
-    clustered = _clustered(comparison)
+    clustered = comparison.clustered
     sizes = ("runs", "boards") if clustered else ("runs",)
     for metric in comparison.metrics:
         places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
@@ -98,11 +98,6 @@ def _estimates(label: str, found: Sequence[Estimate | None], places: int, *, clu
     return label, *_sizes(there, clustered=clustered), *(interval(estimate, places) for estimate in found)
 
 
-def _clustered(comparison: Comparison) -> bool:
-    """Whether boards have several runs, so that their number is to be told beside that of the runs."""
-    return any(found.boards < found.runs for found in comparison.estimates.values())
-
-
 def _sizes(found: Sequence[Estimate], *, clustered: bool) -> tuple[str, ...]:
     runs, boards = _range([estimate.runs for estimate in found]), _range([estimate.boards for estimate in found])
     return (runs, boards) if clustered else (runs,)
@@ -113,7 +108,7 @@ def _levels(comparison: Comparison) -> Table:
     columns = [
         [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
     ]
-    clustered = _clustered(comparison)
+    clustered = comparison.clustered
     rows = []
     for level, *found in zip(comparison.levels, *columns, strict=True):
         texts = (interval(estimate, decimals(column)) for estimate, column in zip(found, columns, strict=True))
@@ -167,10 +162,11 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         header += ("left out at worst, best",) if bounded else ()
         places = decimals(item.mean for item in found)
         rows = tuple(_difference(item, comparison, places, bounded=bounded) for item in found)
+        more = ", and would not with one more board of -1 and one of 1" if METRICS[metric].share else ""
         caption = (
             "Mean difference over the same boards with its 95 % interval: all that the sign-flip test (two-sided) does"
-            " not reject, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows that"
-            f" could reject at their number of boards. {better} counts ties half; its interval holds whatever the"
+            f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"
+            f" that could reject at their number of boards. {better} counts ties half; its interval holds whatever the"
             " distribution, and so may be wider than the test's."
         )
         if bounded:

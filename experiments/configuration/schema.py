@@ -67,7 +67,7 @@ class Budget(_Part):
     tokens: Positive | None
     """Tokens that its calls read and write; null: any."""
     calls: Positive | None
-    """Its calls; null: any."""
+    """Answers that are asked for, each repair among them, also those that never come; null: any."""
 
 
 class Knobs(_Part):
@@ -154,8 +154,12 @@ def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
 
 
-def validate(raw: Mapping[str, Any]) -> Configuration:
+def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration:
     """Check a composed configuration.
+
+    Args:
+        raw: the configuration.
+        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
 
     Raises:
         UserError: what is wrong, one line for each key.
@@ -164,7 +168,7 @@ def validate(raw: Mapping[str, Any]) -> Configuration:
     groups = {registry.group: registry for registry in REGISTRIES}
     rest = {key: value for key, value in raw.items() if key not in groups}
     knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
-    parts = {group: component_values(registry, raw) for group, registry in groups.items()}
+    parts = {group: component_values(registry, raw, recorded=recorded) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
     llm = _of_model(parts["llm"])
     for participant in llm.participants:

@@ -37,12 +37,32 @@ class Finding:
     detail: str
 
 
-def check(arguments: Sequence[str], out: Path, config_dir: Path | None) -> Iterator[Finding]:
-    """Look at the interpreter, the packages, the folder for results, and whether the configuration can be run."""
+def check(arguments: Sequence[str], out: Path, config_dir: Path | None, *, compiled: bool = False) -> Iterator[Finding]:
+    """Look at the interpreter, the packages, the folder for results, and whether the configuration can be run.
+
+    Args:
+        arguments: of the configuration.
+        out: the folder for results.
+        config_dir: with more options of the groups.
+        compiled: compile all kernels.
+    """
     yield Finding("python", sys.version_info >= (3, 11), True, platform.python_version())
     yield from _packages(requirements())
     yield _writable(out)
+    if compiled:
+        yield _kernels()
     yield from _configuration(arguments, config_dir)
+
+
+def _kernels() -> Finding:
+    from maeil.compilation.folder import NoFolder, cache_folder  # noqa: PLC0415 (Numba)
+    from quorum.experiments.episode.runner import prepare_all  # noqa: PLC0415
+
+    seconds = prepare_all()
+    try:
+        return Finding("kernels", True, False, f"compiled ({seconds:.0f} s), and kept in {cache_folder()}")
+    except NoFolder as reason:
+        return Finding("kernels", False, False, f"compiled ({seconds:.0f} s), and not kept: {reason}")
 
 
 def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:

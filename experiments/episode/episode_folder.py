@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.files import make_folder, sync
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class EpisodeFolder:
         self.path = out / f"{name}{PARTIAL}{secrets.token_hex(4)}"
         """Where the folder is now."""
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            make_folder(out)
             self.path.mkdir()
         except OSError as error:
             self.discard()
@@ -61,7 +62,15 @@ class EpisodeFolder:
             ) from error
 
     def finish(self) -> Path:
-        """Return the folder its final name, safely beside other processes that finish the same cell."""
+        """Give the folder its final name, safely beside other processes that finish the same cell.
+
+        What it holds is on disk before it gets the name, and the name when this returns. So what a power cut leaves
+        under a final name is whole.
+
+        Raises:
+            OSError: nothing more can be written there.
+        """
+        sync([self.path, *self.path.iterdir()])
         for number in count(1):
             target = self.path.with_name(self._name if number == 1 else f"{self._name}.{number}")
             try:
@@ -76,6 +85,7 @@ class EpisodeFolder:
             else:
                 self.path = target
                 break
+        sync([self.path.parent])
         _log.info("wrote %s", self.path)
         return self.path
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from maeil import PlanStatus, World
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, Stamped, StepTaken
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import sanitize
 
 PACE = 0.05

@@ -22,7 +22,13 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
             return f"Set it in the shell: export {variable}=..., or name another variable: llm.api_key_env=NAME."
         case errors.UnknownModel():
             return f"Give a name that {where} lists: llm.model=NAME."
-        case errors.ConnectionLost():
+        case errors.TimedOut() if "first_byte_timeout" in str(error):
+            return "It may be busy or loading the model: llm.first_byte_timeout=null waits as long as llm.deadline."
+        case errors.BrokenResponse() if "max_reply_bytes" in str(error):
+            return f"If {where} is what it should be: llm.max_reply_bytes=N takes longer replies."
+        case errors.BadRequest() if "redirects" in str(error):
+            return "If prompts shall go there, give its address: llm.base_url=ADDRESS."
+        case errors.ConnectionLost() | errors.TimedOut() if _is_lost(error):
             return f"Is a server running at {where}? Its address is llm.base_url."
         case errors.TimedOut() if isinstance(config, ProviderConfig):
             return f"It may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
@@ -39,9 +45,15 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
-            return "Bound the tokens or the calls: --budget-tokens N, --budget-calls N."
+            prices = "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
+            begin = prices if "prices" in type(config).model_fields else "B"
+            return f"{begin}ound the tokens or the calls: --budget-tokens N, --budget-calls N."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):
             return f"It is {where}; for most servers it ends in /v1."
     return ""
+
+
+def _is_lost(error: BaseException) -> bool:
+    return isinstance(error, errors.ConnectionLost) or "connect_timeout" in str(error)

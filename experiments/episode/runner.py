@@ -7,7 +7,7 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,9 +20,10 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.event_loop import run_coroutine, to_its_end
+from quorum.experiments.common.files import digest
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
@@ -31,6 +32,7 @@ from quorum.experiments.episode.answering_models import AnsweringModels, answeri
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.rehearsal import compile_all, rehearse
 
 _log = logging.getLogger(__name__)
 
@@ -163,7 +165,13 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
         raise Interrupted(folder.path) from None
 
 
-async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None = None) -> Result:
+async def run_in_pool(
+    cell: Cell,
+    folder: EpisodeFolder,
+    pool: ModelPool,
+    watch: Watch | None = None,
+    played: Callable[[], Awaitable[None]] | None = None,
+) -> Result:
     """Run a cell beside others of the same process.
 
     Args:
@@ -171,6 +179,7 @@ async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch:
         folder: new, for this cell.
         pool: what the episodes of the process share.
         watch: makes a listener of the built world.
+        played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
 
     Raises:
         asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
@@ -178,12 +187,19 @@ async def run_in_pool(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch:
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded():
-        return await _run(cell, folder, pool, watch)
+        return await _run(cell, folder, pool, watch, played)
 
 
-async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch | None) -> Result:
+async def _run(
+    cell: Cell,
+    folder: EpisodeFolder,
+    pool: ModelPool,
+    watch: Watch | None,
+    played: Callable[[], Awaitable[None]] | None,
+) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path)
     try:
+        prepare(cell.configuration.env.name, cell.configuration.agents.name)
         METRICS.load()  # one that cannot be imported is told before the episode, and not after it
         parts = build(cell, models)
     except BaseException:
@@ -199,21 +215,24 @@ async def _run(cell: Cell, folder: EpisodeFolder, pool: ModelPool, watch: Watch 
             seconds = time.perf_counter() - begin
         metrics, found = _score(folder.path)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
-        record.end("error", error, answering_models=_score_what_there_is(folder.path))
+        record.stop(error, _score_what_there_is(folder.path))
         raise
     except LanguageModelError as error:
-        record.end("error", error, answering_models=_score_what_there_is(folder.path))
-        where = f"What there is of the episode is in {folder.finish()}."
+        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
         if not is_storage(error):
-            record.end("error", error, answering_models=_score_what_there_is(folder.path))
-            (folder.path / "traceback.txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-            folder.finish()
+            (folder.path / "traceback.txt").write_text(
+                mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
+            )
+            await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
-    record.end(end.outcome, reason=end.reason, answering_models=found)
-    return Result(cell, folder.finish(), end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+    if played is not None:
+        await played()
+    kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
+    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
@@ -233,10 +252,27 @@ def _score_what_there_is(folder: Path) -> AnsweringModels | None:
         return None
 
 
+def prepare(world: str, minds: str) -> None:
+    """Compile what an episode of minds in a world calls, where it is not compiled yet; no clock runs meanwhile."""
+    rehearse(world, minds, _play_in_memory)
+
+
+def prepare_all() -> float:
+    """Compile all kernels of this project that are not compiled yet; return the seconds that it took."""
+    return compile_all(_play_in_memory)
+
+
+def _play_in_memory(cell: Cell) -> None:
+    """Play an episode of a team without language models, and keep nothing of it."""
+    parts = build(cell, _no_models)
+    with Recorder(None) as recorder:
+        run_coroutine(play(cell, parts, recorder))
+
+
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
     """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
     with folder.guarded():
-        _Record(cell, folder.path).end("error", error)
+        _Record(cell, folder.path).seal("error", error)
         folder.finish()
 
 
@@ -285,14 +321,48 @@ class _Record:
         }
         _write_json(self._file, self._meta)
 
-    def end(
+    def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
+        """Say that the user stopped the episode."""
+        self._end("error", error, answering_models=answering_models)
+
+    async def finish(
+        self,
+        folder: EpisodeFolder,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> Path:
+        """Say how the episode ended, bring its folder to disk and give it its final name; return that.
+
+        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
+        """
+
+        def keep() -> Path:
+            self.seal(outcome, error, reason, answering_models)
+            return folder.finish()
+
+        return await to_its_end(keep)
+
+    def seal(
         self,
         outcome: str,
         error: BaseException | None = None,
         reason: str = "",
         answering_models: AnsweringModels | None = None,
     ) -> None:
-        """Say how the episode ended, and who answered in it."""
+        """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
+        files = sorted(file for file in self._file.parent.iterdir() if file != self._file)
+        self._meta["files"] = {file.name: digest(file) for file in files}
+        self._end(outcome, error, reason, answering_models)
+
+    def _end(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> None:
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
             self._meta.update(answering_models.plain())
@@ -300,7 +370,7 @@ class _Record:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             self._meta["error"] = {
                 "class": "Interrupted" if interrupted else type(error).__qualname__,
-                "message": "stopped by the user" if interrupted else str(error),
+                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
             }
         _write_json(self._file, self._meta)
 

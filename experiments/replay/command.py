@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from maeil.user_errors import UserError
+from quorum.experiments.common.consoles import Console
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.replay.replay import prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode
 
@@ -31,7 +31,7 @@ class ReplayRequest:
     """
 
     runs: Sequence[Path]
-    out: Path | None
+    out: Output | None
     fps: float
     first: int
     last: int | None

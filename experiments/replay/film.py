@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
-from rich.console import Console
 from rich.progress import track
 
 from maeil.drawing import Canvas
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.consoles import Console
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.common.packages import load
 from quorum.experiments.replay.colours import palette
 from quorum.experiments.replay.frame_painter import FramePainter
@@ -47,22 +46,20 @@ class FilmFile:
         return f"film: {self.file} ({self.frames} frames, {width} x {height}, {self.bytes / 1000:,.0f} kB)"
 
 
-def check_target(file: Path, width: int | None) -> Encode:
+def check_target(output: Output, width: int | None) -> Encode:
     """Look at what was asked for before anything is drawn, and find what writes it.
 
     Raises:
         UserError: no film can be written there, or not of this kind or width.
     """
+    file = output.target
     ending = file.suffix.lower()
     if file.is_dir():
         raise UserError(f"--out {file}: it is a folder", f"Give a file: --out {file / 'film.gif'}.")
     if ending not in ENDINGS:
         what = f"{file.suffix!r} is no ending of a film" if file.suffix else "a film has an ending"
         raise UserError(f"--out {file}: {what}", choices_hint(ending, "Endings", ENDINGS))
-    if not file.parent.is_dir():
-        raise UserError(f"--out {file}: there is no folder {file.parent}", "Make it first, or give another one.")
-    if not os.access(file.parent, os.W_OK):
-        raise UserError(f"--out {file}: nothing can be written to {file.parent}", "Give another folder.")
+    output.check()
     if width is not None and not NARROWEST <= width <= WIDEST:
         raise UserError(f"--width {width}: a film is {NARROWEST} to {WIDEST} pixels wide")
     if ending == ".mp4":
@@ -72,13 +69,13 @@ def check_target(file: Path, width: int | None) -> Encode:
 
 
 def make_film(
-    replay: Replay, file: Path, encode: Encode, *, fps: float, width: int | None, console: Console | None
+    replay: Replay, output: Output, encode: Encode, *, fps: float, width: int | None, console: Console | None
 ) -> FilmFile:
     """Draw a film and write it, whole or not at all.
 
     Args:
         replay: what is shown.
-        file: where it goes; what is there is replaced.
+        output: where it goes.
         encode: of `check_target`.
         fps: steps a second.
         width: in pixels; None: what suits the board.
@@ -93,5 +90,5 @@ def make_film(
     if console is not None and console.is_terminal:
         frames = iter(track(frames, "drawing", len(replay), console=console, transient=True))
     data = encode(map(painter.paint, frames), canvas, fps)
-    write_whole(file, data, "Give another place: --out FILE.")
-    return FilmFile(file, len(replay), painter.size, len(data))
+    output.write(data)
+    return FilmFile(output.target, len(replay), painter.size, len(data))

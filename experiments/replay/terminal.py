@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rich.console import Console, Group, RenderableType
+import rich.text
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from maeil import World
 from maeil.drawing import Drawable
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.replay.caption import SIMULATED, caption
 from quorum.experiments.replay.characters import as_characters
 from quorum.experiments.replay.frames import Frame
@@ -73,7 +74,7 @@ def print_frames(replay: Replay, console: Console) -> None:
 class _Picture:
     """A world in characters, and what it says of the instant."""
 
-    text: Text
+    text: rich.text.Text
     remark: str
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.common.run_files import DamagedFile, RunFiles
+from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
 from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.whole import check_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class FinishedCell:
 
     Attributes:
         name: of its folder.
+        hash: of its configuration.
         outcome: `completed`, `limit`, `budget` or `error`.
         reason: why, for an episode that was ended before its time; else empty.
         seconds: wall time.
@@ -78,6 +80,7 @@ class FinishedCell:
     """
 
     name: str
+    hash: str
     outcome: str
     reason: str
     seconds: float
@@ -93,18 +96,27 @@ class FinishedCell:
 
 def read_finished(folder: Path) -> FinishedCell | None:
     """Read a finished cell; None where the folder holds none: it is missing, unfinished or damaged."""
-    files = RunFolder(folder)
     try:
-        meta = files.meta()
-        if meta.outcome is None or meta.end is None:
-            return None
-        seconds = (datetime.fromisoformat(meta.end) - datetime.fromisoformat(meta.start)).total_seconds()
-        reason = (meta.error.message if meta.error is not None else "") or meta.reason
-        return FinishedCell(
-            folder.name, meta.outcome, reason, seconds, sum(_spent(files), Spent()), meta.simulated, meta.code
-        )
-    except (DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        return finished_cell(folder)
+    except DamagedFile:
         return None
+
+
+def finished_cell(folder: Path) -> FinishedCell:
+    """Read a finished cell, and every byte of its files: what is not whole is not done.
+
+    Raises:
+        DamagedFile: it is missing, unfinished or damaged; why.
+    """
+    run = RunFolder(folder)
+    meta = check_whole(run)
+    try:
+        seconds = (datetime.fromisoformat(meta.end or "") - datetime.fromisoformat(meta.start)).total_seconds()
+        spent = sum(_spent(run), Spent())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise run.files.damaged(META, f"damaged: {error}") from error
+    reason = (meta.error.message if meta.error is not None else "") or meta.reason
+    return FinishedCell(folder.name, meta.hash, meta.outcome or "", reason, seconds, spent, meta.simulated, meta.code)
 
 
 def read_spent(folder: Path) -> Spent:

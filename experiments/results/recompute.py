@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from maeil.errors import MetricError
 from maeil.metrics import Value, compute_metrics
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.run_files import LARGEST_META, META, RunFiles
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
-from quorum.experiments.results.run_folder import read_whole_trace
+from quorum.experiments.results.run_folder import METRICS, read_whole_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,29 @@ def recompute_all(runs: Iterable[Path]) -> tuple[list[Recomputed], list[UserErro
 
 
 def write_metrics(done: Recomputed) -> Path:
-    """Replace `metrics.json` beside a trace, whole or not at all.
+    """Replace `metrics.json` beside a trace, whole or not at all, and its digest in `meta.json`.
 
     Raises:
         UserError: it cannot be written there.
     """
-    target = (done.run if done.run.is_dir() else done.run.parent) / "metrics.json"
-    write_whole(target, (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode())
+    folder = done.run if done.run.is_dir() else done.run.parent
+    target = folder / METRICS
+    data = (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode()
+    meta = _with_digest(RunFiles(folder), hashlib.sha256(data).hexdigest())
+    write_whole(target, data)
+    if meta is not None:
+        write_whole(folder / META, meta)
     return target
+
+
+def _with_digest(files: RunFiles, digest: str) -> bytes | None:
+    """Return `meta.json` with the digest that new metrics have; None where it holds none.
+
+    Raises:
+        DamagedFile: it cannot be read.
+    """
+    if METRICS not in files.digests:
+        return None
+    meta = json.loads(files.read(META, LARGEST_META) or b"{}")
+    meta["files"][METRICS] = digest
+    return (json.dumps(meta, indent=2, ensure_ascii=False) + "\n").encode()

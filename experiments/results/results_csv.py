@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from maeil.metrics import metrics_by_group, reproducible
 from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.results.results_folder import read_results
-from quorum.experiments.results.rows import OWN, Results, Row, Scalar
+from quorum.experiments.results.rows import OWN, Results, Row
+
+_FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")
+"""What a formula begins with in spreadsheets, also in the wide forms of those characters."""
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
 def write_csv(folder: Path) -> Path:
@@ -20,7 +26,7 @@ def write_csv(folder: Path) -> Path:
         UserError: the folder holds no runs, or the file cannot be written there.
     """
     target = folder / "results.csv"
-    write_whole(target, as_csv(read_results(folder)).encode())
+    write_whole(target, as_csv(read_results(folder)).encode(), f"To print it instead: quorum results {folder} --csv")
     return target
 
 
@@ -50,17 +56,18 @@ def metric_columns(rows: Iterable[Row]) -> list[str]:
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
 
-def csv_text(lines: Iterable[Iterable[Scalar]]) -> str:
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
     """Write lines of values, so that they read the same everywhere.
 
-    Whole numbers have no point, others are in full; nothing stands for what is not defined.
+    Whole numbers have no point, others are in full; nothing stands for what is not defined. A text has symbols
+    for what could act on a terminal; one that a spreadsheet would run as a formula begins with an apostrophe.
     """
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([_cell(value) for value in line] for line in lines)
     return text.getvalue()
 
 
-def _cell(value: Scalar) -> str:
+def _cell(value: object) -> str:
     match value:
         case None:
             return ""
@@ -68,5 +75,8 @@ def _cell(value: Scalar) -> str:
             return "true" if value else "false"
         case float() if value.is_integer() and abs(value) < 2**53:
             return str(int(value))
-        case _:
+        case int() | float():
             return str(value)
+        case _:
+            text = sanitize_lines(str(value))
+            return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from maeil.digests import digest
@@ -125,7 +126,10 @@ class Results:
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the leaves of a configuration by dotted key; a list as its JSON text, an empty map not at all."""
+    """Return the leaves of a configuration by dotted key; a list as its JSON text, an empty map not at all.
+
+    The keys of all runs are the same strings, of which tens of thousands of runs have many.
+    """
     leaves: dict[str, Scalar] = {}
     _collect(configuration, "", leaves)
     return leaves
@@ -136,6 +140,6 @@ def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) 
         if isinstance(value, dict):
             _collect(value, f"{prefix}{key}.", leaves)
         elif isinstance(value, list):
-            leaves[prefix + key] = json.dumps(value, ensure_ascii=False)
+            leaves[intern(prefix + key)] = json.dumps(value, ensure_ascii=False)
         else:
-            leaves[prefix + key] = value
+            leaves[intern(prefix + key)] = value

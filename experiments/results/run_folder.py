@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,7 @@ TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
 _LARGEST = {METRICS: 4 * MIB, CONFIG: MIB}
 """Bytes of the files that are read as a whole."""
+_OLD = b'"compat.'
 _NUMBERS = {bool, int, float, type(None)}
 
 
@@ -111,6 +113,7 @@ class RunFolder:
         """
         if self._meta is None:
             self._meta = self._read_meta()
+            self.files.digests = self._meta.files or {}
         return self._meta
 
     def _read_meta(self) -> RunMeta:
@@ -144,9 +147,14 @@ class RunFolder:
             found = self.meta().configuration
             if found is not None:
                 return found
-        return self._config_yaml()
+        return self.config_yaml()
 
-    def _config_yaml(self) -> dict[str, Any]:
+    def config_yaml(self) -> dict[str, Any]:
+        """Read the configuration of `config.yaml`. Nothing in it is checked.
+
+        Raises:
+            DamagedFile: it is missing or damaged.
+        """
         text = self._read(CONFIG)
         try:
             data = parse_yaml(text)
@@ -172,7 +180,8 @@ class RunFolder:
         for name, value in data.items():
             if type(value) not in _NUMBERS:
                 raise self.files.damaged(METRICS, f"damaged: {name} is no number")
-        return {_present_name(name): None if value is None else float(value) for name, value in data.items()}
+        values = {name: None if value is None else float(value) for name, value in data.items()}
+        return {_present_name(name): value for name, value in values.items()} if _OLD in text else values
 
     def trace_name(self) -> str | None:
         """Return the name of the file of its trace; None where there is none."""
@@ -204,7 +213,7 @@ class RunFolder:
         """Return what results know of the run; its trace is not read."""
         try:
             meta = self.meta()
-            configuration = meta.configuration if meta.configuration is not None else self._config_yaml()
+            configuration = meta.configuration if meta.configuration is not None else self.config_yaml()
             unscored = meta.outcome in (None, "error") and not self.files.names(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
@@ -222,15 +231,21 @@ class RunFolder:
             reason=meta.reason,
             error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
             version=str(meta.code),
-            inputs=meta.inputs,
+            inputs=_shared(tuple(meta.inputs.items())),
             unused=meta.unused,
-            packages=meta.versions,
+            packages=_shared(tuple(meta.versions.items())),
             start=meta.start,
             models=tuple(meta.models),
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,
         )
+
+
+@lru_cache(maxsize=256)
+def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Return a mapping of texts: one object for all the runs that have the same packages, or the same inputs."""
+    return dict(texts)
 
 
 def is_run(folder: Path) -> bool:
@@ -279,17 +294,13 @@ def read_whole_trace(run: Path) -> Trace:
 
 def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
     try:
-        trace = parse_trace(lines)
+        return parse_trace(lines)
     except NewerTrace as error:
         raise files.damaged(name, str(error)) from error
     except TraceError as error:
         raise files.damaged(name, f"damaged: {error}") from error
     except FileNotFoundError as error:
         raise files.damaged(name, "there is no such file") from error
-    for number, stamped in enumerate(trace.events):
-        if stamped.seq != number:
-            raise files.damaged(name, f"damaged: event {number} is missing or not in its place, {stamped.seq} is there")
-    return trace
 
 
 def _present_name(metric: str) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from maeil.metrics import METRICS
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.results.results_csv import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
 from quorum.experiments.results.summary import shown
 
@@ -72,10 +70,7 @@ def print_answer(answer: Answer, console: Console) -> None:
 
 def answer_as_csv(answer: Answer) -> str:
     """Return it as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([answer.columns, *answer.rows])
-    return text.getvalue()
+    return csv_text([answer.columns, *answer.rows])
 
 
 def answer_as_json(answer: Answer) -> list[dict[str, Any]]:

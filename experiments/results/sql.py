@@ -108,8 +108,8 @@ def _load_events(connection: DuckDBPyConnection, rows: Iterable[Row]) -> Iterato
             except DamagedFile as error:
                 yield f"{row.name}: its events are not all there: {error.brief}"
             connection.execute(
-                "INSERT INTO events SELECT ?, CAST(json->>'seq' AS BIGINT), CAST(json->>'t' AS BIGINT),"
-                " CAST(json->>'t_hat' AS DOUBLE), json->>'event', json"
+                "INSERT INTO events SELECT ?, TRY_CAST(json->>'seq' AS BIGINT), TRY_CAST(json->>'t' AS BIGINT),"
+                " TRY_CAST(json->>'t_hat' AS DOUBLE), json->>'event', json"
                 " FROM read_ndjson_objects(?, ignore_errors = true) WHERE json IS NOT NULL",
                 [row.name, str(copy)],
             )
@@ -125,7 +125,9 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
     with target.open("wb") as file:
         if name is None:
             raise run.files.damaged(TRACES[0], "there is no such file")
-        for line in run.files.lines(name):
+        for number, line in enumerate(run.files.lines(name), start=1):
+            if not line.startswith(b"{"):
+                raise run.files.damaged(name, f"damaged: line {number} is no event")
             file.write(line)
             end = line.endswith(b"\n") and _ENDS in line
     if not end:

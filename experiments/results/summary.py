@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from maeil.metrics import METRICS, Value
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.results.finished import dollars
 
 if TYPE_CHECKING:
+    from quorum.experiments.configuration.schema import Budget
     from quorum.experiments.episode.runner import Result
     from quorum.experiments.results.recompute import Recomputed
 
@@ -31,6 +32,7 @@ _MAIN = (
     "constraints.violation_spatial",
     "constraints.violation_temporal",
     "model.calls",
+    "model.answers",
     "model.completion_tokens",
     "model.usd",
 )
@@ -39,7 +41,14 @@ _MAIN = (
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that say nothing about an episode in which this one is 0."""
 
-_WARNINGS = ("decision.forced_ready", "plans.invalid", "plans.timed_out", "model.estimated_calls")
+_WARNINGS = (
+    "decision.forced_ready",
+    "plans.invalid",
+    "plans.timed_out",
+    "model.unanswered",
+    "model.cached_answers",
+    "model.estimated_calls",
+)
 """Metrics that are shown when they are not 0."""
 
 _COLUMNS = (
@@ -64,6 +73,8 @@ def print_summary(result: Result, console: Console) -> None:
         table.add_row("language model", Text(result.answering_models.text))
     for label, value in main_rows(result.outcome, result.metrics):
         table.add_row(label, value)
+    if used := budget_used(result.cell.configuration.budget, result.metrics):
+        table.add_row("budget", used)
     table.add_row("seconds", f"{result.seconds:.2f}")
     console.print(table)
     console.print(Text(f"trace: {result.folder / 'trace.jsonl'}"), soft_wrap=True)
@@ -85,7 +96,26 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
             yield _label(name), _value(name, metrics)
     for name in _WARNINGS:
         if metrics.get(name):
-            yield _label(name), shown(metrics[name])
+            yield _label(name), _value(name, metrics)
+
+
+def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
+    """Say what an episode has used of its budget; empty without one.
+
+    Its calls are requests for an answer, each repair among them, as `budget.calls` bounds them: those that were
+    answered, and those that were not.
+    """
+    calls = (metrics.get("model.answers") or 0) + (metrics.get("model.unanswered") or 0)
+    tokens = (metrics.get("model.prompt_tokens") or 0) + (metrics.get("model.completion_tokens") or 0)
+    usd = metrics.get("model.usd")
+    parts = []
+    if budget.calls is not None:
+        parts.append(f"{calls:,} of {budget.calls:,} requests for an answer")
+    if budget.tokens is not None:
+        parts.append(f"{tokens:,} of {budget.tokens:,} tokens")
+    if budget.usd is not None:
+        parts.append(f"{'unknown' if usd is None else dollars(usd)} of {dollars(budget.usd)}")
+    return ", ".join(parts)
 
 
 def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:
@@ -138,6 +168,8 @@ def _value(name: str, metrics: Mapping[str, Value]) -> str:
     """Write a metric; money and tokens that a model's calls do not tell are unknown, which is not nothing."""
     if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
         return "unknown"
+    if name == "model.cached_answers":
+        return f"{shown(metrics.get(name))} of {shown(metrics.get('model.answers'))}"
     return shown(metrics.get(name))
 
 

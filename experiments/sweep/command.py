@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
-from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import SweepRequest, SweepResult, View, run_sweep, sweep_status
-from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
+from quorum.experiments.sweep.sweep_folder import RETRIED, SweepCommand, SweepFolder
+
+_MOST_NAMED = 10
+"""Damaged cells that are named one by one."""
 
 
 class Printable(Protocol):
@@ -79,6 +83,8 @@ class SweepReport:
         table.add_row("cells", f"{done} of {result.planned} done: {result.before} before, {len(result.finished)} now")
         if result.failed:
             table.add_row("failed", str(len(result.failed)))
+        if result.damaged:
+            table.add_row("damaged before", str(len(result.damaged)))
         if (spent := result.spent).answers:
             cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
             table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
@@ -136,4 +142,23 @@ def _view(name: str, *, quiet: bool) -> View:
         return nothing
     console = Console(stderr=True)
     logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
-    return partial(live_table if console.is_terminal and not logged else lines, console, name)
+    progress = partial(live_table if console.is_terminal and not logged else lines, console, name)
+
+    def view(queue: Queue, status: SweepStatus) -> AbstractContextManager[Callable[[], None]]:
+        for line in damaged_lines(status.damaged):
+            console.print(Text(f"damaged: {line}"), soft_wrap=True)
+        if status.damaged:
+            console.print(
+                Text(f"they are run again; what is left of them is kept in {queue.folder / RETRIED}"), soft_wrap=True
+            )
+        return progress(queue, status)
+
+    return view
+
+
+def damaged_lines(damaged: Mapping[str, str]) -> Iterator[str]:
+    """Name damaged cells, a line each; not more than a reader takes in."""
+    for name, reason in list(damaged.items())[:_MOST_NAMED]:
+        yield f"{name}: {reason}"
+    if len(damaged) > _MOST_NAMED:
+        yield f"and {len(damaged) - _MOST_NAMED} more"

@@ -17,15 +17,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from quorum.agents.llm.protocol import Usage
+from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -53,12 +54,13 @@ class Forecast:
         folder: of the sweep.
         planned: its cells.
         done: those of them that are done.
+        damaged: those that are there and not whole, and why, by name: they would be run again.
         cells: those that would be run now.
         repeated: points of the grid that name a cell which another one names, too.
         notices: what else is to be told of the plan.
         answers: expected of language models.
         tokens: expected tokens.
-        usd: expected money; None when a model's price is not known.
+        usd: expected money; None when a model's price is not known, or what its cells take.
         seconds: expected wall time with the engine.
         sources: number of cells by what their estimate rests on.
         tried_with: what stood in for real models in trials; empty where nothing did.
@@ -68,6 +70,7 @@ class Forecast:
     folder: Path
     planned: int
     done: int
+    damaged: Mapping[str, str]
     cells: tuple[PlannedCell, ...]
     repeated: int
     notices: tuple[str, ...]
@@ -85,6 +88,7 @@ class Forecast:
             "folder": str(self.folder),
             "cells": self.planned,
             "done": self.done,
+            "damaged": dict(self.damaged),
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
             "repeated": self.repeated,
             "notices": list(self.notices),
@@ -97,16 +101,19 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal."""
+        """Return it for the terminal, as a summary: a sweep may have tens of thousands of cells to name."""
         table = Table.grid(padding=(0, 2))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
         table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
+        for name, reason in self.damaged.items():
+            table.add_row("damaged", Text(f"{name}: {reason}", overflow="fold"))
         for notice in self.notices:
             table.add_row("notice", Text(notice))
         table.add_row("model answers", f"{self.answers:,.0f}")
         table.add_row("tokens", f"{self.tokens:,.0f}")
-        money = "unknown: the model's price is not known" if self.usd is None else dollars(self.usd)
+        why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
+        money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
         table.add_row("money", f"{money} (simulated)" if self.simulated else money)
         table.add_row("time", f"about {clock_time(self.seconds)}")
         words = {
@@ -117,7 +124,7 @@ class Forecast:
         }
         for source, number in self.sources.items():
             table.add_row("estimated", f"{number} cells {words[source]}")
-        return Group(*(Text(cell.name) for cell in self.cells), table)
+        return table
 
 
 def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
@@ -136,21 +143,23 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(expected.priceless for _, expected in known)
+    priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
     seconds = 0.0
     for waits in (False, True):
         alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
         if alike:
-            seconds += max(*alike, sum(alike) / engine.width(uses_models=waits))
+            seconds += max(*alike, fsum(alike) / engine.width(uses_models=waits))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
         done=len(status.done),
+        damaged=status.damaged,
         cells=cells,
         repeated=plan.repeated,
         notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
-        usd=None if priceless else sum(expected.usd for _, expected in known),
+        usd=None if priceless else fsum(expected.usd for _, expected in known),
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
+from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
 

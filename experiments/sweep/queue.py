@@ -7,6 +7,7 @@ import operator
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
+from math import fsum
 from pathlib import Path
 
 from quorum.experiments.configuration.cell import PlannedCell
@@ -32,6 +33,9 @@ MOST_DEATHS = 3
 """Times that a cell is given to a worker that dies with it; the last time it is alone there."""
 MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
+
+
+_PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
 
 class Stop(Enum):
@@ -126,12 +130,16 @@ class Queue:
         if not (self._budget.any and cell.uses_models):
             return True
         costs, spent = self._costs, self._costs.spent
+        if self._budget.usd is not None and spent.unpriced:
+            reason = "the price of answers that the sweep has paid for already is not known"
+            self.end(Stop.STUCK, f"--budget-usd: {reason}. {_PRICES}")
+            return False
         asking = [c for c in (*self.under_way.values(), cell) if c.uses_models]
         expected = [costs.expected(c.kind) or costs.most() for c in asking]
         known = [e for e in expected if e is not None]
         if len(known) < len(expected) > 1:
             return False
-        usd = spent.usd + sum(e.usd for e in known)
+        usd = spent.usd + fsum(e.usd for e in known)
         tokens = spent.tokens + sum(e.tokens for e in known)
         slack = 1e-9 * usd
         used_up = self._budget.exceeded(spent.usd, spent.tokens, beyond=operator.ge)
@@ -167,9 +175,7 @@ class Queue:
         self._fruitless = 0
         self._costs.add(cell.kind, done)
         if self._budget.usd is not None and done.spent.unpriced:
-            self.end(
-                Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. Use --budget-tokens N."
-            )
+            self.end(Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. {_PRICES}")
         self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
         if self._failures_in_a_row >= MOST_FAILURES:
             self.end(

@@ -13,10 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import orjson
+
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell, Spent
 from quorum.experiments.sweep.engines.locks import SweepLock
@@ -106,12 +109,14 @@ class SweepStatus:
     Attributes:
         cells: of the plan.
         done: the cells of the plan that are done, by name.
+        damaged: what is wrong with those that are there and not whole, by name.
         missing: those that are to be run, in planning order.
         costs: what was spent, and what cells are expected to take.
     """
 
     cells: tuple[PlannedCell, ...]
     done: Mapping[str, FinishedCell]
+    damaged: Mapping[str, str]
     missing: tuple[PlannedCell, ...]
     costs: Costs
 
@@ -126,6 +131,7 @@ class SweepResult:
         before: cells that were done before.
         finished: cells that were run now.
         left: cells that are still to be run.
+        damaged: cells that were there and not whole, and why, by name; what was chosen of them was set aside.
         failed: cells of the plan that ended in an error, whenever.
         stop: why it ended before all was done, if it did.
         reason: the same in words.
@@ -139,6 +145,7 @@ class SweepResult:
     before: int
     finished: tuple[FinishedCell, ...]
     left: int
+    damaged: Mapping[str, str]
     failed: tuple[FinishedCell, ...]
     stop: Stop | None
     reason: str
@@ -154,6 +161,7 @@ class SweepResult:
             "done_before": self.before,
             "run_now": len(self.finished),
             "left": self.left,
+            "damaged": dict(self.damaged),
             "failed": [{"name": done.name, "reason": done.reason} for done in self.failed],
             "stopped": self.stop.value if self.stop else None,
             "reason": self.reason,
@@ -176,7 +184,8 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     Raises:
         UserError: there are results of other code, and they are not accepted.
     """
-    done = folder.done(plan.cells)
+    there = folder.look(plan.cells)
+    done = there.done
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
@@ -186,7 +195,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     costs.add_spent(folder.retired())
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
-    return SweepStatus(plan.cells, done, missing, costs)
+    return SweepStatus(plan.cells, done, there.damaged, missing, costs)
 
 
 def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:
@@ -213,7 +222,6 @@ def run_sweep(
         UserError: nothing can be written, another command is at work in the folder, there are results of other code,
             or the engine cannot be used.
     """
-    begin = time.monotonic()
     folder.create()
     with SweepLock(folder.path) as claim:
         folder.clear()
@@ -223,6 +231,8 @@ def run_sweep(
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
             folder.retire(cell)
+        _prepare(chosen)
+        begin = time.monotonic()
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
         queue = _run(chosen, job, engine, request=request, status=status, view=view)
         write_csv(folder.path)
@@ -235,6 +245,7 @@ def run_sweep(
         before=before,
         finished=tuple(queue.finished),
         left=len(plan.cells) - before - len(queue.finished),
+        damaged=status.damaged,
         failed=tuple(done for done in present.values() if done.failed),
         stop=queue.stop,
         reason=queue.reason,
@@ -242,6 +253,13 @@ def run_sweep(
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
     )
+
+
+def _prepare(cells: Iterable[PlannedCell]) -> None:
+    """Compile the kernels of all cells before any worker starts: each of them would compile them otherwise."""
+    kinds = (orjson.loads(cell.configuration) for cell in {cell.kind: cell for cell in cells}.values())
+    for world, minds in sorted({(kind["env"]["name"], kind["agents"]["name"]) for kind in kinds}):
+        prepare(world, minds)
 
 
 def _run(

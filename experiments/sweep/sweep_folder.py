@@ -13,23 +13,27 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import make_folder, write_whole
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
-from quorum.experiments.results.finished import FinishedCell, Spent, read_finished, read_spent
+from quorum.experiments.results.finished import FinishedCell, Spent, finished_cell, read_spent
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 
 RETRIED = ".retried"
 _HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
+_READ_AT_ONCE = 8
+"""Cells that are read at once: to read and to digest is done beside one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,19 @@ class SweepCommand:
     def text(self) -> str:
         """Return the command as one would type it."""
         return shlex.join(("quorum", "sweep", *self.words, *self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class CellsThere:
+    """The cells of a plan of which there is a folder.
+
+    Attributes:
+        done: those that are done, by name.
+        damaged: what is wrong with the others, by name.
+    """
+
+    done: Mapping[str, FinishedCell]
+    damaged: Mapping[str, str]
 
 
 class SweepFolder:
@@ -69,7 +86,7 @@ class SweepFolder:
             Unwritable: it cannot be made, or nothing can be written there.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
             probe = self.path / f"{PARTIAL}probe"
             probe.write_bytes(b"")
             probe.unlink()
@@ -79,17 +96,26 @@ class SweepFolder:
                 "Give another folder: --out DIR.",
             ) from error
 
-    def done(self, cells: Iterable[PlannedCell]) -> dict[str, FinishedCell]:
-        """Read the cells that are done, by name."""
+    def look(self, cells: Iterable[PlannedCell]) -> CellsThere:
+        """Read every byte of the cells that are there: which of them are done, and which are damaged."""
         try:
             present = {entry.name for entry in os.scandir(self.path)}
         except FileNotFoundError:
-            return {}
-        found = {}
-        for cell in cells:
-            if cell.name in present and (done := read_finished(self.path / cell.name)) is not None:
-                found[cell.name] = done
-        return found
+            return CellsThere({}, {})
+        there = [cell for cell in cells if cell.name in present]
+        with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
+            found = list(threads.map(self._look_at, there))
+        return CellsThere(
+            {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
+            {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
+        )
+
+    def _look_at(self, cell: PlannedCell) -> FinishedCell | str:
+        try:
+            done = finished_cell(self.path / cell.name)
+        except DamagedFile as damage:
+            return damage.brief
+        return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
 
     def clear(self) -> None:
         """Remove what killed commands and workers left half-written. Only while no worker is at work."""
@@ -102,7 +128,7 @@ class SweepFolder:
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
         here = self.path / cell.name
-        if here.exists():
+        if os.path.lexists(here):
             _put_aside(here, cell.name)
 
     def retired(self) -> Iterator[Spent]:
@@ -129,7 +155,7 @@ class SweepFolder:
         earlier = [
             cell
             for cell in (before.cells if before is not None else ())
-            if cell.name not in names and read_finished(self.path / cell.name) is not None
+            if cell.name not in names and (self.path / cell.name).exists()
         ]
         used = {cell.arm for cell in earlier}
         data = {

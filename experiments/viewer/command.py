@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.library import Library
 
 
@@ -31,16 +34,34 @@ def view(folder: Path, port: int, *, browser: bool, echo: Callable[[str], None])
         echo(address)
         echo("Ctrl-C ends it.")
         if browser:
-            webbrowser.open(address)
+            Thread(target=webbrowser.open, args=(_way_in(folder_of_page, address).as_uri(),), daemon=True).start()
 
     try:
-        serve(library, port, ready)
+        with TemporaryDirectory(prefix="quorum-") as name:
+            folder_of_page = Path(name)
+            serve(library, port, ready)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"--port {port}: {reason}", "Give another one, or 0 for any.") from error
 
 
-def export(folder: Path, target: Path) -> Path:
+def _way_in(folder: Path, address: str) -> Path:
+    """Write a page that leads to the address, and return its file.
+
+    All users of a machine can see the arguments with which a browser is started, and the address holds the token. This
+    file is the user's alone.
+
+    Args:
+        folder: that only the user can enter.
+        address: of the page.
+    """
+    file = folder / "open.html"
+    with open(file, "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as page:
+        page.write(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">')
+    return file
+
+
+def export(folder: Path, output: Output) -> Path:
     """Write the page of a run as one file; return the file.
 
     Raises:
@@ -48,6 +69,7 @@ def export(folder: Path, target: Path) -> Path:
     """
     from quorum.experiments.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
 
+    output.check()
     library = Library.of(folder)
     if library.single is None:
         names = library.names()
@@ -55,5 +77,5 @@ def export(folder: Path, target: Path) -> Path:
         raise UserError(f"--export: {folder} is a sweep; one file holds one run", f"Give one of its runs{example}.")
     episode = library.episode(library.single)
     assert episode is not None
-    write_whole(target, exported_page(episode).encode(), "Give another file: --export FILE.html.")
-    return target
+    output.write(exported_page(episode).encode())
+    return output.target

@@ -85,8 +85,8 @@ class Thought(TypedDict):
     """Cognitive time."""
     refused: NotRequired[Sequence[str]]
     calls: NotRequired[Sequence[Record]]
-    numbers: NotRequired[list[int]]
-    """Of its calls, as they are asked for."""
+    numbers: NotRequired[list[list[int]]]
+    """Of the records of each call, as they are asked for: one for each answer, and one for a request without any."""
 
 
 class Message(TypedDict):

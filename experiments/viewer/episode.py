@@ -191,7 +191,8 @@ class _LaneBuilder:
         thought = self._thinking.pop(event.agent, None)
         if thought is None:
             return
-        numbers = self._queue.take(self._names[event.agent], stamped.t, sum(map(records_of, event.calls)))
+        name = self._names[event.agent]
+        numbers = [self._queue.take(name, stamped.t, records_of(call)) for call in event.calls]
         thought.update({"ends": stamped.t_hat, "refused": event.refused, "calls": event.calls, "numbers": numbers})
 
     def _add_message(self, stamped: Stamped, event: e.MessageSent) -> None:

@@ -18,6 +18,8 @@ _MOST_KINDS = 100
 """Kinds of unknown events that are told apart."""
 _MOST_UNREAD = 1000
 """Lines that cannot be read, after which a file is taken for something else."""
+_MOST_UNKNOWN = 100_000
+"""Events of unknown kinds, after which the same holds."""
 
 
 _AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__slots__] for kind in EVENTS.values()}
@@ -73,7 +75,7 @@ class _Reading:
     @property
     def hopeless(self) -> bool:
         """Whether so much cannot be read that nothing is lost if it is given up."""
-        return self._unread > _MOST_UNREAD
+        return self._unread > _MOST_UNREAD or self._unknown.total() > _MOST_UNKNOWN
 
     def take(self, line: bytes) -> None:
         """Take the next line; a torn one is the last."""

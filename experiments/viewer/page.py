@@ -65,11 +65,21 @@ def exported_page(episode: Episode) -> str:
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
-    calls = [episode.calls.call(number) for number in range(len(episode.calls))]
+    calls = [_call(episode, number) for number in range(len(episode.calls))]
     data: contract.Exported = {"episode": episode.data(), "film": episode.film, "calls": _shared(calls)}
     packed = base64.b64encode(gzip.compress(msgspec.json.encode(data), mtime=0)).decode()
     tail = f'<script type="application/octet-stream" id="data">{packed}</script>\n<script>{script}</script>'
     return _page(Markup(head), Markup(tail), episode.head["name"], "")
+
+
+def _call(episode: Episode, number: int) -> contract.Call:
+    """Return a call, or, where its record cannot be read, one that says so."""
+    try:
+        return episode.calls.call(number)
+    except ValueError as error:
+        where = episode.calls.places[number]
+        told = f"its record in calls.jsonl cannot be read: {error}"
+        return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": told}}
 
 
 def _shared(calls: list[contract.Call]) -> contract.SharedCalls:

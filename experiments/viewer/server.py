@@ -21,6 +21,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from quorum.agents.llm.server.connections import Connections
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.library import Library
@@ -129,17 +130,43 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
     with contextlib.closing(_listen(port)) as listener:
         taken = listener.getsockname()[1]
         app = application(library, token, taken)
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, lifespan="off", ws="none", http="h11",
-            server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,
-        )  # fmt: skip
         announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
         with contextlib.suppress(KeyboardInterrupt):
             listener.listen(128)
             if library.single is not None:  # by the time the browser asks for it, it may be there
                 Thread(target=library.film, args=(library.single,), daemon=True).start()
-            announce()
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(server_config(app, Connections()), announce).run(sockets=[listener])
+
+
+def server_config(app: ASGIApp, connections: Connections) -> uvicorn.Config:
+    """Return how the application is served: quietly, and not for clients that take their time.
+
+    Args:
+        app: the application.
+        connections: of the server; they end where a client sends its request, or takes the answer, too slowly.
+    """
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", http=connections.protocol(),
+        server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it answers.
+
+    Args:
+        config: of the server.
+        ready: called then.
+    """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
+        await super().startup(sockets)
+        self._ready()
 
 
 def _listen(port: int) -> socket.socket:

@@ -11,13 +11,16 @@ from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
+from llamac_env.arguments import INFOS, one_of, whole
 from llamac_env.errors import ActionError, EpisodeError, LlamacError
+from llamac_env.joint_action import read_actions
 from llamac_env.squeeze.game import HIGHEST, Game, draw_game
 from llamac_env.squeeze.observation import Round, SqueezeObservation
 from llamac_env.squeeze.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[Any]]
 RenderMode = Literal["ansi", "rgb_array"]
+InfoKind = Literal["none", "plain", "symbolic"]
 
 ROUNDS = 30
 """Rounds of an episode."""
@@ -33,7 +36,14 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     Action: `Discrete(10)`, the pick.
     Reward: for every agent `R(x)`, the reward of the system.
     Episode end: truncated after the last round, for all agents at once; it never terminates.
-    Infos: `infos[agent]["symbolic"]` is the agent's `SqueezeObservation`.
+    Infos: `round`, the rounds played, and `sum`, that of the last picks, 0 before the first round. None of them with
+        `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's `SqueezeObservation`, and
+        `report`, the last `Round` as it is seen from outside, None after a reset. The mask of actions is in the
+        observation.
+    State: `state()`, float32 `(n + 3,)`: the last picks, -1 before the first round; the last reward; the rounds played;
+        and `rho`, which no agent is told.
+    Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
+        exactly as the original does.
 
     Example:
         ```python
@@ -49,6 +59,8 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         rho: Where the peak is, as a share of the largest sum; None: drawn at each reset from 0.25 to 0.75.
         rounds: Rounds of an episode.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
+        copy: Give the caller arrays of its own.
 
     Raises:
         LlamacError: An argument is wrong; the message says which and why.
@@ -68,29 +80,34 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         rho: float | None = PUBLISHED_RHO,
         rounds: int = ROUNDS,
         render_mode: RenderMode | None = None,
+        infos: InfoKind = "plain",
+        copy: bool = True,
     ) -> None:
-        if rounds < 1:
-            raise LlamacError(f"rounds = {rounds}: an episode has at least 1 round")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise LlamacError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
-        Game(n, rho if rho is not None else PUBLISHED_RHO)  # refuses what cannot be
-        self.n = n
+        self.n = whole("n", n, 1)
+        Game(self.n, rho if rho is not None else PUBLISHED_RHO)  # refuses what cannot be
         self.rho = rho
-        self.rounds = rounds
-        self.render_mode = render_mode
-        self.possible_agents = [f"agent_{agent}" for agent in range(n)]
+        self.rounds = whole("rounds", rounds, 1)
+        self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
+        self.info_kind = one_of("infos", infos, INFOS)
+        self.copy = copy
+        self.possible_agents = [f"agent_{agent}" for agent in range(self.n)]
         self.agents: list[str] = []
         spaces = Dict(
             {
-                "observation": Box(-1, np.inf, (2,), dtype=np.float32),
+                "observation": Box(-1, HIGHEST * self.n, (2,), dtype=np.float32),
                 "action_mask": Box(0, 1, (HIGHEST + 1,), dtype=np.int8),
             }
         )
+        low = np.array([*(-1,) * self.n, 0, 0, 0], dtype=np.float32)
+        high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
+        self.state_space = Box(low, high, dtype=np.float32)
         self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
         self.action_spaces = {name: Discrete(HIGHEST + 1) for name in self.possible_agents}
         self._generator: np.random.Generator | None = None
         self._game: Game | None = None
         self._picks: list[tuple[int, ...]] = []
+        self._sums: list[int] = []
+        self._told: dict[int | None, list[Round]] = {}
 
     def observation_space(self, agent: str) -> Dict:
         """The space of an agent's observation, one object for all agents."""
@@ -113,11 +130,14 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
         Returns:
             Observations and infos by agent.
+
+        Raises:
+            LlamacError: The seed is no integer from 0 on.
         """
         if seed is not None or self._generator is None:
-            self._generator, _ = np_random(seed)
+            self._generator, _ = np_random(whole("seed", seed, 0) if seed is not None else None)
         self._game = draw_game(self.n, self.rho, self._generator)
-        self._picks = []
+        self._picks, self._sums, self._told = [], [], {}
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
@@ -136,10 +156,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             ActionError: Not one pick in 0..9 for every agent; nothing has happened.
             EpisodeError: There is no running episode.
         """
-        if set(actions) != set(self.possible_agents):
-            wrong = sorted(set(actions) ^ set(self.possible_agents))
-            raise ActionError(f"one pick for every agent: {', '.join(map(str, wrong))} missing or unknown")
-        reward = self.play([int(actions[name]) for name in self.possible_agents])
+        reward = self.play(read_actions(actions, self.possible_agents, HIGHEST + 1))
         names = self.possible_agents
         return (
             self._observations(),
@@ -162,6 +179,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             if not 0 <= pick <= HIGHEST:
                 raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
         self._picks.append(tuple(picks))
+        self._sums.append(sum(picks))
         if len(self._picks) >= self.rounds:
             self.agents = []
         return self.game.reward(sum(picks))
@@ -185,28 +203,31 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     @property
     def sums(self) -> tuple[int, ...]:
         """The sum of the picks of each round played."""
-        return tuple(map(sum, self._picks))
+        return tuple(self._sums)
 
     def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
         """What an agent is told, or one who sees the game from outside: None."""
-        game = self.game
-        history = tuple(
-            Round(
-                pick=picks[agent] if agent is not None else None,
-                reward=game.reward(sum(picks)),
-                picks=picks if agent is None else (),
-                mean=sum(picks) / self.n if agent is None else None,
-            )
-            for picks in self._picks
-        )
+        told = self._told.setdefault(agent, [])
+        told += [self._round(number, agent) for number in range(len(told), len(self._picks))]
         name = self.possible_agents[agent] if agent is not None else ""
-        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history)
+        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, tuple(told))
+
+    def _round(self, number: int, agent: int | None) -> Round:
+        """Return what a participant knows of a round."""
+        picks, total = self._picks[number], self._sums[number]
+        reward = self.game.reward(total)
+        if agent is None:
+            return Round(pick=None, reward=reward, picks=picks, mean=total / self.n)
+        return Round(pick=picks[agent], reward=reward, picks=(), mean=None)
 
     def state(self) -> npt.NDArray[np.float32]:
-        """All last picks and the last reward, float32 `(n + 1,)`; -1 and 0 before the first round."""
-        if not self._picks:
-            return np.array([*(-1,) * self.n, 0.0], dtype=np.float32)
-        return np.array([*self._picks[-1], self.game.reward(sum(self._picks[-1]))], dtype=np.float32)
+        """What there is to know, an array of the caller's own; see the class."""
+        picks = self._picks[-1] if self._picks else (-1,) * self.n
+        return np.array([*picks, self.last_reward(), len(self._picks), self.game.rho], dtype=np.float32)
+
+    def action_masks(self) -> dict[str, npt.NDArray[np.int8]]:
+        """What each agent can do, int8 `(10,)`, by name: all."""
+        return {name: np.ones(HIGHEST + 1, dtype=np.int8) for name in self.agents}
 
     def render(self) -> str | npt.NDArray[np.uint8]:
         """The rounds as text or as an image, by `render_mode`.
@@ -220,15 +241,31 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.game, self.sums)
         raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
 
+    def last_reward(self) -> float:
+        """What the last round paid; 0 before the first."""
+        return self.game.reward(self._sums[-1]) if self._sums else 0.0
+
     def _observations(self) -> dict[str, Observation]:
-        state = self.state()
+        picks = self._picks[-1] if self._picks else (-1,) * self.n
+        seen = np.empty((self.n, 2), dtype=np.float32)
+        seen[:, 0], seen[:, 1] = picks, self.last_reward()
+        masks = np.ones((self.n, HIGHEST + 1), dtype=np.int8)
+        if not self.copy:
+            seen.flags.writeable = masks.flags.writeable = False
         return {
-            name: {
-                "observation": np.array([state[agent], state[-1]], dtype=np.float32),
-                "action_mask": np.ones(HIGHEST + 1, dtype=np.int8),
-            }
-            for agent, name in enumerate(self.possible_agents)
+            name: {"observation": own, "action_mask": mask}
+            for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
         }
 
     def _infos(self) -> dict[str, dict[str, Any]]:
-        return {name: {"symbolic": self.symbolic_observation(agent)} for agent, name in enumerate(self.possible_agents)}
+        if self.info_kind == "none":
+            return {name: {} for name in self.possible_agents}
+        if self.info_kind == "symbolic":
+            rounds = self.symbolic_observation(None).history
+            report = rounds[-1] if rounds else None
+            return {
+                name: {"symbolic": self.symbolic_observation(agent), "report": report}
+                for agent, name in enumerate(self.possible_agents)
+            }
+        team = {"round": len(self._picks), "sum": sum(self._picks[-1]) if self._picks else 0}
+        return {name: dict(team) for name in self.possible_agents}

@@ -11,16 +11,20 @@ from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from llamac_env.errors import ActionError, EpisodeError, LlamacError
+from llamac_env.arguments import INFOS, one_of, whole
+from llamac_env.errors import EpisodeError, LlamacError
+from llamac_env.joint_action import read_actions
+from llamac_env.transport.arrays import CountArray, action_masks, observations, state_shape, write_state
 from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
-from llamac_env.transport.observation import TransportObservation, observe
-from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint, mask
+from llamac_env.transport.observation import Frame, TransportObservation
+from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint
 from llamac_env.transport.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[np.int8]]
 RenderMode = Literal["ansi", "rgb_array"]
+InfoKind = Literal["none", "plain", "symbolic"]
 
 USUAL_LIMIT = 30
 """Steps of an episode; the published limit."""
@@ -44,8 +48,15 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         says why; nothing else happens.
     Reward: for every agent -1, and +1 for each box placed in this step.
     Episode end: terminated when no box is left, or when two boxes are on one corner
-        (`infos[agent]["report"].collisions` tells them apart); truncated at `max_steps`. For all agents at once.
-    Infos: `infos[agent]["symbolic"]` is the agent's `TransportObservation`, `infos[agent]["report"]` the step's `Step`.
+        (`collided` tells them apart); truncated at `max_steps`. For all agents at once.
+    Infos: `moved`, whether the agent's own move was made; `placed`, the boxes placed in the step; `boxes_left`; `step`;
+        and `collided`, whether two boxes are on one corner. None of them with `infos="none"`. With
+        `infos="symbolic"`, in their place: `symbolic`, the agent's `TransportObservation`, and `report`, the step's
+        `Step`, None after a reset. The mask of actions is in the observation.
+    State: `state()` is the whole board, int8 `(2 rows + 1, 2 columns + 1, 10)`, by place in half units: the boxes there
+        by colour, then the targets; an agent is its cell.
+    Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
+        exactly as the original does.
 
     Example:
         ```python
@@ -60,6 +71,8 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
+        copy: Give the caller arrays of its own.
 
     Raises:
         LlamacError: An argument is wrong; the message says which and why.
@@ -72,14 +85,22 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         "is_parallelizable": True,
     }
 
-    def __init__(self, grid: Grid, *, max_steps: int | None = None, render_mode: RenderMode | None = None) -> None:
-        if max_steps is not None and max_steps < 1:
-            raise LlamacError(f"max_steps = {max_steps}: an episode has at least 1 step")
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise LlamacError(f"render_mode = {render_mode!r}: choose one of {self.metadata['render_modes']} or None")
+    def __init__(
+        self,
+        grid: Grid,
+        *,
+        max_steps: int | None = None,
+        render_mode: RenderMode | None = None,
+        infos: InfoKind = "plain",
+        copy: bool = True,
+    ) -> None:
+        if not isinstance(grid, Grid):
+            raise LlamacError(f"grid is a {type(grid).__name__}: TransportEnv(Grid(2, 4, Difficulty.easy))")
         self.grid = grid
-        self.max_steps = max_steps if max_steps is not None else usual_limit(grid.agents)
-        self.render_mode = render_mode
+        self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
+        self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
+        self.info_kind = one_of("infos", infos, INFOS)
+        self.copy = copy
         self.possible_agents = [f"agent_{agent}" for agent in range(grid.agents)]
         self.agents: list[str] = []
         shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
@@ -89,14 +110,13 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
                 "action_mask": Box(0, 1, (PRIMITIVES,), dtype=np.int8),
             }
         )
-        self.state_space = Box(
-            0, MOST_OF_A_COLOUR, (2 * grid.rows + 1, 2 * grid.cols + 1, 2 * len(COLOURS)), dtype=np.int8
-        )
+        self.state_space = Box(0, MOST_OF_A_COLOUR, state_shape(grid), dtype=np.int8)
         self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
         self.action_spaces = {name: Discrete(PRIMITIVES) for name in self.possible_agents}
         self._generator: np.random.Generator | None = None
         self._board: Board | None = None
         self._report: Step | None = None
+        self._frame: Frame | None = None
         self.steps = 0
         """Steps of the episode so far."""
         self.boxes = 0
@@ -124,11 +144,11 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
         Raises:
             BoardError: The board cannot be.
-            LlamacError: The board has another grid.
+            LlamacError: The seed is no integer from 0 on, or the board has another grid.
         """
         board = (options or {}).get("board")
         if seed is not None:
-            self._generator = board_generator(seed)
+            self._generator = board_generator(whole("seed", seed, 0))
         elif self._generator is None:
             self._generator, _ = np_random(None)
         if board is None:
@@ -136,7 +156,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         elif not isinstance(board, Board) or board.grid != self.grid:
             raise LlamacError('options["board"] is not a Board of this environment\'s grid')
         self._board = board.check()
-        self._report = None
+        self._report = self._frame = None
         self.steps, self.boxes = 0, len(board.boxes)
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
@@ -157,11 +177,8 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        if set(actions) != set(self.possible_agents):
-            wrong = sorted(set(actions) ^ set(self.possible_agents))
-            raise ActionError(f"one action for every agent: {', '.join(map(str, wrong))} missing or unknown")
         names = self.possible_agents
-        report = self.step_moves(decode_joint(self.grid, [int(actions[name]) for name in names]))
+        report = self.step_moves(decode_joint(self.grid, read_actions(actions, names, PRIMITIVES)))
         over = not report.board.boxes or bool(report.collisions)
         return (
             self._observations(),
@@ -180,6 +197,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._require_running()
         self._report = self.board.after(joint)
         self._board = self._report.board
+        self._frame = None
         self.steps += 1
         if not self._board.boxes or self._report.collisions or self.steps >= self.max_steps:
             self.agents = []
@@ -203,15 +221,19 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def symbolic_observation(self, agent: int | None) -> TransportObservation:
         """What an agent is told, or one who sees the board from outside: None."""
-        return observe(self.board, agent, self.steps, self.max_steps, self.boxes)
+        if self._frame is None:
+            self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes)
+        return self._frame.observe(agent)
 
-    def state(self) -> npt.NDArray[np.int8]:
-        """The whole board: `(2 rows + 1, 2 columns + 1, 10)` by place in half units: boxes by colour, then targets."""
+    def state(self) -> CountArray:
+        """The whole board, an array of the caller's own; see the class."""
         found = np.zeros(self.state_space.shape, dtype=np.int8)
-        for offset, items in ((0, self.board.boxes), (len(COLOURS), self.board.targets)):
-            for colour, (row, col) in items:
-                found[row, col, offset + COLOURS.index(colour)] += 1
+        write_state(self.board, found)
         return found
+
+    def action_masks(self) -> dict[str, CountArray]:
+        """What each agent can do now, int8 `(26,)`, by name: what observations show, too."""
+        return dict(zip(self.agents, action_masks(self.grid, observations(self.grid, self.state())), strict=False))
 
     def render(self) -> str | npt.NDArray[np.uint8]:
         """The board as text or as an image, by `render_mode`.
@@ -226,20 +248,32 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         raise LlamacError('this environment has no render mode: make it with TransportEnv(..., render_mode="ansi")')
 
     def _observations(self) -> dict[str, Observation]:
-        state = self.state()
-        half = len(COLOURS)
-        found = {}
-        for agent, name in enumerate(self.possible_agents):
-            seen = [state[place][:half] for place in self.grid.reach[agent]]
-            seen.append(state[self.grid.cells[agent]][half:])
-            found[name] = {"observation": np.array(seen), "action_mask": mask(self.board, agent)}
-        return found
+        seen = observations(self.grid, self.state())
+        masks = action_masks(self.grid, seen)
+        if not self.copy:
+            seen.flags.writeable = masks.flags.writeable = False
+        return {
+            name: {"observation": own, "action_mask": mask}
+            for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
+        }
 
     def _infos(self) -> dict[str, dict[str, Any]]:
-        return {
-            name: {"symbolic": self.symbolic_observation(agent), "report": self._report}
-            for agent, name in enumerate(self.possible_agents)
+        names, report = self.possible_agents, self._report
+        if self.info_kind == "none":
+            return {name: {} for name in names}
+        if self.info_kind == "symbolic":
+            return {
+                name: {"symbolic": self.symbolic_observation(agent), "report": report}
+                for agent, name in enumerate(names)
+            }
+        moved = frozenset(report.moved) if report is not None else frozenset()
+        team = {
+            "placed": len(report.placed) if report is not None else 0,
+            "boxes_left": len(self.board.boxes),
+            "step": self.steps,
+            "collided": report is not None and bool(report.collisions),
         }
+        return {name: {"moved": agent in moved, **team} for agent, name in enumerate(names)}
 
     def _require_running(self) -> None:
         if not self.agents:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from llamac_env.errors import BoardError
+from llamac_env.arguments import one_of, whole
+from llamac_env.errors import BoardError, LlamacError
 from llamac_env.transport.constants import Difficulty, EntryRule
 
 Place = tuple[int, int]
@@ -137,3 +138,27 @@ def usual_rows(agents: int) -> int:
     The largest divisor that is not above the square root.
     """
     return max(rows for rows in range(1, agents + 1) if agents % rows == 0 and rows * rows <= agents)
+
+
+def grid_for(agents: int, rows: int | None, difficulty: str, entry_rule: str) -> Grid:
+    """The grid of a number of agents.
+
+    Args:
+        agents: Number of them, one for each cell.
+        rows: Rows of cells; None: see `usual_rows`.
+        difficulty: A value of `Difficulty`.
+        entry_rule: A value of `EntryRule`.
+
+    Raises:
+        LlamacError: They do not go together; the message says which part and why.
+    """
+    cells = whole("n", agents, 1)
+    height = whole("rows", rows, 1) if rows is not None else usual_rows(cells)
+    if cells % height:
+        raise LlamacError(f"rows: {height} rows do not hold n = {cells} cells: choose a divisor, or null")
+    return Grid(
+        height,
+        cells // height,
+        Difficulty(one_of("difficulty", str(difficulty), map(str, Difficulty))),
+        EntryRule(one_of("entry_rule", str(entry_rule), map(str, EntryRule))),
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
-from llamac_env.transport.grid import Grid
+from llamac_env.transport.grid import Grid, Place
 from llamac_env.transport.text import read_board, write_agent, write_board, write_destination, write_move, write_place
 
 
@@ -70,53 +70,68 @@ class TransportObservation:
         return "\n".join(lines)
 
 
-def observe(board: Board, agent: int | None, step: int, max_steps: int, boxes: int) -> TransportObservation:
-    """Show a board to an agent, or to one who sees it from outside.
+class Frame:
+    """A state between two steps, as everybody is told of it; what they share is written once.
 
     Args:
         board: the state.
-        agent: its index; None from outside.
         step: steps taken.
         max_steps: the limit.
         boxes: boxes at the start of the episode.
     """
-    grid = board.grid
-    return TransportObservation(
-        difficulty=str(grid.difficulty),
-        entry_rule=str(grid.entry_rule),
-        rows=grid.rows,
-        cols=grid.cols,
-        step=step,
-        max_steps=max_steps,
-        agent=f"agent_{agent}" if agent is not None else "",
-        square=write_place(grid.cells[agent]) if agent is not None else "",
-        sees=_seen(board, agent) if agent is not None else {},
-        can_do=tuple(
-            Choice(f"box_{move.colour}", write_destination(grid, agent, move)) for move in board.available(agent)
+
+    def __init__(self, board: Board, step: int, max_steps: int, boxes: int) -> None:
+        self.board, self.step, self.max_steps, self.boxes = board, step, max_steps, boxes
+        self._items = _items(board)
+        self._written = {key: tuple(items) for key, items in write_board(board).items()}
+        self._collided = bool(board.collisions())
+
+    def observe(self, agent: int | None) -> TransportObservation:
+        """Show the board to an agent, or to one who sees it from outside: None."""
+        board, grid = self.board, self.board.grid
+        name, square, sees, can_do = "", "", {}, []
+        if agent is not None:
+            name, square = f"agent_{agent}", write_place(grid.cells[agent])
+            sees = _seen(grid, agent, self._items)
+            can_do = [
+                Choice(f"box_{move.colour}", write_destination(grid, agent, move)) for move in board.available(agent)
+            ]
+        return TransportObservation(
+            difficulty=str(grid.difficulty),
+            entry_rule=str(grid.entry_rule),
+            rows=grid.rows,
+            cols=grid.cols,
+            step=self.step,
+            max_steps=self.max_steps,
+            agent=name,
+            square=square,
+            sees=sees,
+            can_do=tuple(can_do),
+            board=self._written,
+            boxes_left=len(board.boxes),
+            boxes_placed=self.boxes - len(board.boxes),
+            collided=self._collided,
         )
-        if agent is not None
-        else (),
-        board={key: tuple(items) for key, items in write_board(board).items()},
-        boxes_left=len(board.boxes),
-        boxes_placed=boxes - len(board.boxes),
-        collided=bool(board.collisions()),
-    )
 
 
 def observation_line(board: Board, agent: int) -> str:
     """The paper's observation of an agent on one line: its cell, what it sees there, and what it can do."""
     grid = board.grid
-    seen = [item for items in _seen(board, agent).values() for item in items]
+    seen = [item for items in _seen(grid, agent, _items(board)).values() for item in items]
     moves = [write_move(grid, agent, move) for move in board.available(agent)]
     return f"{write_agent(grid, agent)}: in {write_place(grid.cells[agent])}; observes {seen}; can do {moves}"
 
 
-def _seen(board: Board, agent: int) -> dict[str, tuple[str, ...]]:
-    grid = board.grid
-    found = {}
-    for place in dict.fromkeys((grid.cells[agent], *grid.reach[agent])):
-        items = [f"box_{box.colour}" for box in board.boxes if box.place == place]
-        items += [f"target_{target.colour}" for target in board.targets if target.place == place]
-        if items:
-            found[write_place(place)] = tuple(items)
-    return found
+def _items(board: Board) -> dict[Place, tuple[str, ...]]:
+    """What is at each place that is not empty: boxes, then targets."""
+    found: dict[Place, list[str]] = {}
+    for kind, items in (("box", board.boxes), ("target", board.targets)):
+        for colour, place in items:
+            found.setdefault(place, []).append(f"{kind}_{colour}")
+    return {place: tuple(items) for place, items in found.items()}
+
+
+def _seen(grid: Grid, agent: int, items: Mapping[Place, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """What is in an agent's cell and reach, by place; empty places are left out."""
+    places = dict.fromkeys((grid.cells[agent], *grid.reach[agent]))
+    return {write_place(place): items[place] for place in places if place in items}

@@ -1,4 +1,4 @@
-"""The primitives of grid transportation: a move as a number, and the mask of those that can be made.
+"""The primitives of grid transportation: a move as a number.
 
 `0` does nothing. `1 + 5 * colour + slot` brings a box of a colour, by its place in `Colour`, to one of the agent's
 places (see `Grid.slots`): 0 to 3 its neighbour cells or corners, 4 the target in its own cell.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from llamac_env.errors import ActionError
-from llamac_env.transport.board import Board, BoxMove
+from llamac_env.transport.board import BoxMove
 from llamac_env.transport.constants import Colour
 from llamac_env.transport.grid import PLACES, Grid
 
@@ -60,11 +57,3 @@ def decode_joint(grid: Grid, joint: Sequence[int]) -> dict[int, BoxMove]:
     """
     moves = ((agent, decode(grid, agent, primitive)) for agent, primitive in enumerate(joint))
     return {agent: move for agent, move in moves if move is not None}
-
-
-def mask(board: Board, agent: int) -> npt.NDArray[np.int8]:
-    """Which primitives an agent can carry out, shape `(PRIMITIVES,)`, 1 for those; to do nothing is always one."""
-    found = np.zeros(PRIMITIVES, dtype=np.int8)
-    found[NOTHING] = 1
-    found[[encode(board.grid, agent, move) for move in board.available(agent)]] = 1
-    return found

@@ -7,14 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.bounds import bracket
-from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.drawing import board_generator, draw_board
 from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
-from llamac_env.transport.grid import LARGEST_SIDE, Grid, manhattan, usual_rows
+from llamac_env.transport.grid import LARGEST_SIDE, grid_for, manhattan
 from llamac_env.transport.observation import TransportObservation
 from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
@@ -68,12 +66,9 @@ class TransportWorld:
     vocabulary = VOCABULARY
 
     def __init__(self, config: TransportConfig, _context: None = None) -> None:
-        rows = config.rows if config.rows is not None else usual_rows(config.n)
-        if config.n % rows:
-            raise LlamacError(f"rows: {rows} rows do not hold n = {config.n} cells: choose a divisor, or null")
-        grid = Grid(rows, config.n // rows, Difficulty(config.difficulty), EntryRule(config.entry_rule))
+        grid = grid_for(config.n, config.rows, config.difficulty, config.entry_rule)
         limit = config.max_steps + (config.large_extra if config.n >= LARGE else 0)
-        self.env = TransportEnv(grid, max_steps=limit)
+        self.env = TransportEnv(grid, max_steps=limit, infos="none")
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Wait()
         self._frozen = config.boards == "frozen"

@@ -11,12 +11,13 @@
 from __future__ import annotations
 
 from functools import partial
+from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, quantile, ratio
 from maeil.metrics.timeline import Clock, cognitive, timeline, wall
 from maeil.stages import Stage
-from maeil.trace.events import ForcedReady, ThoughtEnd, ThoughtStart
+from maeil.trace.events import CUT_SHORT, ForcedReady, ThoughtEnd, ThoughtStart
 from maeil.trace.reader import Trace
 
 _THINKING = (Stage.REASON, Stage.INTERRUPTED)
@@ -67,7 +68,7 @@ def _latency_p95(clock: Clock, trace: Trace) -> Value:
 
 def _synchronisation(clock: Clock, trace: Trace) -> Value:
     line = timeline(trace)
-    decisions = sum(decision.lasts(clock) for decision in line.decisions)
+    decisions = fsum(decision.lasts(clock) for decision in line.decisions)
     return ratio(line.agents * decisions - line.time_in(clock, *_THINKING), line.agents)
 
 
@@ -121,7 +122,7 @@ def thoughts(trace: Trace) -> Value:
 @metric("decision.refused", "thoughts")
 def refused(trace: Trace) -> Value:
     """Thoughts that had no effect because what they said was not allowed or could not be done."""
-    return sum(bool(thought.refused) for thought in trace.of(ThoughtEnd))
+    return sum(list(thought.refused) not in ([], [CUT_SHORT]) for thought in trace.of(ThoughtEnd))
 
 
 @metric("decision.repairs", "thoughts")

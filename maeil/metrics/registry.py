@@ -36,7 +36,7 @@ class Metric:
         description: what it measures: the formula, and the source (paper and symbol) where it has one.
         function: computes it from a trace, whole or a prefix.
         share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
-            and the mean of runs that all have 0 or 1 has an interval even where they agree (Wilson's).
+            its mean has an interval even where all runs agree, and runs that are left out count as 0 and as 1 beside.
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.

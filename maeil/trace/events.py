@@ -18,6 +18,9 @@ WALL_FIELDS = ("wall", "seconds")
 WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit")
 """Fields of a call that tell how its answer was had, not what it was: they depend on the network and on the cache."""
 
+CUT_SHORT = "the episode ended before this thought could take effect"
+"""What stands in `refused` of a thought that nothing was wrong with."""
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeStart:
@@ -46,7 +49,7 @@ class ThoughtStart:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtEnd:
-    """A thought is over: what it cost on the cognitive clock, its calls, why it was refused if it was."""
+    """A thought is over: what it cost on the cognitive clock, its calls, why it took no effect if it took none."""
 
     kind: ClassVar[str] = "thought_end"
     agent: int

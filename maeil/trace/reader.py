@@ -148,7 +148,8 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
         lines: each with the byte that ends it; a last one without it was cut off.
 
     Raises:
-        TraceError: a line is no event (a cut-off last line is left out instead), or there is none.
+        TraceError: a line is no event (a cut-off last line is left out instead), an event is missing or not in its
+            place, or there is none.
         NewerTrace: written by a newer schema.
     """
     events: list[Stamped] = []
@@ -159,9 +160,12 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
         try:
             if number == 1:
                 _check_version(line)
-            events.append(read_event(line))
+            stamped = read_event(line)
         except (ValueError, RecursionError) as error:
             raise TraceError(f"line {number}: not an event of schema {SCHEMA}: {error}") from error
+        if stamped.seq != len(events):
+            raise TraceError(f"event {len(events)} is missing or not in its place, {stamped.seq} is there")
+        events.append(stamped)
     if not events or not isinstance(events[0].event, EpisodeStart):
         raise TraceError(f"line 1: it does not begin with '{EpisodeStart.kind}'")
     return Trace(tuple(events), torn)

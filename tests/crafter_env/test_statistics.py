@@ -64,7 +64,7 @@ def worlds():
     counts = {name: [] for name in CELLS | OBJECTS}
     for seed in range(1000, 1000 + WORLDS):
         env.reset(seed=seed)
-        semantic = env.state()
+        semantic = env.crafter_state.semantic()
         for name in CELLS:
             counts[name].append((env.crafter_state.materials == Material[name]).sum())
         for name in OBJECTS:

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
-from cube_env import Action, CubeEnv, CubeVecEnv, Scenario
+from cube_env import (
+    Action,
+    CubeEnv,
+    CubeVecEnv,
+    Egocentric,
+    FlatObservations,
+    Scenario,
+    ShapedEnv,
+    TeamReward,
+)
 from tests.cube_env.boards import herd_actions
 
 SMALL = Scenario(side=9, agents=4, blocks={1: 4, 2: 1})
@@ -76,3 +85,18 @@ def test_a_copied_environment_goes_on_in_lock_step(twin, kept, infos):
         assert np.array_equal(two[0]["agent_0"], other.state())
         assert env.agents == other.agents
     assert data_equivalence(env.reset()[0], other.reset()[0]), "the stream of layouts goes on"
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("wrap", [FlatObservations, Egocentric, TeamReward, lambda env: ShapedEnv(env, "progress")])
+def test_a_copied_wrapper_goes_on_in_lock_step(twin, wrap):
+    env = wrap(CubeEnv(scenario=SMALL, max_steps=30, copy=False))
+    env.reset(seed=3)
+    env.step(dict.fromkeys(env.agents, 4))
+    other = twin(env)
+    rng = np.random.default_rng(0)
+    while env.agents:
+        actions = dict(zip(env.agents, rng.integers(0, 5, 4).tolist(), strict=True))
+        assert data_equivalence(told(env.step(actions)), told(other.step(actions)))
+        assert np.array_equal(env.state(), other.state())
+    assert other.agents == []

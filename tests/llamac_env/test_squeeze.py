@@ -77,7 +77,7 @@ def test_every_round_pays_all_agents_and_the_last_truncates():
 
 
 def test_agents_know_their_own_picks_and_the_rewards_the_outsider_knows_all():
-    env = SqueezeEnv(3)
+    env = SqueezeEnv(3, infos="symbolic")
     env.reset(seed=0)
     *_, infos = env.step({"agent_0": 1, "agent_1": 4, "agent_2": 9})
     own = infos["agent_1"]["symbolic"].history[0]

@@ -16,7 +16,7 @@ SETTINGS = [(difficulty, shape) for difficulty in ("easy", "hard") for shape in 
 
 
 def env(difficulty="easy", shape=(2, 2), rule="final_state", **options):
-    return TransportEnv(grid(*shape, difficulty, rule), **options)
+    return TransportEnv(grid(*shape, difficulty, rule), **{"infos": "symbolic", **options})
 
 
 def act(env, **actions):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ class Gone(EpisodeStop):
     outcome = "error"
 
 
+@dataclass
+class Booked:
+    call: Call
+
+
 class Asks:
     """A mind whose model answers some calls, and then something happens."""
 
@@ -33,7 +39,7 @@ class Asks:
     async def think(self, view: View) -> Thought:
         calls = [Call(n, {"completion_tokens": n}) for n in self.tokens]
         for call in calls:
-            current_ledger().open().call = call
+            current_ledger().enter(Booked(call))
             await asyncio.sleep(0)
         if self.then is not None:
             raise self.then
@@ -60,7 +66,9 @@ def test_what_was_answered_before_a_stop_is_on_the_trace_and_so_are_thoughts_tha
     events = play([Asks(9, 2, then=Spent("spent")), Asks(4), Scripted(walk(1))])
     assert ends(events) == [(2, 1, [], True), (1, 4, [4], True), (0, 11, [9, 2], True)]
     assert (events[-1].event.outcome, events[-1].t_hat) == ("budget", 11)
-    assert compute_metrics(Trace(tuple(events)))["model.completion_tokens"] == 15
+    found = compute_metrics(Trace(tuple(events)))
+    assert found["model.completion_tokens"] == 15
+    assert found["decision.refused"] == 1  # with the others nothing was wrong
     stopped = next(e.event for e in events if e.event.kind == "thought_end" and e.event.agent == 0)
     assert stopped.refused == ("spent",)
 

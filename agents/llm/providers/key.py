@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from maeil.user_errors import mask_passwords
 from quorum.agents.llm.errors import AuthenticationFailed
 
 REDACTED = "[key]"
@@ -45,10 +46,10 @@ class Key:
         return _PLACEHOLDER if self._value is None else self._value
 
     def redact(self, text: str) -> str:
-        """Take this key, and everything in the environment that is named like a secret, out of an error text."""
+        """Take this key, passwords of addresses and what the environment names like a secret out of an error text."""
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
-        return self.redact_own(text)
+        return mask_passwords(self.redact_own(text))
 
     def redact_own(self, text: str) -> str:
         """Take this key out of an answer; what is shorter than a key (`EMPTY`) is left, for it may be a word."""

@@ -1,6 +1,7 @@
 """A server on loopback that speaks the formats of OpenAI and Anthropic over real HTTP, with faults on request."""
 
-from quorum.agents.llm.server.app import Addresses, run, serve
+from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.faults import Fault, FaultKind, Faults
+from quorum.agents.llm.server.serving import Addresses, run, serve
 
-__all__ = ["Addresses", "Fault", "FaultKind", "Faults", "run", "serve"]
+__all__ = ["Addresses", "BodyBounds", "Fault", "FaultKind", "Faults", "run", "serve"]

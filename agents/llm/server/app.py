@@ -1,98 +1,61 @@
-"""The server: a brain behind both formats, with faults, on 127.0.0.1 only."""
+"""The application behind the server: a brain behind both formats, with faults."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
-import struct
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import orjson
-import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.protocol import Model
-from quorum.agents.llm.providers.base import SIMULATED
+from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
+from quorum.agents.llm.server.connections import Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from quorum.agents.llm.server.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
 
 HOST = "127.0.0.1"
 DEFAULT_DRIP = 0.05
-KEEP_ALIVE = 75
-"""Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
-MODELS = (SIMULATED,)
 _PAGE = "<html><body><h1>Sign in to the network</h1></body></html>"
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where the server listens.
+class App:
+    """The routes, the faults, and the bounds of what is read.
 
-    Attributes:
-        openai: `base_url` for OpenAI's format.
-        anthropic: `base_url` for Anthropic's format.
+    Args:
+        brain: what answers.
+        models: names of models that are known.
+        faults: what goes wrong, by number of the request.
+        latency: seconds that every answer takes.
     """
 
-    openai: str
-    anthropic: str
-
-
-class _Connections:
-    """The open connections by the client's address, so that a fault can cut one."""
-
-    def __init__(self) -> None:
-        self._open: dict[Any, asyncio.Transport] = {}
-        self.stale: set[Any] = set()
-
-    def protocol(self) -> type[H11Protocol]:
-        """Return uvicorn's HTTP protocol, which tells of its connections here."""
-        connections = self
-
-        class Protocol(H11Protocol):
-            def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-                super().connection_made(transport)
-                connections._open[self.client] = transport
-
-            def connection_lost(self, exc: Exception | None) -> None:
-                connections._open.pop(self.client, None)
-                connections.stale.discard(self.client)
-                super().connection_lost(exc)
-
-        return Protocol
-
-    def reset(self, client: Any) -> None:
-        """Cut a connection so that the other side sees a reset."""
-        transport = self._open[client]
-        linger = struct.pack("ii", 1, 0)
-        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        transport.abort()
-
-
-class _App:
     def __init__(self, brain: Model, models: Sequence[str], faults: Faults, latency: float) -> None:
         self._brain = brain
         self._models = models
         self._faults = faults
         self._latency = latency
         self._number = 0
-        self.connections = _Connections()
+        self.bodies = BodyBounds()
+        self.connections = Connections()
 
     def starlette(self) -> Starlette:
+        """Return it as an application of Starlette."""
         return Starlette(
             routes=[
                 Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
                 Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
-            ]
+            ],
+            # Pages of other sites can be made to name this address; their host's name gives them away.
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
         )
 
     async def _list(self, request: HttpRequest) -> Response:
@@ -113,11 +76,14 @@ class _App:
                 self.connections.reset(http.client)
                 return Response()
             try:
-                asked = wire.read(orjson.loads(await http.body()))
+                asked = wire.read(await read_body(http, self.bodies))
             except ClientDisconnect:
                 return Response()
-            except (BadBody, ValueError, TypeError, KeyError, AttributeError) as error:
-                return _json(wire.error("invalid_request_error", f"{type(error).__name__}: {error}"), 400)
+            except RefusedBody as error:  # what is left of it would be taken for the next request
+                body = wire.error("invalid_request_error", str(error))
+                return _json(body, error.status, {"connection": "close"})
+            except BadBody as error:
+                return _json(wire.error("invalid_request_error", str(error)), 400)
             if asked.model not in self._models:
                 return _json(wire.error("not_found_error", f"model: {asked.model} is not known"), 404)
             if self._latency:
@@ -129,6 +95,8 @@ class _App:
                 return await self._no_answer(http, fault)
             try:
                 reply = await self._brain.complete(asked.request)
+            except RequestRefused as error:
+                return _json(wire.error("invalid_request_error", str(error)), 400)
             except LanguageModelError as error:
                 return _json(wire.error("api_error", f"{type(error).__name__}: {error}"), 500)
             if fault is None:
@@ -199,124 +167,3 @@ def _refusal(http: HttpRequest, wire: Format, asked: WireRequest, fault: Fault |
 
 def _json(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return Response(orjson.dumps(body), status, headers, media_type="application/json")
-
-
-class _QuietServer(uvicorn.Server):
-    """A server inside of another program, whose signals are not its own; it ends when `stop` is set."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.stop = asyncio.Event()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def main_loop(self) -> None:
-        await self.on_tick(0)
-        await self.stop.wait()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 (uvicorn's own)
-        for server in self.servers:
-            server.close()
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        answers = list(self.server_state.tasks)
-        for answer in answers:
-            answer.cancel()
-        await asyncio.gather(*answers, return_exceptions=True)
-
-
-def _config(app: _App, log_level: str) -> uvicorn.Config:
-    return uvicorn.Config(
-        app.starlette(),
-        http=app.connections.protocol(),
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level=log_level,
-        access_log=False,
-        timeout_graceful_shutdown=1,
-        timeout_keep_alive=KEEP_ALIVE,
-        backlog=2048,
-    )
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _addresses(listener: socket.socket) -> Addresses:
-    root = f"http://{HOST}:{listener.getsockname()[1]}"
-    return Addresses(openai=f"{root}/v1", anthropic=root)
-
-
-@contextlib.asynccontextmanager
-async def serve(
-    brain: Model,
-    *,
-    port: int = 0,
-    models: Sequence[str] = MODELS,
-    faults: Faults = (),
-    latency: float = 0.0,
-) -> AsyncIterator[Addresses]:
-    """Serve a brain on 127.0.0.1 for as long as the context lasts.
-
-    Args:
-        brain: what answers.
-        port: 0 for any free one.
-        models: names of models that are known; another gets 404.
-        faults: what goes wrong, by number of the request.
-        latency: seconds that every answer takes.
-
-    Raises:
-        OSError: the port is taken.
-    """
-    app = _App(brain, models, faults, latency)
-    with contextlib.closing(_listen(port)) as listener:
-        server = _QuietServer(_config(app, "critical"))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            while not (server.started or task.done()):
-                await asyncio.sleep(0.001)
-            yield _addresses(listener)
-        finally:
-            server.stop.set()
-            await task
-
-
-def run(
-    brain: Model,
-    *,
-    port: int = 0,
-    models: Sequence[str] = MODELS,
-    faults: Faults = (),
-    latency: float = 0.0,
-    ready: Callable[[Addresses], None] = lambda _: None,
-) -> None:
-    """Serve a brain on 127.0.0.1 until the process is interrupted.
-
-    Args:
-        brain: what answers.
-        port: 0 for any free one.
-        models: names of models that are known; another gets 404.
-        faults: what goes wrong, by number of the request.
-        latency: seconds that every answer takes.
-        ready: called with the addresses when the port is taken and before the first request is answered.
-
-    Raises:
-        OSError: the port is taken.
-    """
-    app = _App(brain, models, faults, latency)
-    with contextlib.closing(_listen(port)) as listener:
-        listener.listen(2048)
-        ready(_addresses(listener))
-        with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(_config(app, "warning")).run(sockets=[listener])

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
 
 DEFAULT_MAX_TOKENS = 4096
+DEEPEST_SCHEMA = 100
+"""Objects and lists within one another in a schema: far more than a form of ours has, far less than Python's stack."""
 
 
 class BadBody(ValueError):
@@ -60,18 +62,17 @@ class OpenAIFormat:
         messages = tuple(
             ChatMessage(_role(message.get("role")), _text(message.get("content"))) for message in _messages(body)
         )
-        wanted, tools = body.get("response_format"), body.get("tools")
+        wanted, tool = body.get("response_format"), _first_tool(body)
         answer: AnswerFormat | None = None
         if isinstance(wanted, Mapping) and wanted.get("type") == "json_schema":
-            answer = AnswerFormat(str(wanted["json_schema"].get("name", "answer")), wanted["json_schema"]["schema"])
-        elif tools:
-            answer = AnswerFormat(tools[0]["function"]["name"], tools[0]["function"]["parameters"])
-        sampling = Sampling(
-            temperature=body.get("temperature"),
-            max_tokens=body.get("max_completion_tokens") or body.get("max_tokens") or DEFAULT_MAX_TOKENS,
-            seed=body.get("seed"),
-        )
-        return WireRequest(_model(body), Request(messages, answer, sampling), tool=bool(tools))
+            form = _object(wanted, "json_schema")
+            answer = _form(form.get("name", "answer"), form, "schema")
+        elif tool is not None:
+            function = _object(tool, "function")
+            answer = _form(function.get("name"), function, "parameters")
+        most = _integer(body, "max_completion_tokens") or _integer(body, "max_tokens") or DEFAULT_MAX_TOKENS
+        sampling = Sampling(_temperature(body), most, seed=_integer(body, "seed"))
+        return WireRequest(_model(body), Request(messages, answer, sampling), tool=tool is not None)
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply."""
@@ -116,22 +117,23 @@ class AnthropicFormat:
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
         _refuse_streams(body)
-        if not isinstance(body.get("max_tokens"), int):
+        most = _integer(body, "max_tokens")
+        if most is None:
             raise BadBody("max_tokens: Field required")
         messages = [
             ChatMessage(_role(message.get("role")), _text(message.get("content"))) for message in _messages(body)
         ]
         if body.get("system"):
             messages.insert(0, ChatMessage(ChatRole.SYSTEM, _text(body["system"])))
-        wanted = (body.get("output_config") or {}).get("format") or body.get("output_format")
-        tools = body.get("tools")
+        config = _object(body, "output_config") if body.get("output_config") else {}
+        wanted, tool = config.get("format") or body.get("output_format"), _first_tool(body)
         answer: AnswerFormat | None = None
         if isinstance(wanted, Mapping) and wanted.get("type") == "json_schema":
-            answer = AnswerFormat("answer", wanted["schema"])
-        elif tools:
-            answer = AnswerFormat(tools[0]["name"], tools[0]["input_schema"])
-        sampling = Sampling(temperature=body.get("temperature"), max_tokens=body["max_tokens"])
-        return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool=bool(tools))
+            answer = _form("answer", wanted, "schema")
+        elif tool is not None:
+            answer = _form(tool.get("name"), tool, "input_schema")
+        sampling = Sampling(_temperature(body), most)
+        return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool=tool is not None)
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply. A tool's input is JSON on this wire: what is none is sent as text."""
@@ -186,6 +188,57 @@ def _messages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return messages
 
 
+def _object(holder: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = holder.get(key)
+    if not isinstance(value, Mapping):
+        raise BadBody(f"{key}: an object is needed")
+    return value
+
+
+def _first_tool(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    tools = body.get("tools")
+    if not tools:
+        return None
+    if not isinstance(tools, list) or not isinstance(tools[0], Mapping):
+        raise BadBody("tools: a list of tools is needed")
+    return tools[0]
+
+
+def _form(name: Any, holder: Mapping[str, Any], key: str) -> AnswerFormat:
+    if not isinstance(name, str):
+        raise BadBody("name: a name of the form is needed")
+    schema = _object(holder, key)
+    if _depth(schema) > DEEPEST_SCHEMA:
+        raise BadBody(f"{key}: it is nested more than {DEEPEST_SCHEMA} deep")
+    return AnswerFormat(name, schema)
+
+
+def _depth(value: Any) -> int:
+    """Return how many objects and lists stand within one another, at most."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        inner = [part for whole in level for part in (whole.values() if isinstance(whole, Mapping) else whole)]
+        level = [part for part in inner if isinstance(part, Mapping | list)]
+    return depth
+
+
+def _integer(body: Mapping[str, Any], key: str) -> int | None:
+    value = body.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadBody(f"{key}: a whole number of at least 0 is needed")
+    return value
+
+
+def _temperature(body: Mapping[str, Any]) -> float | None:
+    value = body.get("temperature")
+    if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+        raise BadBody("temperature: a number is needed")
+    return value
+
+
 def _model(body: Mapping[str, Any]) -> str:
     model = body.get("model")
     if not isinstance(model, str):
@@ -205,5 +258,5 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(b, Mapping) and b.get("type") == "text" for b in content):
-        return "\n\n".join(str(block["text"]) for block in content)
+        return "\n\n".join(str(block.get("text", "")) for block in content)
     raise BadBody("content: only text is known here")

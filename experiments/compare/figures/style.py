@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.tables import level_label
 
@@ -226,6 +227,6 @@ def rendered(figure: Figure, form: str) -> bytes:
     file = io.BytesIO()
     if form == "png":
         figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-    else:
-        figure.savefig(file, format=form, metadata={"Date": None})
-    return file.getvalue()
+        return file.getvalue()
+    figure.savefig(file, format=form, metadata={"Date": None})
+    return sanitize_lines(file.getvalue().decode()).encode()

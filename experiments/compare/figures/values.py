@@ -72,7 +72,8 @@ def _description(comparison: Comparison) -> str:
 
 def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
-    remark += f"{len(comparison.pool.rows)} runs. ↑ more is better, ↓ less is better."
+    remark += f"{len(comparison.pool.rows)} runs" + (", the mean of each board" if comparison.clustered else "")
+    remark += ". ↑ more is better, ↓ less is better."
     return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
 
 

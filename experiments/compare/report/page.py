@@ -14,8 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from maeil.metrics import METRICS
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.common.run_files import RunFiles
+from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import in_order, written
@@ -60,26 +61,27 @@ class RunLine:
     values: tuple[str, ...]
 
 
-def write_report(results: Results, comparison: Comparison, target: Path, plugins: Sequence[str] = ()) -> None:
+def write_report(results: Results, comparison: Comparison, output: Output, plugins: Sequence[str] = ()) -> None:
     """Write the page of a sweep.
 
     Args:
         results: all its runs.
         comparison: what the tables and figures are about.
-        target: the file; the links to the traces hold as long as it keeps its place beside the runs.
+        output: the file; the links to the traces hold as long as it keeps its place beside the runs.
         plugins: modules that metrics and figures come from, for the command that writes the page again.
 
     Raises:
         UserError: it cannot be written there; nothing is left on disk.
     """
-    write_whole(target, page(results, comparison, target, plugins).encode(), "Give another file: --out FILE.")
+    output.write(page(results, comparison, output.target, plugins).encode())
 
 
 def page(results: Results, comparison: Comparison, target: Path, plugins: Sequence[str] = ()) -> str:
-    """Return the page as text, the same for the same results; the arguments are those of `write_report`."""
+    """Return the page as text, the same for the same results; `target` is where it will stand."""
     environment = Environment(
         loader=PackageLoader("quorum.experiments.compare.report", "."),
         autoescape=True,
+        finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -110,6 +112,11 @@ def page(results: Results, comparison: Comparison, target: Path, plugins: Sequen
         ],
         quorum=__version__,
     )
+
+
+def _harmless(value: object) -> object:
+    """Return what the template may write: texts of strangers without anything that could act."""
+    return sanitize_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _figures(comparison: Comparison) -> Iterator[Drawn]:

@@ -36,5 +36,10 @@ def interquartile_mean(values: Floats) -> Floats:
     return mean(np.sort(values, axis=-1)[..., cut : runs - cut])
 
 
+def agree(values: Floats) -> bool:
+    """Whether all values are the same, but for the rounding of the means that they are."""
+    return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+
+
 STATISTICS: Mapping[Name, Statistic] = {"mean": mean, "median": median, "iqm": interquartile_mean}
 """Every statistic by name."""

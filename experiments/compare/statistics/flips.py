@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.aggregates import Floats
+from quorum.experiments.compare.statistics.aggregates import Floats, agree
 
 EXACT = 14
 """Most boards that differ with which all sets of them are gone through: 2 ** 14."""
@@ -61,7 +61,7 @@ def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[flo
     """
     changed = differences[differences != 0]
     equal = len(differences) - len(changed)
-    if len(changed) == 0 or (not share and float(np.ptp(differences)) == 0):
+    if len(changed) == 0 or (not share and agree(differences)):
         return math.nan, math.nan
     low, high = _ends(changed, equal)
     if not (math.isfinite(low) and math.isfinite(high)):

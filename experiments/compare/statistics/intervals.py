@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name
+from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name, agree
 from quorum.experiments.compare.statistics.boards import Numbers, board_means
 from quorum.experiments.compare.statistics.bootstrap import bootstrap_interval
 from quorum.experiments.compare.statistics.bounded import bounded_mean_interval
@@ -81,7 +81,7 @@ def _interval(values: Floats, strata: Numbers, statistic: Name, *, share: bool) 
         return _NONE
     if share and statistic == "mean":
         return bounded_mean_interval(values, TAIL)
-    if float(np.ptp(values)) == 0:
+    if agree(values):
         return _NONE
     if statistic == "median":
         return _median_interval(values)
@@ -97,7 +97,7 @@ def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float) -> tupl
     centred = np.concatenate([part - part.mean() for part in np.split(values, np.cumsum(sizes)[:-1])])
     squares = float((centred**2).sum())
     mean = float(values.mean())
-    if squares == 0:  # each stratum agrees with itself
+    if squares <= 1e-24 * mean**2:  # each stratum agrees with itself
         return _NONE
     error = math.sqrt(squares) / len(values)
     skewness = float((centred**3).sum()) / (6 * squares**1.5)

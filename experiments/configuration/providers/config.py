@@ -45,6 +45,11 @@ class ModelConfig(ComponentConfig):
         return ()
 
     @property
+    def price(self) -> Price | None:
+        """Price of the model; None where it is not known, or where the replies say what they cost."""
+        return None
+
+    @property
     def address(self) -> str | None:
         """Where the model is asked; None where that is not known, or not over a network."""
         return None
@@ -99,11 +104,6 @@ class ProviderConfig(ModelConfig):
     def caches(self) -> bool:
         """Whether answers are kept on disk."""
         return self.temperature == 0 if self.cache == "auto" else self.cache
-
-    @property
-    def price(self) -> Price | None:
-        """Price of the model; None where it is not known, or where the replies say what they cost."""
-        return None
 
     @property
     def priced(self) -> bool:

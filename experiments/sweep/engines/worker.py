@@ -7,11 +7,12 @@ import contextlib
 import gc
 import os
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
+from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
@@ -20,7 +21,7 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.models import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.results.finished import read_finished
+from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Stuck, SweepJob, Traffic, WorkerReport
 
@@ -57,6 +58,7 @@ class Worker:
         self._computing = asyncio.Semaphore(1)
         self._reported = (0, 0)
         self._stuck = False
+        self._keeping: set[asyncio.Task[None]] = set()
         self._presence = Presence(job.folder)
         _collect_seldom()
 
@@ -65,24 +67,50 @@ class Worker:
 
         A team without language models computes all the time: such cells take turns.
         """
-        async with contextlib.nullcontext() if cell.uses_models else self._computing:
+        async with contextlib.AsyncExitStack() as turn:
+            if not cell.uses_models:
+                await turn.enter_async_context(self._computing)
             if self._stuck:
                 return
             self._report(Started(cell.name))
-            done = read_finished(self._job.folder / cell.name)
-            if done is None:  # a job that waited in a queue may find that a later command has run the cell
-                try:
-                    await self._play(cell)
-                except UserError as error:
-                    self._stuck = True
-                    self._report(Stuck(str(error)))
-                    return
-                done = read_finished(self._job.folder / cell.name)
-            assert done is not None, f"{cell.name} was run and is not there"
-            self._report(Finished(done))
+            task = asyncio.create_task(self._finish(cell, turn))
+            try:
+                self._report(Finished(await task))
+            except UserError as error:
+                self._stuck = True
+                self._keeping.discard(task)
+                await self._all_kept()
+                self._report(Stuck(str(error)))
+            finally:
+                self._keeping.discard(task)
 
-    async def _play(self, planned: PlannedCell) -> None:
+    async def _all_kept(self) -> None:
+        """Wait for the cells that are over and on their way to the disk: nothing that was paid for is dropped."""
+        if self._keeping:
+            await asyncio.wait(self._keeping)
+            await asyncio.sleep(0)  # in which they are reported
+
+    async def _finish(self, cell: PlannedCell, turn: contextlib.AsyncExitStack) -> FinishedCell:
+        folder = self._job.folder / cell.name
+        done = await asyncio.to_thread(read_finished, folder)
+        if done is not None:  # a job that waited in a queue may find that a later command has run the cell
+            return done
+
+        async def played() -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._keeping.add(task)
+            await turn.aclose()
+
+        await self._play(cell, played)
+        return await asyncio.to_thread(finished_cell, folder)
+
+    async def _play(self, planned: PlannedCell, played: Callable[[], Awaitable[None]]) -> None:
         """Leave the folder of the cell under its final name, whatever its episode comes to.
+
+        Args:
+            planned: the cell.
+            played: ends its turn, before its files are brought to disk.
 
         Raises:
             UserError: nothing more can be written, this process lacks a component of the cell, or a template or a
@@ -97,12 +125,13 @@ class Worker:
             ) from error
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
-            await run_in_pool(cell, folder, self._pool)
+            await run_in_pool(cell, folder, self._pool, played=played)
         except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
-                leave_error(cell, EpisodeFolder(self._job.folder, planned.name, once=True), error)
+                left = EpisodeFolder(self._job.folder, planned.name, once=True)
+                await to_its_end(partial(leave_error, cell, left, error))
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""

@@ -20,7 +20,7 @@
  * @property {number} [ends]
  * @property {string[]} [refused]
  * @property {Object<string, any>[]} [calls]
- * @property {number[]} [numbers]
+ * @property {number[][]} [numbers]
  */
 /**
  * A message.

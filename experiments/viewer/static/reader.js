@@ -97,16 +97,20 @@ export class Reader {
       calls.length ? null : el("p", { class: "soft" }, "It asked no language model."),
     ];
     calls.forEach((call, i) => {
-      const number = thought.numbers[i];
-      const holder = el("div", {});
-      const usage = [
+      const numbers = thought.numbers[i];
+      const answered = call.unanswered && call.completion_tokens === undefined ? [] : [
         call.simulated ? "simulated" : call.model, `${shown(call.prompt_tokens)} tokens in`, `${shown(call.completion_tokens)} out`,
-        `$${shown(call.usd)}`, `${shown(call.seconds)} s`, call.cache_hit ? "from the cache" : "", call.repairs ? `${call.repairs} repairs` : "",
-        call.retries ? `${call.retries} retries` : "",
+        call.usd === null || call.usd === undefined ? "price unknown" : `$${shown(call.usd)}`, `${shown(call.seconds)} s`,
+        call.cache_hit ? "from the cache" : "", call.repairs ? `${call.repairs} repairs` : "", call.retries ? `${call.retries} retries` : "",
       ];
-      parts.push(el("p", {}, el("b", {}, `call ${i + 1}`), ` \u2014 ${usage.filter(Boolean).join(", ")}`), holder);
-      if (number === undefined) fill(holder, [el("p", { class: "soft" }, "calls.jsonl has no record of it.")]);
-      else this.#load(holder, number);
+      const usage = [...answered, call.unanswered ? `no answer to the last request: ${call.unanswered}` : ""];
+      parts.push(el("p", {}, el("b", {}, `call ${i + 1}`), ` \u2014 ${usage.filter(Boolean).join(", ")}`));
+      if (!numbers.length) parts.push(el("p", { class: "soft" }, "calls.jsonl has no record of it."));
+      for (const number of numbers) {
+        const holder = el("div", {});
+        parts.push(holder);
+        this.#load(holder, number);
+      }
     });
     fill(this.root, parts);
   }

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from llamac_env import Board, BoxName, Move, NoPlan, Wait, greedy_plan
-from llamac_env.transport.observation import observe
+from llamac_env.transport.observation import Frame
 from maeil import Plan, SymbolicAction
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Sight
@@ -40,8 +40,8 @@ def go(colour: str, to: str) -> Move:
 
 
 def sight(where: Board, step: int = 0) -> Sight:
-    agents = tuple(observe(where, agent, step, LIMIT, len(where.boxes)) for agent in range(where.grid.agents))
-    return Sight(step, observe(where, None, step, LIMIT, len(where.boxes)), agents)
+    frame = Frame(where, step, LIMIT, len(where.boxes))
+    return Sight(step, frame.observe(None), tuple(frame.observe(agent) for agent in range(where.grid.agents)))
 
 
 def plans(actions: Mapping[int, tuple[SymbolicAction, ...]]) -> dict[int, Plan]:

@@ -134,7 +134,7 @@ async def test_an_answer_that_has_begun_may_take_its_time() -> None:
         assert (await model.complete(request())).text
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", WIRES[:3])  # litellm's way to Anthropic tries to connect again by itself
 async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out(wire: str) -> None:
     with socket.socket() as full, socket.socket() as waits:
         full.bind(("127.0.0.1", 0))
@@ -143,6 +143,8 @@ async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out
         root = f"http://127.0.0.1:{full.getsockname()[1]}"
         async with client(wire, Addresses(f"{root}/v1", root), bounds=Bounds(connect=0.2), deadline=20.0) as model:
             begin = time.perf_counter()
-            with pytest.raises(TimedOut, match=r"no connection within 0.2 s \(llm.connect_timeout\)"):
+            with pytest.raises(TimedOut) as caught:
                 await model.complete(request())
             assert time.perf_counter() - begin < 15
+    if "litellm" not in wire:  # which names no time-out
+        assert "no connection within 0.2 s (llm.connect_timeout)" in str(caught.value)

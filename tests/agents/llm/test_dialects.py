@@ -245,8 +245,9 @@ async def test_tokens_that_a_provider_does_not_count_are_estimated_and_marked(us
 async def test_an_answer_without_counts_is_an_answer_by_every_wire(wire: str) -> None:
     async with provider(wire, Brain(), faults=[Fault(FaultKind.NO_USAGE)]) as model:
         first, second = [await stack(model).complete(request()) for _ in range(2)]
-    assert (first.value, first.attempts) == (ANSWER, 1)
-    if "litellm" not in wire:  # which counts by itself
+    assert first.value == ANSWER
+    if "litellm" not in wire:  # which counts by itself, or fails
+        assert first.attempts == 1
         assert first.usage.estimated
         assert first.usage.prompt > 0
         assert first.usage.completion > 0

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.event_loop import run_coroutine, to_its_end
 
 
 async def _doubled(number: int) -> int:
@@ -51,3 +51,30 @@ def test_an_interrupt_cancels_the_coroutine_before_it_reaches_the_caller() -> No
 
     with closing(asyncio.new_event_loop()) as loop:  # asyncio.run would take the signal for itself
         loop.run_until_complete(notebook())
+
+
+async def test_what_is_written_beside_the_loop_is_written_to_its_end_also_by_who_is_cancelled() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def write() -> threading.Thread:
+        begun.set()
+        go_on.wait(5)
+        return threading.current_thread()
+
+    task = asyncio.create_task(to_its_end(write))
+    while not begun.is_set():
+        await asyncio.sleep(0.001)  # the loop goes on
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0.001)
+    assert not task.done()
+    go_on.set()
+    assert await task is not threading.current_thread()
+
+
+async def test_what_fails_beside_the_loop_fails_here() -> None:
+    def fail() -> None:
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        await to_its_end(fail)

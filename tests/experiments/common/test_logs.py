@@ -16,7 +16,7 @@ def _told(program: str) -> str:
 
 def test_a_record_that_quotes_a_model_cannot_act_on_the_terminal() -> None:
     told = _told(r"logging.getLogger('quorum.x').info('clear %s\nnext', '\x1b[2J')")
-    assert told.endswith(" INFO quorum.x: clear  [2J\nnext\n")
+    assert told.endswith(" INFO quorum.x: clear ␛[2J\nnext\n")
 
 
 def test_other_packages_keep_their_level() -> None:

@@ -106,7 +106,7 @@ def test_a_bomb_of_gzip_is_refused_before_it_fills_the_memory(tmp_path: Path) ->
     line = b'{"a":1}' * 100 + b"\n"
     (tmp_path / f"{NAME}.gz").write_bytes(gzip.compress(line * (3 * run_files.LARGEST_UNPACKED // len(line)), 6))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DamagedFile, match="unpacks to more than 128 MiB") as caught:
+    with pytest.raises(DamagedFile, match="unpacks to more than 64 MiB") as caught:
         for _ in RunFiles(tmp_path).lines(f"{NAME}.gz"):
             pass
     assert "gunzip" in caught.value.hint

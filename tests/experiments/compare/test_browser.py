@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.report import write_report
 from quorum.experiments.results import read_results
@@ -40,7 +41,7 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = hostile_sweep(tmp_path_factory.mktemp("browser") / "sweep")
     found = read_results(folder)
-    write_report(found, compare([found], Question(baseline="plain")), folder / "report.html")
+    write_report(found, compare([found], Question(baseline="plain")), Output(folder / "report.html", "--out"))
     return folder / "report.html"
 
 

@@ -282,6 +282,13 @@ def test_where_no_board_differs_the_cell_says_so(sweep: Path) -> None:
     assert "[" not in rows["debate"][2], "four boards have no interval"
 
 
+def test_a_share_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
+    write_run(tmp_path, outcome(completion=1.5))
+    write_run(tmp_path, outcome(), seed=1)
+    with pytest.raises(UserError, match=r"outcome.completion: it is registered as a share.* 1 to 1.5\nRegister it"):
+        answer(tmp_path, metrics=["completion"])
+
+
 @pytest.fixture
 def failing(tmp_path: Path) -> Path:
     """Give two arms on 20 boards; one ends its seven failures as errors."""

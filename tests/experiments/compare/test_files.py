@@ -13,10 +13,12 @@ from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
+from rich.console import Console
 
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import Table, as_latex, as_markdown
+from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report
 from quorum.experiments.compare.tables import tables
@@ -44,7 +46,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("out")
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
-    write_files(comparison, tables(comparison), notes(comparison), out)
+    write_files(comparison, tables(comparison), notes(comparison), out, force=False)
     return out
 
 
@@ -56,7 +58,7 @@ def test_every_file_is_written(written: Path) -> None:
 
 def test_equal_results_give_equal_files(sweep: Path, written: Path, tmp_path: Path) -> None:
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
-    for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path):
+    for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path, force=False):
         assert file.read_bytes() == (written / file.name).read_bytes(), file.name
 
 
@@ -70,7 +72,7 @@ def test_pictures_are_whole_and_as_wide_as_paper(written: Path) -> None:
 
 def test_every_picture_says_that_the_model_was_simulated(sweep: Path) -> None:
     page = sweep / "said.html"
-    write_report(read_results(sweep), compare([read_results(sweep)], Question()), page)
+    write_report(read_results(sweep), compare([read_results(sweep)], Question()), Output(page, "--out"))
     drawings = re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL)
     assert len(drawings) == len(FIGURES)
     assert all("Simulated language model." in re.sub(r"\s+", " ", drawing) for drawing in drawings)
@@ -120,7 +122,11 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(sweep: Path) -> Page:
     target = sweep / "report.html"
-    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), target)
+    write_report(
+        read_results(sweep),
+        compare([read_results(sweep)], Question(baseline="plain")),
+        Output(target, "--out", force=True),
+    )
     found = Page()
     found.feed(target.read_text())
     return found
@@ -158,7 +164,11 @@ def test_ids_are_the_pages_own_and_unique(page: Page) -> None:
 
 def test_the_page_is_the_same_each_time(sweep: Path, page: Page) -> None:
     before = (sweep / "report.html").read_bytes()
-    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), sweep / "report.html")
+    write_report(
+        read_results(sweep),
+        compare([read_results(sweep)], Question(baseline="plain")),
+        Output(sweep / "report.html", "--out", force=True),
+    )
     assert (sweep / "report.html").read_bytes() == before
 
 
@@ -180,7 +190,7 @@ def test_the_commands_compare_and_report(sweep: Path, quorum: Quorum, tmp_path: 
         (["compare", "nowhere"], "error: nowhere: there is no such folder"),
         (["compare", "SWEEP", "--by", "armm"], "Did you mean 'arm'?"),
         (["compare", "SWEEP", "--out", "/proc/figures"], "error: /proc/figures: cannot be made"),
-        (["report", "SWEEP", "--out", "missing/page.html"], "Give another file: --out FILE."),
+        (["report", "SWEEP", "--out", "missing/page.html"], "there is no folder missing"),
         (["results", "SWEEP", "--csv", "--json"], "give one of them"),
     ],
 )
@@ -189,3 +199,15 @@ def test_a_mistake_is_one_message(sweep: Path, quorum: Quorum, arguments: list[s
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("width", [20, 60, 79, 80, 81, 82, 100])
+def test_no_cell_is_cut_however_wide_the_terminal_is(width: int) -> None:
+    row = ("debate", "8", "+1.25 [-3.50, 5.50]", "0.562", "0.562", "0.56 [0.32, 0.80]")
+    table = Table("t", ("topology", "boards", "difference", "p", "p (Holm)", "P(better)"), (row,))
+    console = Console(width=width, file=io.StringIO())
+    print_tables([table], [], console)
+    lines = console.file.getvalue().splitlines()
+    (line,) = (line for line in lines if "debate" in line)
+    assert [cell.strip() for cell in line.strip("│ ").split("│")] == list(row)
+    assert line.rstrip().endswith("│")

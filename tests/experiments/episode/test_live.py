@@ -79,7 +79,7 @@ def test_what_others_wrote_is_text_and_never_markup(markup: str) -> None:
     view = LiveView(_world(1), console, pace=0)
     _tell(view, _plan(0, target=markup), ActionChange("P0.1", 0, 0, "push_block", "started"))
     text = _drawn(view, console)
-    assert markup.replace("\x1b", " ") in text
+    assert markup.replace("\x1b", "␛") in text
     assert "\x1b" not in text
 
 

@@ -45,14 +45,15 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def _llm(wire: str, addresses: Addresses) -> list[str]:
+def _llm(wire: str, addresses: Addresses, **changes: str) -> list[str]:
     name, url, model = {
         "openai": ("openai", addresses.openai, "simulated"),
         "anthropic": ("anthropic", addresses.anthropic, "simulated"),
         "litellm": ("litellm", addresses.openai, "openai/simulated"),
     }[wire]
-    keyless = ["llm.api_key_env=QUORUM_TEST_KEY"] if wire == "litellm" else ["llm.api_key_env=null"]
-    return [f"llm={name}", f"llm.base_url={url}", f"llm.model={model}", "llm.cache=false", *keyless]
+    keyless = "QUORUM_TEST_KEY" if wire == "litellm" else "null"
+    values = {"base_url": url, "model": model, "cache": "false", "api_key_env": keyless, **changes}
+    return [f"llm={name}", *(f"llm.{key}={value}" for key, value in values.items())]
 
 
 def _run(out: Path, *arguments: str) -> Result:
@@ -118,7 +119,7 @@ def test_a_provider_that_refuses_is_told_in_one_message(refusal: str, tmp_path: 
     monkeypatch.setenv("QUORUM_CANARY", CANARY)
     fault, words = REFUSALS[refusal]
     with served(_brain(), faults=lambda _: fault) as addresses, pytest.raises(UserError) as caught:
-        _run(tmp_path, *_llm("openai", addresses), "llm.api_key_env=QUORUM_CANARY", "llm.structured=prompt")
+        _run(tmp_path, *_llm("openai", addresses, api_key_env="QUORUM_CANARY", structured="prompt"))
     for word in words:
         assert word in str(caught.value)
 
@@ -132,7 +133,7 @@ def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monke
     verbs = (["run", "--json", "--debug"], ["check"], ["show"]), (["run", "--debug"], ["check", "--json"])
     for plan, tried in zip((faults.get, lambda _: Fault(FaultKind.UNAUTHORIZED)), verbs, strict=True):
         with served(_brain(), faults=plan) as addresses:
-            llm = [*_llm(wire, addresses), f"llm.api_key_env={variable}", "llm.cache=true"]
+            llm = _llm(wire, addresses, api_key_env=variable, cache="true")
             for verb in tried:
                 words = one_each(*TEAM, "max_steps=9", *llm)
                 done = quorum(*verb, *words, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})

@@ -14,6 +14,7 @@ from maeil.drawing import Canvas, Drawing
 from maeil.trace.events import EpisodeStart, StepTaken
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from tests.experiments.folders import unsealed
 
 CELLS = {
     "debate": ["n=4", "agents=naive", "topology=debate", "max_steps=14", "seed=1"],
@@ -63,7 +64,7 @@ def copied(played, tmp_path) -> Callable[[str], Path]:
     """Return a copy of a run, for tests that spoil it."""
 
     def copy(name: str) -> Path:
-        return Path(shutil.copytree(played(name).folder, tmp_path / name))
+        return unsealed(Path(shutil.copytree(played(name).folder, tmp_path / name)))
 
     return copy
 

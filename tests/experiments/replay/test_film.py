@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.replay.command import ReplayRequest, run_replay
 from quorum.experiments.replay.film import FilmFile, check_target, make_film
 from quorum.experiments.replay.frame_painter import FramePainter
@@ -20,7 +21,8 @@ from tests.experiments.replay.conftest import CELLS, edit_trace
 
 def _film(folders, file, width: int | None = None, fps: float = 8, last: int | None = None) -> FilmFile:
     shown = prepare_replay([open_episode(folder) for folder in folders], 0, last)
-    return make_film(shown, file, check_target(file, width), fps=fps, width=width, console=None)
+    output = Output(file, "--out", force=True)
+    return make_film(shown, output, check_target(output, width), fps=fps, width=width, console=None)
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -61,7 +63,8 @@ def test_what_is_on_the_pages_is_in_the_film(played, tmp_path) -> None:
     page = FramePainter(shown, canvas, None)
     pages = [page.paint(frames) for frames in shown.frames(draw)]
     file = tmp_path / "film.gif"
-    make_film(shown, file, check_target(file, None), fps=8, width=None, console=None)
+    output = Output(file, "--out")
+    make_film(shown, output, check_target(output, None), fps=8, width=None, console=None)
     with Image.open(file) as gif:
         for number, expected in enumerate(pages):
             gif.seek(number)
@@ -140,7 +143,7 @@ def test_an_mp4_plays_every_step(played, tmp_path, fps, seconds) -> None:
 def test_a_missing_extra_is_named_with_its_install_line(played, tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(UserError, match=r"pip install 'quorum-harness\[video\]'"):
-        check_target(tmp_path / "film.mp4", None)
+        check_target(Output(tmp_path / "film.mp4", "--out"), None)
     assert not list(tmp_path.iterdir())
 
 
@@ -159,7 +162,8 @@ def test_a_film_tells_a_trace_that_breaks_off(copied, tmp_path) -> None:
     folder = copied("debate")
     trace = folder / "trace.jsonl"
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
-    asked = ReplayRequest(runs=[folder], out=tmp_path / "f.gif", fps=8, first=0, last=None, width=None)
+    output = Output(tmp_path / "f.gif", "--out")
+    asked = ReplayRequest(runs=[folder], out=output, fps=8, first=0, last=None, width=None)
     told = run_replay(asked, None, quiet=True)
     assert len(told) == 1
     assert "breaks off" in told[0]

@@ -63,6 +63,7 @@ def test_the_table_does_not_depend_on_when_and_how_fast_runs_were(real: Path, tm
     for run in copy.iterdir():
         if run.is_dir():
             meta, metrics = (json.loads((run / name).read_text()) for name in ("meta.json", "metrics.json"))
+            del meta["files"]  # the digests, as of a version before 0.10
             meta.update(start="2030-01-01T00:00:00+00:00", end="2030-01-01T01:00:00+00:00", machine={})
             metrics.update({name: 99.0 for name in metrics if name.endswith("_seconds")})
             (run / "meta.json").write_text(json.dumps(meta))

@@ -37,6 +37,13 @@ def test_a_budget_in_money_needs_prices(sweep: Sweep) -> None:
     assert "Use --budget-tokens N" in outcome.complaint
 
 
+def test_what_was_paid_at_an_unknown_price_is_not_taken_for_nothing(sweep: Sweep) -> None:
+    assert len(sweep(*CELLS, "seed=range(0,6)", limit=2).result.finished) == 2
+    outcome = sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
+    assert (outcome.result.stop, outcome.exit_code, outcome.result.finished) == (Stop.STUCK, 2, ())
+    assert "the price of answers that the sweep has paid for already is not known" in outcome.complaint
+
+
 def test_teams_without_models_cost_nothing_of_a_budget(sweep: Sweep) -> None:
     assert sweep("agents=walker", "n=1", "seed=0,1", budget_usd=0.01).result.left == 0
 

@@ -12,6 +12,7 @@ from quorum.agents.llm.prices import find_price
 from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
 from quorum.experiments.sweep.run import SweepRequest
+from tests.conftest import Quorum
 from tests.experiments.sweep.conftest import Sweep
 
 PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")
@@ -24,13 +25,13 @@ def shown(forecast: Forecast) -> str:
     return captured.get()
 
 
-def test_it_lists_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
+def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
     forecast = show_plan(asked("agents=walker", "n=1,2", "seed=0,1,1"))
     assert list(tmp_path.iterdir()) == []
     assert (forecast.planned, forecast.done, len(forecast.cells), forecast.repeated) == (4, 0, 4, 2)
     assert (forecast.answers, forecast.usd) == (0, 0.0)
     text = shown(forecast)
-    assert all(cell.name in text for cell in forecast.cells)
+    assert not any(cell.name in text for cell in forecast.cells)
     assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
     assert "from one episode of the kind, played now" in text
 
@@ -64,6 +65,30 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     assert "unknown: the model's price is not known" in shown(unknown)
 
 
+def test_given_prices_are_reckoned_with_and_a_replay_has_none(
+    sweep: Sweep, asked: Callable[..., SweepRequest], tmp_path: Path
+) -> None:
+    words = ("env=cube", "agents=naive", "llm=vllm", "llm.model=m", "n=1", "max_steps=3", "seed=0")
+    priced = show_plan(asked(*words, "llm.prices={input: 1, output: 1}"))
+    assert priced.usd == pytest.approx(priced.tokens / 1e6)
+    assert priced.usd > 0
+    sweep(*PARROT, "n=2", limit=1)
+    (run,) = (path.parent for path in tmp_path.glob("s/*/calls.jsonl"))
+    replayed = show_plan(asked("agents=asker", "llm=replay", f"llm.run={run}", "n=2", name="again"))
+    assert (replayed.usd, replayed.sources) == (None, {"unknown": 1})  # no model stands in for these prompts
+    assert "unknown: what some cells take is not known" in shown(replayed)
+
+
+def test_what_finished_cells_cost_at_an_unknown_price_is_not_forecast_as_nothing(
+    sweep: Sweep, asked: Callable[..., SweepRequest]
+) -> None:
+    words = ("agents=asker", "llm=parrot", "n=2", "seed=0,1")
+    sweep(*words, limit=1)
+    forecast = show_plan(asked(*words))
+    assert forecast.sources == {"finished": 1}
+    assert forecast.usd is None
+
+
 def test_a_limit_bounds_what_is_forecast(asked: Callable[..., SweepRequest]) -> None:
     assert len(show_plan(asked("agents=walker", "n=1", "seed=range(0,9)", limit=4)).cells) == 4
 
@@ -83,3 +108,15 @@ def test_money_of_simulated_models_is_called_so(asked: Callable[..., SweepReques
     (money,) = (line for line in shown(forecast).splitlines() if line.startswith("money"))
     assert money.rstrip().endswith(" (simulated)")
     assert show_plan(asked("env=cube", "n=1", "max_steps=3")).plain()["simulated"] is False
+
+
+def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
+    words = ("sweep", "n=2", "seed=range(0,3)", "max_steps=3", "--dry-run")
+    plain, named = quorum(*words), quorum(*words, "--names")
+    assert plain.returncode == named.returncode == 0, plain.stderr + named.stderr
+    *names, _ = named.stdout.split("folder")[0].split("\n")
+    assert len(names) == 3
+    assert all(name.startswith("cube-n2-") and name not in plain.stdout for name in names)
+    assert named.stdout.endswith(plain.stdout.splitlines()[-1] + "\n")
+    told = quorum(*words[:-1], "--names")
+    assert (told.returncode, "--names: it goes with --dry-run" in told.stderr) == (2, True)

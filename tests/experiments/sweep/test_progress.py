@@ -36,7 +36,7 @@ class Sweeping:
         costs = Costs()
         self.names = [cell.name for cell in cells]
         self.queue = Queue(folder, cells, SweepBudget(), costs)
-        self.status = SweepStatus(cells, {}, cells, costs)
+        self.status = SweepStatus(cells, {}, {}, cells, costs)
         self.clock = Clock()
 
     def begin(self, name: str) -> None:
@@ -47,7 +47,7 @@ class Sweeping:
     def finish(self, name: str, outcome: str = "completed", simulated: bool = True) -> None:
         spent = Spent(4, 1000, 0.25)
         self.queue.report(
-            Finished(FinishedCell(name, outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None)))
+            Finished(FinishedCell(name, "", outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None)))
         )
 
 

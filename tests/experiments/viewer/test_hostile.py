@@ -14,6 +14,7 @@ import pytest
 from maeil.trace import SCHEMA
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
+from tests.experiments.folders import unsealed
 from tests.experiments.viewer.conftest import Open, served
 
 SCRIPT = '</script><script>window.harmed = 1</script><img src=x onerror="window.harmed = 1"> & \' "'
@@ -124,7 +125,7 @@ def lines(run: Path) -> list[bytes]:
 
 
 def damaged(run: Path, target: Path, data: bytes, name: str = "trace.jsonl") -> Path:
-    shutil.copytree(run, target)
+    unsealed(Path(shutil.copytree(run, target)))
     (target / "trace.jsonl").unlink()
     (target / name).write_bytes(data)
     return target

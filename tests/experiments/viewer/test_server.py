@@ -7,15 +7,24 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.server.connections import Connections
+from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.command import export, view
+from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.server import application, server_config
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
 
@@ -156,6 +165,98 @@ def test_the_command_prints_an_address_and_ends_at_ctrl_c(episodes: dict[str, Pa
         server.wait()
 
 
+@contextmanager
+def impatient(folder: Path) -> Iterator[int]:
+    """Serve a folder as the command does, with connections that wait for a moment only; give the port."""
+    connections = Connections()
+    connections.head_seconds = connections.stall_seconds = 0.3
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        server = uvicorn.Server(server_config(application(Library.of(folder), TOKEN, taken), connections))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield taken
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: a\r\nx: ", b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n"],
+)
+def test_a_request_that_takes_its_time_is_not_waited_for(sent: bytes, folder: Path) -> None:
+    with impatient(folder) as taken, socket.create_connection(("127.0.0.1", taken), timeout=10) as client:
+        client.sendall(sent)
+        begin = time.monotonic()
+        while client.recv(4096):
+            pass
+        assert time.monotonic() - begin < 8  # uvicorn waits 5 s for a body that nobody reads
+
+
+def _sent(client: socket.socket, data: bytes, times: int) -> int:
+    """Send data so many times, and return how often until the connection ended."""
+    for number in range(times):
+        try:
+            client.sendall(data)
+        except OSError:
+            return number
+        time.sleep(0.03)
+    return times
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_not_waited_for(folder: Path) -> None:
+    with impatient(folder) as taken, socket.create_connection(("127.0.0.1", taken), timeout=10) as client:
+        assert _sent(client, b"G", 100) < 100
+
+
+def test_an_answer_that_is_not_taken_is_not_kept(folder: Path) -> None:
+    with impatient(folder) as taken, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect(("127.0.0.1", taken))
+        client.settimeout(10)
+        asked = f"GET /{TOKEN}/static/episode.js HTTP/1.1\r\nhost: 127.0.0.1:{taken}\r\n\r\n".encode()
+        assert _sent(client, asked * 50, 1000) < 1000
+
+
+def test_the_token_is_not_among_the_arguments_of_the_browser(episodes: dict[str, Path], tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    browser = tmp_path / "browser"
+    script = [
+        'file="${1#file://}"',
+        f'(echo "$1"; stat -c %a "$file"; cat "$file") > {told}.half',
+        f"mv {told}.half {told}",
+    ]
+    browser.write_text("\n".join(["#!/bin/sh", *script, ""]))
+    browser.chmod(0o700)
+    server = subprocess.Popen(
+        command("view", str(episodes["squeeze"])),
+        cwd=tmp_path, env=environment(BROWSER=f"{browser} %s"), stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        deadline = time.monotonic() + 30
+        while not told.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        argument, mode, page = told.read_text().splitlines()
+        assert urlsplit(address).path.strip("/") not in argument
+        assert (mode, address in page) == ("600", True)
+        found = urlsplit(address)
+        assert found.port is not None
+        assert ask(found.port, found.path)[0] == 200
+        server.send_signal(signal.SIGINT)
+        server.wait(30)
+        assert not Path(urlsplit(argument).path).exists()
+    finally:
+        server.kill()
+        server.stdout.close()
+        server.wait()
+
+
 def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path: Path, port: int) -> None:
     run = episodes["squeeze"]
     (tmp_path / "empty").mkdir()
@@ -170,8 +271,8 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
         (lambda: look(run / "meta.json"), "it is a file"),
         (lambda: look(run, port), f"--port {port}: "),
         (lambda: look(run, 99_999), "--port 99999: "),
-        (lambda: export(run.parent, tmp_path / "page.html"), "is a sweep; one file holds one run"),
-        (lambda: export(run, nowhere), "cannot be written"),
+        (lambda: export(run.parent, Output(tmp_path / "page.html", "--export")), "is a sweep; one file holds one run"),
+        (lambda: export(run, Output(nowhere, "--export")), "there is no folder"),
     ):
         with pytest.raises(UserError) as told:
             mistake()

@@ -13,6 +13,7 @@ import pytest
 
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
+from llamac_env.jit import KERNELS as llamac  # noqa: N811
 from maeil.compilation.folder import NoFolder, cache_folder
 from maeil.trace import comparable
 from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
@@ -152,7 +153,7 @@ def test_an_episode_is_the_same_without_compilation(words: list[str], tmp_path: 
     assert python == compiled
 
 
-SETS = {"cube_env": cube, "crafter_env": crafter, "agents/skills/cube/planner": planner}
+SETS = {"cube_env": cube, "crafter_env": crafter, "llamac_env": llamac, "agents/skills/cube/planner": planner}
 
 
 @pytest.mark.parametrize("package", SETS)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.differences import Pairing, differences
-from quorum.experiments.compare.statistics import estimate
+from quorum.experiments.compare.statistics import estimate, sign_flip_interval
 
 DRAWS = 2_000
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
@@ -104,3 +104,12 @@ def test_the_interval_of_a_median() -> None:
     random = np.random.default_rng(17)
     truth = float(stats.gamma.ppf(0.5, 4, scale=10))
     assert 0.95 <= coverage(skewed(random, (DRAWS, 15)), truth, "median") <= 0.98
+
+
+def test_the_interval_of_a_rare_difference_of_shares() -> None:
+    """Success on nearly every board in both arms: most samples have none or one board that differs."""
+    random = np.random.default_rng(18)
+    successes = (random.random((2, 400, 10)) < np.array([0.97, 0.9])[:, None, None]).astype(np.float64)
+    ends = [sign_flip_interval(row, share=True) for row in successes[0] - successes[1]]
+    there = np.array([pair for pair in ends if not np.isnan(pair[0])])
+    assert np.mean((there[:, 0] <= 0.07) & (there[:, 1] >= 0.07)) >= 0.95

@@ -1,0 +1,158 @@
+"""Which actions an agent can carry out, as kernels.
+
+An action is masked out when, by the state before the step, something on the agent's own side stands in its way: a tool,
+an input, a station, a free cell, a need that is full. What teammates add is not asked for: how many act together, and
+the inputs of a joint craft. So with everybody else standing still a masked action changes nothing, and an action that
+is not masked either takes effect, or lacks teammates or luck.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crafter_env.constants import DISPLACEMENT, NEED_MAX, Action, Item
+from crafter_env.kernels.aiming import AREA_AIM, OBJECT_AIM, aim_of, is_target
+from crafter_env.kernels.arrays import (
+    ALIVE,
+    FACING_X,
+    FACING_Y,
+    INVENTORY,
+    ITEMS,
+    ByteArray,
+    IntArray,
+    MaskArray,
+    SlotArray,
+    WordArray,
+    World,
+    X,
+    Y,
+)
+from crafter_env.kernels.collecting import can_collect
+from crafter_env.kernels.crafting import (
+    FIRST_MAKE,
+    FURNACE,
+    LAST_MAKE,
+    TABLE,
+    holds_inputs,
+    needs_furnace,
+    needs_table,
+    stands_beside,
+)
+from crafter_env.kernels.grid import is_free, slot_at
+from crafter_env.kernels.jit import compiled, inner
+from crafter_env.kernels.living import FIRST_PLACE, LAST_PLACE, can_act_on_faced, can_place, sleeps_on
+from crafter_env.kernels.rules import PLAYER_MASK, QUORUM, RADIUS, SHARING
+from crafter_env.kernels.sharing import SHARE, is_in_reach, units_to_share
+from crafter_env.profiles import CollectRule
+
+ACTIONS: Final = len(Action)
+_NOOP, _DO, _SLEEP = int(Action.noop), int(Action.do), int(Action.sleep)
+_LAST_MOVE: Final = int(Action.move_down)
+_STEP_X = tuple(DISPLACEMENT[action][0] if action in DISPLACEMENT else 0 for action in Action)
+_STEP_Y = tuple(DISPLACEMENT[action][1] if action in DISPLACEMENT else 0 for action in Action)
+_ENERGY: Final = int(Item.energy)
+_AREA = int(CollectRule.area)
+
+
+@compiled
+def mask_worlds(
+    masks: MaskArray,
+    rules: IntArray,
+    materials: ByteArray,
+    occupants: SlotArray,
+    objects: IntArray,
+    agents: IntArray,
+    chunks: IntArray,
+    counters: IntArray,
+    generator: WordArray,
+) -> None:
+    """Write the masks of B worlds.
+
+    Args:
+        masks: (B, n, A), written; see `write_masks`.
+        rules: See `rules.encode_rules`.
+        materials: This and the following are the fields of `World`, in its order; all are only read.
+        occupants: See `World`.
+        objects: See `World`.
+        agents: See `World`.
+        chunks: See `World`.
+        counters: See `World`.
+        generator: See `World`.
+    """
+    for b in range(masks.shape[0]):
+        w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
+        write_masks(w, rules, masks[b])
+
+
+@inner
+def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
+    """Write the mask of each agent; the dead and those that sleep on can do nothing but `noop`.
+
+    Args:
+        w: The world.
+        rules: See `rules.encode_rules`.
+        masks: (n, A), written. The columns are the primitives; with sharing then the recipients, the items and the
+            quantities of a share, each allowed when it can be a part of one; all are while there is none.
+    """
+    for agent in range(w.agents.shape[0]):
+        for choice in range(masks.shape[1]):
+            masks[agent, choice] = choice > SHARE
+        masks[agent, _NOOP] = 1
+        if w.agents[agent, ALIVE] and not sleeps_on(w, agent):
+            _mask_primitives(w, rules, agent, masks)
+            if rules[SHARING]:
+                _mask_shares(w, rules, agent, masks)
+
+
+@inner
+def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) -> None:
+    x, y = w.objects[agent, X], w.objects[agent, Y]
+    for action in range(_NOOP + 1, _LAST_MOVE + 1):
+        dx, dy = _STEP_X[action], _STEP_Y[action]
+        turns = w.agents[agent, FACING_X] != dx or w.agents[agent, FACING_Y] != dy
+        masks[agent, action] = turns or is_free(w, x + dx, y + dy, PLAYER_MASK)
+    masks[agent, _DO] = _can_do(w, rules, agent)
+    masks[agent, _SLEEP] = w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
+    for action in range(FIRST_PLACE, LAST_PLACE + 1):
+        masks[agent, action] = can_place(w, agent, action)
+    table, furnace = stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
+    if table or furnace:
+        for action in range(FIRST_MAKE, LAST_MAKE + 1):
+            stations = (table or not needs_table(rules, action)) and (furnace or not needs_furnace(action))
+            masks[agent, action] = stations and (rules[QUORUM] > 1 or holds_inputs(w, agent, action))
+
+
+@inner
+def _can_do(w: World, rules: IntArray, agent: int) -> bool:
+    aim = aim_of(w, rules, agent)
+    if aim == OBJECT_AIM:
+        return can_act_on_faced(w, agent)
+    if aim == AREA_AIM:
+        return _can_collect_around(w, rules, agent)
+    return aim >= 0 and can_collect(w, agent, aim // w.materials.shape[1], aim % w.materials.shape[1])
+
+
+@inner
+def _can_collect_around(w: World, rules: IntArray, agent: int) -> bool:
+    radius = rules[RADIUS]
+    for dy in range(-radius, radius + 1):
+        for dx in range(abs(dy) - radius, radius - abs(dy) + 1):
+            x, y = w.objects[agent, X] + dx, w.objects[agent, Y] + dy
+            if is_target(w, x, y, _AREA) and (slot_at(w, x, y) >= 0 or can_collect(w, agent, x, y)):
+                return True
+    return False
+
+
+@inner
+def _mask_shares(w: World, rules: IntArray, agent: int, masks: MaskArray) -> None:
+    recipients, items = ACTIONS, ACTIONS + w.agents.shape[0]
+    for recipient in range(w.agents.shape[0]):
+        if not is_in_reach(w, rules, agent, recipient):
+            continue
+        for item in range(ITEMS):
+            if units_to_share(w, rules, agent, recipient, item) <= 0:
+                continue
+            if not masks[agent, SHARE]:
+                masks[agent, SHARE] = 1
+                masks[agent, recipients : items + ITEMS] = 0
+            masks[agent, recipients + recipient] = masks[agent, items + item] = 1

@@ -1,0 +1,39 @@
+"""Rich's console and text, for texts of strangers: nothing in them is markup, and nothing in them can act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import rich.console
+import rich.text
+from rich.console import ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from quorum.experiments.common.sanitize import sanitize_lines
+
+
+class Text(rich.text.Text):
+    """A text in which control characters are symbols; Rich would drop some of them and print the others."""
+
+    def __init__(self, text: str = "", *arguments: Any, **options: Any) -> None:
+        super().__init__(sanitize_lines(text), *arguments, **options)
+
+
+class Console(rich.console.Console):
+    """A console that takes no text for markup or for an emoji, and prints no character that could act.
+
+    Args:
+        options: those of Rich's console.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Return the segments of what is printed; whatever is printed passes here, also parts of a table."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable() or segment.text == "\n":
+                yield segment
+            else:
+                yield Segment(sanitize_lines(segment.text), segment.style)

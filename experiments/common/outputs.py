@@ -1,0 +1,66 @@
+"""The files that a user has a command write with `--out` or `--export`: every verb that has such an option writes here.
+
+A wrong word, or a link in a stranger's folder, must not cost a result: devices, pipes, links and folders are refused,
+files of a run are never overwritten, and other files only with `--force`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.files import require_file, write_whole
+
+RUN_FILES = frozenset(
+    {
+        "calls.jsonl", "config.yaml", "meta.json", "metrics.json", "results.csv", "sweep.json", "trace.jsonl",
+        "trace.jsonl.gz", "traceback.txt",
+    }
+)  # fmt: skip
+"""The files of runs and of sweeps, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file that a command writes.
+
+    Attributes:
+        target: where.
+        option: that names it, for messages.
+        force: whether another file that stands there is replaced.
+    """
+
+    target: Path
+    option: str
+    force: bool = False
+
+    def check(self) -> None:
+        """Refuse a place that cannot be written to, before what is written there is made.
+
+        Raises:
+            UserError: it is no place for a file, holds a file of a run, or another one without `force`.
+        """
+        name, folder = f"{self.option} {self.target}", self.target.parent
+        hint = "Give another file."
+        if not folder.is_dir():
+            raise UserError(f"{name}: there is no folder {folder}", "Make it first, or give another one.")
+        if not os.access(folder, os.W_OK):
+            raise UserError(f"{name}: nothing can be written to {folder}", "Give another folder.")
+        require_file(self.target, hint, name)
+        if not os.path.lexists(self.target):
+            return
+        if self.target.name in RUN_FILES and any((folder / other).exists() for other in RUN_FILES):
+            raise UserError(f"{name}: this is a file of a run, which is not overwritten", hint)
+        if not self.force:
+            raise UserError(f"{name}: there is such a file already", "--force replaces it; or give another one.")
+
+    def write(self, data: bytes) -> None:
+        """Write the file, whole or not at all.
+
+        Raises:
+            UserError: as `check`, or it cannot be written.
+        """
+        self.check()
+        write_whole(self.target, data, f"Give another place: {self.option}.")

@@ -1,0 +1,61 @@
+"""All that the command prints goes through here, so that no text of a stranger can act on a terminal.
+
+`echo` prints lines, `echo_json` prints data; tables and pictures go through `consoles.py`. Warnings and tracebacks come
+the same way once `show_warnings` and `show_bugs` were called. Nothing else prints: see `tests/test_printing.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+import warnings
+from types import TracebackType
+from typing import Any
+
+import typer
+
+from quorum.experiments.common.sanitize import escape_json, sanitize_lines
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print lines.
+
+    Args:
+        text: of one line or more.
+        err: to standard error.
+        nl: end with a line end.
+    """
+    typer.echo(sanitize_lines(text), err=err, nl=nl)
+
+
+def echo_json(data: object) -> None:
+    """Print JSON to standard output."""
+    typer.echo(escape_json(json.dumps(data, indent=2, ensure_ascii=False)))
+
+
+def confirm(question: str) -> None:
+    """Ask on standard error, and end the command where the answer is no."""
+    typer.confirm(sanitize_lines(question), abort=True, err=True)
+
+
+def show_warnings() -> None:
+    """Print warnings through `echo` from now on, those for users in a line."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment] # it takes the places as they come
+
+
+def show_bugs() -> None:
+    """Print the tracebacks of what ends this process through `echo`."""
+    sys.excepthook = _show_bug
+
+
+def _show_bug(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
+    echo("".join(traceback.format_exception(kind, error, frames)), err=True, nl=False)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    if issubclass(category, UserWarning):
+        echo(f"warning: {message}", err=True)
+    else:
+        filename, line_number, *_ = place
+        echo(warnings.formatwarning(message, category, filename, line_number), err=True, nl=False)

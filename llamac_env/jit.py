@@ -1,0 +1,17 @@
+"""The kernels of this package, and what they are compiled by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from maeil.compilation import KernelSet
+
+_PACKAGE = Path(__file__).parent
+
+KERNELS = KernelSet(
+    "llamac_env",
+    [_PACKAGE / "transport" / f"{name}.py" for name in ("arrays", "constants", "grid", "kernel", "primitives")],
+)
+"""All of them, with the constants that are compiled into them."""
+
+compiled_borrowing = KERNELS.borrowing

@@ -1,0 +1,94 @@
+"""Boards of grid transportation as arrays: states, what agents see of them, and what they can do.
+
+A state is int8 `(2 rows + 1, 2 columns + 1, 10)`, by place in half units: the boxes there by colour, then the targets.
+All functions take a batch: leading dimensions in front.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from llamac_env.transport.board import Board, Item
+from llamac_env.transport.constants import EntryRule
+from llamac_env.transport.grid import PLACES, Grid
+from llamac_env.transport.primitives import COLOURS, NOTHING, PRIMITIVES, SLOTS
+
+CountArray = npt.NDArray[np.int8]
+IntArray = npt.NDArray[np.int64]
+
+HALF = len(COLOURS)
+"""Column of the targets of the first colour; the boxes stand before."""
+_COLUMN = {colour: column for column, colour in enumerate(COLOURS)}
+
+
+class Geometry(NamedTuple):
+    """Where the agents of a grid reach, as arrays."""
+
+    slots: IntArray
+    """(n, 5, 2): row and column of each place that an agent can bring a box to, its own cell last; -1 off the grid."""
+    sees: IntArray
+    """(n, p, 2): of each place whose boxes an agent can move: its own cell, or its four corners."""
+
+
+@cache
+def geometry(grid: Grid) -> Geometry:
+    """The geometry of a grid."""
+    slots = np.array([[place or (-1, -1) for place in places] for places in grid.slots], dtype=np.int64)
+    return Geometry(slots, slots[:, :PLACES] if grid.is_hard else slots[:, PLACES:])
+
+
+def state_shape(grid: Grid) -> tuple[int, int, int]:
+    """The shape of a state."""
+    return 2 * grid.rows + 1, 2 * grid.cols + 1, 2 * HALF
+
+
+def write_state(board: Board, state: CountArray) -> None:
+    """Write a board into a state of its grid."""
+    state[...] = 0
+    for offset, items in ((0, board.boxes), (HALF, board.targets)):
+        for colour, (row, col) in items:
+            state[row, col, offset + _COLUMN[colour]] += 1
+
+
+def read_state(grid: Grid, state: CountArray) -> Board:
+    """The board of a state."""
+    items: tuple[list[Item], list[Item]] = ([], [])
+    for row, col, column in np.argwhere(state).tolist():
+        is_target, colour = divmod(column, HALF)
+        items[is_target].extend([Item(COLOURS[colour], (row, col))] * int(state[row, col, column]))
+    return Board(grid, tuple(items[0]), tuple(items[1]))
+
+
+def observations(grid: Grid, states: CountArray) -> CountArray:
+    """What each agent sees, int8 `(..., n, p + 1, 5)`: by colour the boxes where it reaches, then its targets."""
+    slots, sees = geometry(grid)
+    boxes = states[..., sees[..., 0], sees[..., 1], :HALF]
+    targets = states[..., slots[:, PLACES:, 0], slots[:, PLACES:, 1], HALF:]
+    return np.concatenate([boxes, targets], axis=-2)
+
+
+def action_masks(grid: Grid, seen: CountArray) -> CountArray:
+    """Which primitives each agent can carry out, int8 `(..., n, 26)`; to do nothing is always one.
+
+    Args:
+        grid: The cells and the rules.
+        seen: What `observations` gives.
+    """
+    boxes, targets = seen[..., :-1, :], seen[..., -1, :]
+    allowed = np.zeros((*seen.shape[:-2], HALF, SLOTS), dtype=np.bool_)
+    allowed[..., :PLACES] = geometry(grid).slots[:, None, :PLACES, 0] >= 0
+    allowed[..., PLACES] = targets > 0
+    if grid.is_hard:
+        here = np.moveaxis(boxes, -2, -1) > 0
+        allowed[..., :PLACES] &= ~here
+        if grid.entry_rule is EntryRule.start_empty:
+            allowed[..., :PLACES] &= ~np.any(here, axis=-2, keepdims=True)
+    allowed &= np.any(boxes > 0, axis=-2, keepdims=True).swapaxes(-2, -1)
+    masks = np.empty((*seen.shape[:-2], PRIMITIVES), dtype=np.int8)
+    masks[..., NOTHING] = 1
+    masks[..., NOTHING + 1 :] = allowed.reshape(*allowed.shape[:-2], -1)
+    return masks

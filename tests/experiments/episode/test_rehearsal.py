@@ -1,0 +1,84 @@
+"""Kernels are compiled before any clock starts: no figure holds the time that it takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
+from cube_env.jit import KERNELS as cube  # noqa: N811
+from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import prepare, run_cell
+from tests.conftest import Quorum, command, environment
+from tests.traces.digests import CELLS
+
+LINE = "compiling kernels, once: about 30 s\n"
+
+
+def compiled() -> set[tuple[str, str]]:
+    """Return what is in memory of compiled code: each kernel with each of its signatures."""
+    dispatchers = [*cube.dispatchers, *crafter.dispatchers, *planner.dispatchers]
+    return {(kernel.py_func.__qualname__, str(signature)) for kernel in dispatchers for signature in kernel.signatures}
+
+
+KINDS = [words for words in CELLS if not words.startswith(("env=transport", "env=squeeze"))]
+
+
+@pytest.mark.parametrize("words", [*KINDS[3::7], *KINDS[-6::2]])
+def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: Path) -> None:
+    cell = Cell.compose([*words.split(), "max_steps=40"] if "max_steps" not in words else words.split())
+    prepare(cell.configuration.env.name, cell.configuration.agents.name)
+    before = compiled()
+    run_cell(cell, tmp_path)
+    assert compiled() - before == set()
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("words", KINDS)
+def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> None:
+    cell = Cell.compose(words.split())
+    prepare(cell.configuration.env.name, cell.configuration.agents.name)
+    before = compiled()
+    run_cell(cell, tmp_path)
+    assert compiled() - before == set()
+
+
+@pytest.mark.conformance
+def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
+    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"))
+    told = []
+    for seed in (0, 1):
+        words = command(
+            "sweep", f"seed={seed},{seed + 2}", "n=2", "agents=planner,heuristic", "engine.workers=2", "--json"
+        )
+        done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
+        told.append(done.stderr.count(LINE))
+        assert json.loads(done.stdout)["seconds"] < 10
+    assert told == [1, 0]
+    for run in (tmp_path / "runs").rglob("metrics.json"):
+        metrics = json.loads(run.read_text())
+        assert metrics["decision.latency_p95_seconds"] < 1.0, run
+
+
+@pytest.mark.conformance
+def test_kernels_can_be_compiled_ahead(tmp_path: Path) -> None:
+    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"))
+    for told in (LINE, ""):
+        words = command("check", "--compile", "--json")
+        done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
+        assert done.stderr == told
+        (kernels,) = (finding for finding in json.loads(done.stdout) if finding["subject"] == "kernels")
+        assert kernels["detail"].endswith(f"kept in {tmp_path}/caches/quorum/kernels")
+    for words in (["n=2", "agents=planner"], ["env=crafter", "max_steps=5"]):
+        done = subprocess.run(
+            command("run", *words), cwd=tmp_path, env=variables, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""
+
+
+def test_what_is_compiled_already_is_not_told(quorum: Quorum) -> None:
+    assert quorum("run", "n=2", "max_steps=3").stderr == ""
