@@ -14,7 +14,6 @@ import pytest
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as llamac  # noqa: N811
-from llamac_env.jit import KERNELS as transport  # noqa: N811
 from maeil.compilation.folder import NoFolder, cache_folder
 from maeil.trace import comparable
 from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
@@ -157,7 +156,6 @@ def test_an_episode_is_the_same_without_compilation(words: list[str], tmp_path: 
 SETS = {
     "cube_env": cube,
     "crafter_env": crafter,
-    "llamac_env": transport,
     "llamac_env": llamac,
     "agents/skills/cube/planner": planner,
 }
