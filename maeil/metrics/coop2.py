@@ -200,7 +200,7 @@ def plan_coherence(trace: Trace) -> Value:
     """
     live: dict[int, bytes] = {}
     shares = []
-    for stamped in trace.events:
+    for stamped in trace.among(PlanChange, StepTaken):
         event = stamped.event
         if isinstance(event, PlanChange):
             if event.status == PlanStatus.COMMITTED:
