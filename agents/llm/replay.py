@@ -58,9 +58,17 @@ class Replay(ProvidedModel):
         """Answer as recorded.
 
         Raises:
-            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was.
+            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was. Or what was
+                recorded of it is damaged.
         """
         origin = request.origin or Origin("", 0)
+        try:
+            return await self._recorded(request, origin)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            told = f"what was recorded is damaged ({type(error).__name__}: {error})"
+            raise errors.NotRecorded(f"{_who(origin)}: {told}") from error
+
+    async def _recorded(self, request: Request, origin: Origin) -> Reply:
         left = self._left.get((origin.agent, request_key(request)))
         if not left:
             raise errors.NotRecorded(self._difference(request, origin, left is not None))
