@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 import orjson
 
 from quorum.agents.llm.protocol import Finish, Rejected, Reply, Request, Usage
@@ -66,8 +67,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         KeyError, TypeError, ValueError: it is no record of a reply.
     """
     wall = record[WALL]
-    if not isinstance(record["text"], str):
-        raise TypeError("text: it is no text")
+    msgspec.convert({**record, **wall}, type=Reply)  # every field is of its type; whole numbers stay whole below
     return Reply(
         text=record["text"],
         finish=Finish(record["finish"]),

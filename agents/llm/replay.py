@@ -118,6 +118,7 @@ def _lines(request: Mapping[str, Any]) -> list[str]:
 def _failure(record: Mapping[str, Any]) -> errors.LanguageModelError | EpisodeStop:
     if "answer" in record:
         answer = record["answer"]
+        read_reply(answer["record"])
         return errors.AnswerInvalid(tuple(answer["reasons"]), answer["completion_tokens"], answer["record"])
     if "budget" in record:
         return errors.BudgetReached(**record["budget"])

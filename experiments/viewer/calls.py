@@ -120,7 +120,7 @@ def _whole(texts: Unfolding, line: bytes) -> bytes:
     """Return the next line of a file with all that it refers to, as far as that is there."""
     try:
         return orjson.dumps(texts.whole(texts.read(line)))
-    except ValueError:
+    except (ValueError, TypeError):
         return line
 
 

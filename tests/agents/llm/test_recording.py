@@ -151,11 +151,25 @@ async def test_what_was_not_recorded_shows_the_difference_to_the_nearest() -> No
         await Replay([]).complete(request())
 
 
-@pytest.mark.parametrize("reply", [None, [], {}, {"wall": 5}, "x"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        [],
+        {"wall": 5},
+        {"text": 5},
+        {"usage": {"prompt": {}, "completion": 1}},
+        {"usd": "1"},
+        {"wall": {"seconds": None}},
+    ],
+)
 async def test_an_answer_that_was_damaged_since_is_told_and_is_no_bug(reply: object) -> None:
     records: Records = []
     await Recording(Brain(), records.append).complete(request())
-    damaged = [{**record, "reply": reply} for record in reread(records)]
+    damaged = [
+        {**record, "reply": {**record["reply"], **reply} if isinstance(reply, dict) else reply}
+        for record in reread(records)
+    ]
     with pytest.raises(NotRecorded, match="what was recorded is damaged"):
         await Replay(damaged).complete(request())
 
