@@ -235,6 +235,9 @@ def sweep(
     ] = None,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
     strict: Strict = False,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Run the others where some cells cannot be run.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -272,6 +275,7 @@ def sweep(
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
         strict=strict,
+        skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )

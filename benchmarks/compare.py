@@ -90,6 +90,8 @@ def main() -> None:
                 f" (fastest {min(wall):.2f}), {statistics.median(cpu):.2f} s CPU (least {min(cpu):.2f})",
                 flush=True,
             )
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        print(f"most memory of any of them: {most / 1024:.0f} MB")
 
 
 def _timed(command: list[str]) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -363,7 +364,7 @@ def agent_name(index: int) -> str:
 def team_score(state: CrafterState, level: Level) -> float:
     """Points of a team: for every unit that an agent has collected in the episode, what the level says."""
     agents = len(state.achievements)
-    return sum(
+    return fsum(
         level.score(material, agents) * float(state.achievements[:, recipe.achievement].sum())
         for material, recipe in COLLECT.items()
     )

@@ -8,13 +8,12 @@ from maeil.compilation import KernelSet, numba
 
 _PACKAGE = Path(__file__).parent
 
-KERNELS = KernelSet(
-    "cube_env",
-    [
-        _PACKAGE / f"{name}.py"
-        for name in ("arrays", "channels", "constants", "constraints", "kernel", "paths", "placement")
-    ],
-)
+_SOURCES = (
+    "arrays", "channels", "constants", "constraints", "kernel", "masks", "paths", "placement", "rewards", "shaping",
+    "views",
+)  # fmt: skip
+
+KERNELS = KernelSet("cube_env", [_PACKAGE / f"{name}.py" for name in _SOURCES])
 """All of them, with the constants that are compiled into them."""
 
 compiled = KERNELS.compiled

@@ -11,7 +11,7 @@ Example, a reward of one's own, chosen with `env.reward=close` once its module i
 
     def closeness(snapshot: Snapshot) -> float:
         agents = [f"agent_{i}" for i in range(len(snapshot.agents))]
-        return -0.01 * sum(get_distance(snapshot, agent, "goal") for agent in agents)
+        return -0.01 * fsum(get_distance(snapshot, agent, "goal") for agent in agents)
 
     register_reward("close", potential_reward(closeness))
     ```

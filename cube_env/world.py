@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
@@ -58,6 +58,9 @@ class CubeConfig(ComponentConfig):
     """Name of the reward, of those registered in `cube_env.rewards`."""
     vocabulary: Literal["cube", "emcoop"]
     """Symbolic actions that the agents may use."""
+    allow_unsolvable: bool = True
+    """Whether a board may hold a block that is heavier than the whole team. Only recorded values of versions before
+    0.10, which allowed every board, may leave it out."""
 
     @field_validator("layout")
     @classmethod
@@ -73,6 +76,12 @@ class CubeConfig(ComponentConfig):
     def _is_registered(cls, name: str) -> str:
         reward_function(name)
         return name
+
+    @model_validator(mode="after")
+    def _says_what_it_allows(self, info: ValidationInfo) -> Self:
+        if may_name_files(info) and "allow_unsolvable" not in self.model_fields_set:
+            raise ValueError("allow_unsolvable: the key is missing")
+        return self
 
 
 class CubeWorld:
@@ -215,11 +224,23 @@ def _name(direction: Action) -> str:
 
 def _scenario(config: CubeConfig) -> Scenario:
     usual = curriculum(config.n)
+    blocks = config.blocks if config.blocks is not None else usual.blocks
+    _check_weights("blocks", blocks, config)
     return Scenario(
         side=config.side if config.side is not None else usual.side,
         agents=config.n,
-        blocks=config.blocks if config.blocks is not None else usual.blocks,
+        blocks=blocks,
     )
+
+
+def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
+    """Refuse a board that nobody can solve, unless it is wanted."""
+    heaviest = max(weights, default=0)
+    if heaviest > config.n and not config.allow_unsolvable:
+        raise CubeError(
+            f"{key}: a block of weight {heaviest} takes {heaviest} agents at once, and n is {config.n}: "
+            f"set n={heaviest}, or env.allow_unsolvable=true for a board that cannot be solved"
+        )
 
 
 def _layout(config: CubeConfig) -> Layout:
@@ -231,6 +252,7 @@ def _layout(config: CubeConfig) -> Layout:
         raise CubeError(
             f"layout: the board has {len(layout.agents)} agents and n is {config.n}: set n={len(layout.agents)}"
         )
+    _check_weights("layout", (weight for weight, _ in layout.blocks), config)
     return layout
 
 

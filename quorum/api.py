@@ -70,6 +70,7 @@ def sweep(
     budget_tokens: int | None = None,
     accept_versions: bool = False,
     strict: bool = False,
+    skip_invalid: bool = False,
     plugins: Iterable[str] = (),
     config_dir: Folder | None = None,
     progress: bool = False,
@@ -94,6 +95,7 @@ def sweep(
         budget_tokens: begin no cell beyond so many tokens of the whole sweep.
         accept_versions: go on beside results of other code.
         strict: refuse keys that have no effect on the minds that are chosen.
+        skip_invalid: run the others where some cells cannot be run.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         progress: show how far it is on standard error.
@@ -115,6 +117,7 @@ def sweep(
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
         strict=strict,
+        skip_invalid=skip_invalid,
         plugins=tuple(plugins),
         config_dir=_path(config_dir),
     )

@@ -25,6 +25,11 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "quorum", *arguments]
 
 
+def one_each(*words: str) -> list[str]:
+    """Give `KEY=VALUE` words in which the last of those for one key takes the place of the others."""
+    return list({word.partition("=")[0]: word for word in words}.values())
+
+
 def environment(**changes: str) -> dict[str, str]:
     """Return an environment in which the checkout, the plugins of the tests and the examples are found."""
     return {

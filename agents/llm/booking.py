@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from math import fsum
 from typing import Any
 
 from maeil.calls import Call, current_ledger
@@ -78,8 +79,8 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
             cache_written=sum(reply.usage.cache_written for reply in replies),
             estimated=any(reply.usage.estimated for reply in replies),
         ),
-        usd=sum(known) if len(known) == len(money) else None,
-        seconds=sum(reply.seconds for reply in replies),
+        usd=fsum(known) if len(known) == len(money) else None,
+        seconds=fsum(reply.seconds for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
         repairs=len(replies) - 1,
         cache_hit=all(reply.cache_hit for reply in replies),

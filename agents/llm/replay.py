@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -29,13 +29,19 @@ class Replay(ProvidedModel):
 
     Args:
         records: what `Recording` wrote, in order.
+        whole: makes a record whole of whose request no more is there than its sampling; see `folding`.
 
     Raises:
         LookupError, TypeError, AttributeError: a record is not of its form.
     """
 
-    def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        records: Iterable[Mapping[str, Any]],
+        whole: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: record,
+    ) -> None:
         self._records: list[Mapping[str, Any]] = []
+        self._whole = whole
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
         self._sampling: dict[str, Sampling] = {}
         for record in records:
@@ -52,9 +58,17 @@ class Replay(ProvidedModel):
         """Answer as recorded.
 
         Raises:
-            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was.
+            NotRecorded: this was not asked, or not so often; shows the difference to the nearest that was. Or what was
+                recorded of it is damaged.
         """
         origin = request.origin or Origin("", 0)
+        try:
+            return await self._recorded(request, origin)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            told = f"what was recorded is damaged ({type(error).__name__}: {error})"
+            raise errors.NotRecorded(f"{_who(origin)}: {told}") from error
+
+    async def _recorded(self, request: Request, origin: Origin) -> Reply:
         left = self._left.get((origin.agent, request_key(request)))
         if not left:
             raise errors.NotRecorded(self._difference(request, origin, left is not None))
@@ -72,7 +86,7 @@ class Replay(ProvidedModel):
             return f"{_who(origin)}: this was asked more often than it was recorded"
         asked = _lines(describe_request(request))
         near = sorted(self._records, key=lambda record: (record["agent"] != origin.agent, abs(record["t"] - origin.t)))
-        others = [_lines(record["request"]) for record in near[:_MOST_COMPARED]]
+        others = [_lines(self._whole(record)["request"]) for record in near[:_MOST_COMPARED]]
         if not others:
             return f"{_who(origin)}: nothing was recorded"
         matcher = difflib.SequenceMatcher(a=asked, autojunk=False)

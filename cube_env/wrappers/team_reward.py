@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 from typing import Literal
 
 import numpy as np
@@ -34,6 +35,6 @@ class TeamReward(BaseParallelWrapper[str, npt.NDArray[np.float32], int]):  # typ
     def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action, as `CubeEnv.step` does."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        total = sum(rewards.values())
+        total = fsum(rewards.values())
         shared = total if self.reduce == "sum" else total / len(rewards)
         return observations, dict.fromkeys(rewards, shared), terminations, truncations, infos

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from maeil.user_errors import UserError
 from quorum.experiments.results import Results, Row
@@ -158,4 +159,4 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
 
 def _total(metric: str, rows: Iterable[Row]) -> float:
     values = [row.metrics.get(metric) for row in rows]
-    return sum(float("nan") if value is None else value for value in values)
+    return fsum(float("nan") if value is None else value for value in values)

@@ -18,6 +18,8 @@ from quorum.experiments.configuration.overrides import parse
 Words = Iterable[tuple[str, str]]
 """Keys that a command sets, each with the word that sets it."""
 
+_GROUPS = ("topology", "llm", "prompts", "budget")
+
 
 class EffectCheck:
     """Finds the words of a command that change nothing in some of its cells.
@@ -30,14 +32,15 @@ class EffectCheck:
     def __init__(self, words: Words, defaults: Callable[[], Mapping[str, Any]]) -> None:
         self._words: dict[str, dict[str, None]] = {}
         for key, word in words:
-            self._words.setdefault(key.partition(".")[0], {})[word] = None
+            if (group := key.partition(".")[0]) in _GROUPS:
+                self._words.setdefault(group, {})[word] = None
         self._defaults = defaults
         self._usual: Mapping[str, Any] | None = None
         self._found: dict[tuple[str, str], dict[str, None]] = {}
 
     def look_at(self, cell: Cell) -> None:
         """Look whether the words set something for this cell that its minds do not use."""
-        for group, why in cell.configuration.unused.items():
+        for group, why in cell.configuration.unused.items() if self._words else ():
             if group not in self._words:
                 continue
             if self._usual is None:

@@ -239,12 +239,12 @@ def _checked(
 
 def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:
     """A component that repeats a common knob must repeat its value: names and tables of cells show the knob's."""
+    shared = {"n": knobs.n, "seed": knobs.seed, "max_steps": knobs.max_steps}
     for group, part in parts.items():
         if group == providers.group:
             continue  # the seed of a model is its own: it draws answers, not boards
-        for name in ("n", "seed", "max_steps"):
-            common = dict(knobs)[name]
-            own = dict(part).get(name, common)
+        for name, common in shared.items():
+            own = getattr(part, name) if name in type(part).model_fields else common
             if own != common:
                 raise UserError(
                     f"{group}.{name}: {own!r} differs from {name}={common!r}",

@@ -22,10 +22,10 @@ from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.records import dump
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
@@ -162,6 +162,7 @@ class EpisodeModels:
         self._pool = pool
         self._folder = folder
         self._file: BinaryIO | None = None
+        self._folding = Folding()
         budget = configuration.budget
         self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
         self._recorded: Replay | None = None
@@ -225,7 +226,7 @@ class EpisodeModels:
         if self._file is None:
             # Only its user may read it: prompts and answers are nobody else's.
             self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        self._file.write(dump(record) + b"\n")
+        self._file.write(self._folding.line(record))
         self._file.flush()
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from quorum.experiments.configuration.cell import Cell
 
 _EPISODES = {
     "cube": ("n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"),
+    "transport": ("env=transport n=4 agents=heuristic max_steps=4",),
     "crafter": ("env=crafter_coop n=2 agents=heuristic max_steps=4",),
 }
 """The episodes that rehearse each world that has kernels."""

@@ -26,7 +26,7 @@ def write_csv(folder: Path) -> Path:
         UserError: the folder holds no runs, or the file cannot be written there.
     """
     target = folder / "results.csv"
-    write_whole(target, as_csv(read_results(folder)).encode())
+    write_whole(target, as_csv(read_results(folder)).encode(), f"To print it instead: quorum results {folder} --csv")
     return target
 
 

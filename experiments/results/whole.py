@@ -45,6 +45,16 @@ def damages(run: RunFolder, meta: RunMeta) -> Iterator[DamagedFile]:
             yield damage
 
 
+def trace_damage(run: RunFolder) -> str:
+    """Say what is wrong with the trace of a run that has one; empty for nothing."""
+    try:
+        if run.trace_name() is not None:
+            _check_file(run, run.meta(), TRACES[0])
+    except DamagedFile as damage:
+        return damage.brief
+    return ""
+
+
 def _left_by_older_versions(run: RunFolder, meta: RunMeta) -> list[str]:
     """Return what must be there although no digest says so."""
     return [CALLS] if meta.models or run.files.names(CALLS) else []

@@ -94,12 +94,14 @@ class SweepReport:
         return table
 
 
-def _prepare(request: SweepRequest) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
+def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
     engine_words, words = split_words(request.words)
     planned = plan(words, request.config_dir)
     if request.strict:
         refuse(planned.without_effect)
-    return planned, request.folder(planned.name), request.command(), engine_words
+    folder = request.folder(planned.name)
+    planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
+    return planned, folder, request.command(), engine_words
 
 
 def show_plan(request: SweepRequest) -> Forecast:
@@ -108,7 +110,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     Raises:
         UserError: the arguments are not valid.
     """
-    planned, folder, _, engine_words = _prepare(request)
+    planned, folder, _, engine_words = _prepare(request, with_keys=False)
     engine = choose_engine(engine_words, request.config_dir)
     status = sweep_status(planned, folder, request)
     return forecast(planned, status, folder, engine, request.limit)
@@ -120,7 +122,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     Raises:
         UserError: the arguments are not valid, or the sweep cannot be run.
     """
-    planned, folder, command, engine_words = _prepare(request)
+    planned, folder, command, engine_words = _prepare(request, with_keys=True)
     engine = choose_engine(engine_words, request.config_dir)
     for notice in _notices(planned) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)

@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     for waits in (False, True):
         alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
         if alike:
-            seconds += max(*alike, sum(alike) / engine.width(uses_models=waits))
+            seconds += max(*alike, fsum(alike) / engine.width(uses_models=waits))
     return Forecast(
         folder=folder.path,
         planned=len(plan.cells),
@@ -158,7 +159,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
-        usd=None if priceless else sum(expected.usd for _, expected in known),
+        usd=None if priceless else fsum(expected.usd for _, expected in known),
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from maeil.user_errors import UserError
@@ -15,7 +15,8 @@ from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
-from quorum.experiments.sweep.grid import Axis, axes, count, joined, points
+from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
+from quorum.experiments.sweep.problems import Problem, Problems, affected, listing, look_at, refusal
 from quorum.experiments.sweep.templates import Templates
 
 
@@ -29,6 +30,8 @@ class SweepPlan:
         arms: arguments of each arm; empty without arms.
         cells: in planning order.
         repeated: points of the grid that name a cell which another point names too; it is run once.
+        problems: why other points of the grid name no cell that can be run.
+        places: the words of the grid that lead to each kind of cell.
         metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
         without_effect: words that change nothing in some cells, in one line; empty for none.
@@ -39,6 +42,8 @@ class SweepPlan:
     arms: Mapping[str, tuple[str, ...]]
     cells: tuple[PlannedCell, ...]
     repeated: int
+    problems: tuple[Problem, ...]
+    places: Mapping[str, str]
     metrics: tuple[str, ...]
     published: Published | None
     without_effect: str
@@ -46,7 +51,37 @@ class SweepPlan:
     @property
     def notices(self) -> tuple[str, ...]:
         """What is to be told before anything is run."""
-        return (self.without_effect,) if self.without_effect else ()
+        skipped = f"skipped: {listing(self.problems, self.points)}" if self.problems else ""
+        return tuple(notice for notice in (self.without_effect, skipped) if notice)
+
+    @property
+    def points(self) -> int:
+        """Number of distinct cells that the grid names, those that cannot be run among them."""
+        return len(self.cells) + affected(self.problems)
+
+    def checked(self, folder: Path, *, skip_invalid: bool, with_keys: bool = True) -> SweepPlan:
+        """Look at one cell of each kind before anything is written.
+
+        Args:
+            folder: of the sweep; kinds that have a cell there are not looked at again.
+            skip_invalid: whether to leave out what cannot be run.
+            with_keys: whether keys and packages of providers must be there; a forecast does without.
+
+        Returns:
+            The plan of the cells that can be run.
+
+        Raises:
+            UserError: what is wrong; with `skip_invalid`, only if nothing is left to run.
+        """
+        problems = Problems(self.problems)
+        wrong = look_at(self.cells, folder, with_keys=with_keys)
+        for cell in self.cells:
+            if cell.kind in wrong:
+                problems.add(self.places[cell.kind], wrong[cell.kind])
+        left = tuple(cell for cell in self.cells if cell.kind not in wrong)
+        if problems.found and not (skip_invalid and left):
+            raise refusal(problems.found, self.points)
+        return replace(self, cells=left, problems=problems.found)
 
     @property
     def name(self) -> str:
@@ -83,13 +118,18 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
         grids = grids or {None: joined(fixed, grid, given)}
         said = [(axis.key, axis.text) for joint in grids.values() for axis in joint]
         effects = EffectCheck(said, lambda: composing.plain([]))
-        cells, repeated = _cells(grids, composing, given, effects)
+        cells, problems, places = _cells(grids, composing, given, effects)
+    number = sum(map(count, grids.values()))
+    if not cells:
+        raise refusal(problems, number)
     return SweepPlan(
         experiment=name,
         words=tuple(words),
         arms={arm: tuple(own) for arm, own in experiment.arms.items()},
         cells=cells,
-        repeated=repeated,
+        repeated=number - len(cells) - affected(problems),
+        problems=problems,
+        places=places,
         metrics=tuple(experiment.metrics),
         published=experiment.published,
         without_effect=effects.told,
@@ -114,19 +154,35 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 
 def _cells(
     grids: Mapping[str | None, tuple[Axis, ...]], composing: Session, given: Sequence[Axis], effects: EffectCheck
-) -> tuple[tuple[PlannedCell, ...], int]:
-    count_all = sum(map(count, grids.values()))
-    templates, inputs = Templates(composing), SharedInputs()
+) -> tuple[tuple[PlannedCell, ...], tuple[Problem, ...], dict[str, str]]:
+    templates, inputs, problems = Templates(composing), SharedInputs(), Problems()
+    places: dict[str, str] = {}
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
-            composed = Cell.of(templates.resolve(point), inputs.of)
+            try:
+                composed = Cell.of(templates.resolve(point), inputs.of)
+            except UserError as error:
+                problems.add(_place(arm, grid, point), error)
+                continue
             effects.look_at(composed)
             cell = PlannedCell.of(composed, arm)
+            if cell.kind not in places:
+                places[cell.kind] = _place(arm, grid, point)
             other = found.setdefault(cell.name, cell)
             if other.arm != arm:
                 raise _same(str(other.arm), str(arm), cell.name, given)
-    return tuple(found.values()), count_all - len(found)
+    return tuple(found.values()), problems.found, places
+
+
+def _place(arm: str | None, grid: Sequence[Axis], point: Point) -> str:
+    """Return the words that lead to a point: those that the grid has several of, but for the seed."""
+    words = [
+        override.input_line or ""
+        for axis, override in zip(grid, point, strict=True)
+        if len(axis.values) > 1 and axis.key != "seed"
+    ]
+    return " ".join([arm, *words] if arm is not None else words)
 
 
 def _same(one: str, other: str, name: str, given: Sequence[Axis]) -> UserError:

@@ -7,6 +7,7 @@ import operator
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
+from math import fsum
 from pathlib import Path
 
 from quorum.experiments.configuration.cell import PlannedCell
@@ -138,7 +139,7 @@ class Queue:
         known = [e for e in expected if e is not None]
         if len(known) < len(expected) > 1:
             return False
-        usd = spent.usd + sum(e.usd for e in known)
+        usd = spent.usd + fsum(e.usd for e in known)
         tokens = spent.tokens + sum(e.tokens for e in known)
         slack = 1e-9 * usd
         used_up = self._budget.exceeded(spent.usd, spent.tokens, beyond=operator.ge)

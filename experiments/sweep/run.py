@@ -46,6 +46,7 @@ class SweepRequest:
         budget_tokens: tokens of the whole sweep.
         accept_versions: go on beside results of other code.
         strict: refuse words that change nothing in some cells.
+        skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
 
@@ -62,6 +63,7 @@ class SweepRequest:
     budget_tokens: int | None = None
     accept_versions: bool = False
     strict: bool = False
+    skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
 

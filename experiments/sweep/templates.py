@@ -9,16 +9,19 @@ the result equal to composing every point by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from maeil.user_errors import UserError
 from quorum.experiments.configuration.compose import Session, resolved
 from quorum.experiments.sweep.grid import Point
+
+T = TypeVar("T")
 
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _KEY = re.compile(r"[\w.\[\]]+")
@@ -34,6 +37,7 @@ class Templates:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._templates: dict[tuple[str, ...], _Template] = {}
+        self._refused: dict[object, UserError] = {}
 
     def resolve(self, point: Point) -> dict[str, Any]:
         """Return the configuration of a point: plain, resolved, and not validated.
@@ -45,13 +49,27 @@ class Templates:
         """
         composed, typed = _split(point, self._session)
         key = tuple(override.input_line or "" for override in composed)
-        if key not in self._templates:
-            self._templates[key] = _Template(self._session.template(composed))
         values = {override.key_or_group: override.value() for override in typed}
+        template = self._template(key, composed)
         try:
-            return self._templates[key].resolve(values)
+            return template.resolve(values)
         except (OmegaConfBaseException, _UnknownKey):
-            return self._session.plain(point)  # tells what is wrong, in words
+            return self._told_once((key, template.known(values)), lambda: self._session.plain(point))
+
+    def _template(self, key: tuple[str, ...], composed: Sequence[Override]) -> _Template:
+        if key not in self._templates:
+            template = self._told_once(key, lambda: self._session.template(composed))
+            self._templates[key] = _Template(template)
+        return self._templates[key]
+
+    def _told_once(self, reason: object, compose: Callable[[], T]) -> T:
+        """Have the session compose, which says what is wrong in words; once for each reason, since that takes long."""
+        if reason not in self._refused:
+            try:
+                return compose()
+            except UserError as error:
+                self._refused[reason] = error
+        raise self._refused[reason].with_traceback(None)
 
 
 class _UnknownKey(Exception):
@@ -67,8 +85,7 @@ class _Template:
         self._resolved: dict[tuple[tuple[Any, ...], ...], dict[str, Any]] = {}
 
     def resolve(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        unseen = {key: value for key, value in values.items() if not self._is_seen(key)}
-        known = tuple((key, *(() if key in unseen else (type(value), value))) for key, value in values.items())
+        known = self.known(values)
         if known not in self._resolved:
             changed = deepcopy(self._configuration)
             for key, value in values.items():
@@ -76,9 +93,14 @@ class _Template:
                 OmegaConf.update(changed, key, value)
             self._resolved[known] = resolved(changed)
         plain = self._resolved[known]
-        for key, value in unseen.items():
-            plain = _with(plain, key.split("."), value)
+        for key, value in values.items():
+            if not self._is_seen(key):
+                plain = _with(plain, key.split("."), value)
         return plain
+
+    def known(self, values: Mapping[str, Any]) -> tuple[tuple[Any, ...], ...]:
+        """Return the keys, and those of the values that an interpolation could see."""
+        return tuple((key, *((type(value), value) if self._is_seen(key) else ())) for key, value in values.items())
 
     def _check(self, key: str) -> None:
         node: Any = self._pristine

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from quorum.agents.llm.folding import Unfolding, unfold
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.episode.models import CALLS
 from quorum.experiments.results.run_folder import RunFolder
@@ -51,6 +52,7 @@ class Calls:
         self._folder = folder
         self.problems: list[str] = []
         self.places = tuple(self._index())
+        self._ends = {place.start: place.end for place in self.places}
 
     def _index(self) -> Iterator[CallPlace]:
         start, unread = 0, 0
@@ -88,25 +90,38 @@ class Calls:
         """
         where = self.places[number]
         try:
-            record = orjson.loads(self._folder.files.part(CALLS, where.start, where.end))
+            record = self._record(where.start)
+            with suppress(ValueError):  # what is not there is not shown
+                record = unfold(record, self._record)
         except DamagedFile as damage:
             raise ValueError(damage.brief) from damage
-        return _shown(_map(record))
+        return _shown(record)
+
+    def _record(self, start: int) -> Mapping[str, Any]:
+        return _map(orjson.loads(self._folder.files.part(CALLS, start, self._ends[start])))
 
     def matching(self, words: str) -> list[int]:
         """Return the numbers of the first calls whose record has these words, in any case."""
         found: list[int] = []
         wanted = re.compile(re.escape(orjson.dumps(words)[1:-1]), re.IGNORECASE)
         numbers = {where.start: number for number, where in enumerate(self.places)}
-        start = 0
+        start, texts = 0, Unfolding()
         with suppress(DamagedFile, FileNotFoundError):
             for line in self._folder.files.lines(CALLS):
-                if start in numbers and wanted.search(line):
+                if start in numbers and wanted.search(_whole(texts, line)):
                     found.append(numbers[start])
                     if len(found) == _MOST_FOUND:
                         break
                 start += len(line)
         return found
+
+
+def _whole(texts: Unfolding, line: bytes) -> bytes:
+    """Return the next line of a file with all that it refers to, as far as that is there."""
+    try:
+        return orjson.dumps(texts.whole(texts.read(line)))
+    except ValueError:
+        return line
 
 
 def records_of(call: Mapping[str, Any]) -> int:

@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, islice, zip_longest
 from operator import attrgetter
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import orjson
 
-from maeil.drawing import Canvas, Drawable, Drawing
+from maeil.drawing import Canvas, Drawable, Drawing, Mark
 from maeil.errors import ReplayMismatch
 from maeil.trace import replay_events
 from maeil.user_errors import UserError
@@ -160,7 +159,7 @@ class _DifferenceWriter:
         self.frames: list[contract.Frame] = []
         self._first: bytes = b""
         self._ground: bytes = b""
-        self._marks: dict[str, tuple[Any, ...]] = {}
+        self._marks: dict[str, Mark] = {}
         self._caption = ""
         self._holdings: tuple[str, ...] = ()
         self._names: dict[str, int] = {}
@@ -169,7 +168,7 @@ class _DifferenceWriter:
         """Take the drawing of the next instant."""
         if not self.frames:
             self._first = self._ground = drawing.ground
-        marks = {name: _VALUES(mark) for name, mark in drawing.marks.items()}
+        marks = drawing.marks
         frame: contract.Frame = {}
         if cells := self._cells(drawing.ground):
             frame["g"] = cells
@@ -207,18 +206,19 @@ class _DifferenceWriter:
         pairs: list[int] = np.stack((cells, now[cells]), axis=1).ravel().tolist()
         return pairs
 
-    def _moves(self, marks: Mapping[str, tuple[Any, ...]]) -> tuple[list[float], list[contract.ChangedMark]]:
+    def _moves(self, marks: Mapping[str, Mark]) -> tuple[list[float], list[contract.ChangedMark]]:
         moved: list[float] = []
         changed: list[contract.ChangedMark] = []
         for name, mark in marks.items():
             was = self._marks.get(name)
-            if was == mark:
+            if was is mark or was == mark:
                 continue
             index = self._names.setdefault(name, len(self._names))
-            if was is not None and was[2:] == mark[2:]:
-                moved += (index, _rounded(mark[0]), _rounded(mark[1]))
+            x, y, *rest = _VALUES(mark)
+            if was is not None and list(_VALUES(was)[2:]) == rest:
+                moved += (index, _rounded(x), _rounded(y))
             else:
-                x, y, width, height, kind, label, title, agent, turn = mark
+                width, height, kind, label, title, agent, turn = rest
                 box = (_rounded(x), _rounded(y), _rounded(width), _rounded(height))
                 changed.append((index, kind, *box, label, title, -1 if agent is None else agent, turn.value))
         return moved, changed

@@ -106,6 +106,8 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._generator: np.random.Generator | None = None
         self._game: Game | None = None
         self._picks: list[tuple[int, ...]] = []
+        self._sums: list[int] = []
+        self._told: dict[int | None, list[Round]] = {}
 
     def observation_space(self, agent: str) -> Dict:
         """The space of an agent's observation, one object for all agents."""
@@ -135,7 +137,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(whole("seed", seed, 0) if seed is not None else None)
         self._game = draw_game(self.n, self.rho, self._generator)
-        self._picks = []
+        self._picks, self._sums, self._told = [], [], {}
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
@@ -177,6 +179,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             if not 0 <= pick <= HIGHEST:
                 raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
         self._picks.append(tuple(picks))
+        self._sums.append(sum(picks))
         if len(self._picks) >= self.rounds:
             self.agents = []
         return self.game.reward(sum(picks))
@@ -200,27 +203,27 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     @property
     def sums(self) -> tuple[int, ...]:
         """The sum of the picks of each round played."""
-        return tuple(map(sum, self._picks))
+        return tuple(self._sums)
 
     def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
         """What an agent is told, or one who sees the game from outside: None."""
-        game = self.game
-        history = tuple(
-            Round(
-                pick=picks[agent] if agent is not None else None,
-                reward=game.reward(sum(picks)),
-                picks=picks if agent is None else (),
-                mean=sum(picks) / self.n if agent is None else None,
-            )
-            for picks in self._picks
-        )
+        told = self._told.setdefault(agent, [])
+        told += [self._round(number, agent) for number in range(len(told), len(self._picks))]
         name = self.possible_agents[agent] if agent is not None else ""
-        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history)
+        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, tuple(told))
+
+    def _round(self, number: int, agent: int | None) -> Round:
+        """Return what a participant knows of a round."""
+        picks, total = self._picks[number], self._sums[number]
+        reward = self.game.reward(total)
+        if agent is None:
+            return Round(pick=None, reward=reward, picks=picks, mean=total / self.n)
+        return Round(pick=picks[agent], reward=reward, picks=(), mean=None)
 
     def state(self) -> npt.NDArray[np.float32]:
         """What there is to know, an array of the caller's own; see the class."""
         picks = self._picks[-1] if self._picks else (-1,) * self.n
-        return np.array([*picks, self._last_reward(), len(self._picks), self.game.rho], dtype=np.float32)
+        return np.array([*picks, self.last_reward(), len(self._picks), self.game.rho], dtype=np.float32)
 
     def action_masks(self) -> dict[str, npt.NDArray[np.int8]]:
         """What each agent can do, int8 `(10,)`, by name: all."""
@@ -238,13 +241,14 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             return render_rgb(self.game, self.sums)
         raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
 
-    def _last_reward(self) -> float:
-        return self.game.reward(sum(self._picks[-1])) if self._picks else 0.0
+    def last_reward(self) -> float:
+        """What the last round paid; 0 before the first."""
+        return self.game.reward(self._sums[-1]) if self._sums else 0.0
 
     def _observations(self) -> dict[str, Observation]:
         picks = self._picks[-1] if self._picks else (-1,) * self.n
         seen = np.empty((self.n, 2), dtype=np.float32)
-        seen[:, 0], seen[:, 1] = picks, self._last_reward()
+        seen[:, 0], seen[:, 1] = picks, self.last_reward()
         masks = np.ones((self.n, HIGHEST + 1), dtype=np.int8)
         if not self.copy:
             seen.flags.writeable = masks.flags.writeable = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, floor, sqrt
+from math import exp, floor, fsum, sqrt
 
 import numpy as np
 
@@ -106,4 +106,4 @@ def curve(game: Game, rewards: Sequence[float]) -> Curve:
         raise LlamacError("a curve has at least one round")
     shares = [reward / game.best_reward for reward in rewards]
     close = next((number for number, share in enumerate(shares, 1) if share >= CLOSE), None)
-    return Curve(shares[-1], max(shares), sum(game.best_reward - reward for reward in rewards), close)
+    return Curve(shares[-1], max(shares), fsum(game.best_reward - reward for reward in rewards), close)

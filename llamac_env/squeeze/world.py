@@ -12,7 +12,7 @@ from llamac_env.squeeze.game import CLOSE
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
-from llamac_env.squeeze.symbolic.picture import canvas, draw
+from llamac_env.squeeze.symbolic.picture import Chart, canvas
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
@@ -61,6 +61,7 @@ class SqueezeWorld:
         self.env.reset(seed=seed)
         self._told = None
         game = self.env.game
+        self._chart = Chart(game, self.env.rounds)
         return {
             "agents": game.agents,
             "rho": game.rho,
@@ -115,8 +116,7 @@ class SqueezeWorld:
 
     def progress(self) -> Progress:
         """Return how the last round did."""
-        sums = self.env.sums
-        share = self.env.game.reward(sums[-1]) / self.env.game.best_reward if sums else 0.0
+        share = self.env.last_reward() / self.env.game.best_reward
         return Progress(int(share >= CLOSE), 1, share)
 
     def ansi(self) -> str:
@@ -129,7 +129,9 @@ class SqueezeWorld:
 
     def draw(self) -> Drawing:
         """Draw the rounds played."""
-        return draw(self.env.game, self.env.picks, self.env.rounds)
+        for picks in self.env.picks[self._chart.rounds :]:
+            self._chart.add(picks)
+        return self._chart.drawing()
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import fsum
 
 import orjson
 
@@ -99,7 +100,7 @@ for _name, _stages in (("wait", (Stage.WAIT,)), ("decision", (Stage.REASON, Stag
 @_coop2("coop2.decision_time_total_seconds", "s")
 def decision_time_total(trace: Trace) -> Value:
     """Total decision time of COOP2's table: wall time of all agents in R and I; open entries are left out."""
-    return sum(_times(trace, Stage.REASON, Stage.INTERRUPTED))
+    return fsum(_times(trace, Stage.REASON, Stage.INTERRUPTED))
 
 
 @_coop2("coop2.messages_std", "messages per agent")
@@ -199,7 +200,7 @@ def plan_coherence(trace: Trace) -> Value:
     """
     live: dict[int, bytes] = {}
     shares = []
-    for stamped in trace.events:
+    for stamped in trace.among(PlanChange, StepTaken):
         event = stamped.event
         if isinstance(event, PlanChange):
             if event.status == PlanStatus.COMMITTED:

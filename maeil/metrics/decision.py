@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, quantile, ratio
@@ -67,7 +68,7 @@ def _latency_p95(clock: Clock, trace: Trace) -> Value:
 
 def _synchronisation(clock: Clock, trace: Trace) -> Value:
     line = timeline(trace)
-    decisions = sum(decision.lasts(clock) for decision in line.decisions)
+    decisions = fsum(decision.lasts(clock) for decision in line.decisions)
     return ratio(line.agents * decisions - line.time_in(clock, *_THINKING), line.agents)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.trace.events import ScoreChange, StepTaken
@@ -118,4 +120,4 @@ def steps_over_lower_bound(trace: Trace) -> Value:
 @metric("outcome.return", "reward", better="higher")
 def episode_return(trace: Trace) -> Value:
     """Sum over steps of the mean reward of the agents, undiscounted."""
-    return sum(step.reward for step in trace.of(StepTaken))
+    return fsum(step.reward for step in trace.of(StepTaken))

@@ -68,7 +68,7 @@ def _decisions_to_resume(trace: Trace) -> int:
     """
     in_its_stead: dict[int, bool] = {}
     found = 0
-    for stamped in trace.events:
+    for stamped in trace.among(ThoughtEnd, ForcedReady, StageChange):
         event = stamped.event
         if isinstance(event, ThoughtEnd):
             in_its_stead[event.agent] = bool(event.refused)
@@ -107,7 +107,7 @@ def coherence(trace: Trace) -> Value:
     """
     live: dict[int, str] = {}
     shares = []
-    for stamped in trace.events:
+    for stamped in trace.among(PlanChange, StepTaken):
         event = stamped.event
         if isinstance(event, PlanChange):
             if event.status == PlanStatus.COMMITTED:

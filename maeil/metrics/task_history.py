@@ -120,7 +120,7 @@ class _Follower:
         self._pending: list[tuple[TaskName, ConstraintChange]] = []
 
     def follow(self, trace: Trace) -> TaskHistory:
-        for stamped in trace.events:
+        for stamped in trace.among(ConstraintChange, StepTaken, StepOutcome):
             event = stamped.event
             if isinstance(event, ConstraintChange):
                 self._change(event, stamped.t)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import heapq
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -24,8 +26,12 @@ from maeil.trace.events import (
     Number,
     Stamped,
 )
+from maeil.trace.packed import PackedEvents
 
 E = TypeVar("E", bound=Event)
+
+LARGE = 32 << 20
+"""Bytes of a trace beyond which its events are kept packed."""
 
 
 class UnknownEvent(ValueError):
@@ -82,13 +88,13 @@ class Trace:
     """An episode as it was recorded.
 
     Attributes:
-        events: all events, in order.
+        events: all events, in order; those of a trace beyond `LARGE` are decoded anew at each pass.
         torn: whether the last line was cut off (and left out).
     """
 
-    events: tuple[Stamped, ...]
+    events: Sequence[Stamped]
     torn: bool = False
-    _by_type: dict[type[Any], tuple[Stamped, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _by_type: dict[type[Any], Sequence[Stamped]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def start(self) -> EpisodeStart:
@@ -108,14 +114,20 @@ class Trace:
         """Whether the episode was recorded to its end."""
         return self.end is not None and not self.torn
 
-    def stamped(self, kind: type[Event]) -> tuple[Stamped, ...]:
+    def stamped(self, kind: type[Event]) -> Sequence[Stamped]:
         """Return the events of one type with their stamps, in order."""
+        if isinstance(self.events, PackedEvents):
+            return self.events.of(kind)
         if not self._by_type:
             by_type: dict[type[Any], list[Stamped]] = {event: [] for event in EVENTS.values()}
             for stamped in self.events:
                 by_type[type(stamped.event)].append(stamped)
             self._by_type.update((event, tuple(found)) for event, found in by_type.items())
         return self._by_type[kind]
+
+    def among(self, *kinds: type[Event]) -> Iterator[Stamped]:
+        """Return the events of several types with their stamps, in the order of the trace."""
+        return heapq.merge(*map(self.stamped, kinds), key=attrgetter("seq"))
 
     def of(self, kind: type[E]) -> Iterator[E]:
         """Return the events of one type, in order."""
@@ -152,8 +164,9 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
             place, or there is none.
         NewerTrace: written by a newer schema.
     """
-    events: list[Stamped] = []
-    torn = False
+    events: list[Stamped] | PackedEvents = []
+    kept: list[bytes] = []
+    torn, size = False, 0
     for number, line in enumerate(lines, start=1):
         if torn := not line.endswith(b"\n"):
             continue  # it is the last one
@@ -165,10 +178,20 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
             raise TraceError(f"line {number}: not an event of schema {SCHEMA}: {error}") from error
         if stamped.seq != len(events):
             raise TraceError(f"event {len(events)} is missing or not in its place, {stamped.seq} is there")
+        if isinstance(events, PackedEvents):
+            events.add(stamped, line)
+            continue
         events.append(stamped)
+        kept.append(line)
+        size += len(line)
+        if size > LARGE:
+            packed = PackedEvents(read_event)
+            for earlier, text in zip(events, kept, strict=True):
+                packed.add(earlier, text)
+            events, kept = packed, []
     if not events or not isinstance(events[0].event, EpisodeStart):
         raise TraceError(f"line 1: it does not begin with '{EpisodeStart.kind}'")
-    return Trace(tuple(events), torn)
+    return Trace(events if isinstance(events, PackedEvents) else tuple(events), torn)
 
 
 def _check_version(line: bytes) -> None:

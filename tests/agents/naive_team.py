@@ -79,7 +79,19 @@ def config(prompt_set: str = "default", **changes: Any) -> NaiveConfig:
 def cube(n: int = 4, **changes: Any) -> CubeWorld:
     """A world with a curriculum board."""
     rest = {"side": None, "blocks": None, "layout": None, "step_cost": 0.01, "deliver_reward": 1, "reward": "default"}
-    return CubeWorld(CubeConfig(**{"name": "cube", "n": n, "max_steps": 300, "vocabulary": "cube", **rest, **changes}))
+    return CubeWorld(
+        CubeConfig(
+            **{
+                "name": "cube",
+                "allow_unsolvable": True,
+                "n": n,
+                "max_steps": 300,
+                "vocabulary": "cube",
+                **rest,
+                **changes,
+            }
+        )
+    )
 
 
 def topology(name: str, n: int) -> Topology:

@@ -18,6 +18,7 @@ def cube(n: int, max_steps: int = 500) -> CubeWorld:
     return CubeWorld(
         CubeConfig(
             name="cube",
+            allow_unsolvable=True,
             n=n,
             side=None,
             blocks=None,

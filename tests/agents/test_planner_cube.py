@@ -32,6 +32,7 @@ BROKEN = {"failed", "timed_out", "replaced", "interrupted"}
 def cube(n: int, max_steps: int = 500, **changes) -> CubeWorld:
     values = {
         "name": "cube",
+        "allow_unsolvable": True,
         "n": n,
         "side": None,
         "blocks": None,

@@ -13,6 +13,7 @@ from crafter_env import (
     ActionError,
     CrafterEnv,
     CrafterError,
+    FlatObservations,
     Item,
     Layout,
     LocalView,
@@ -47,6 +48,21 @@ def test_a_copy_goes_on_in_step_with_the_original(arguments, twin):
     np.testing.assert_equal(played(other, 80, seed=1), mine)
     assert kept.crafter_state.step == 30
     np.testing.assert_equal(played(kept, 80, seed=1), mine)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_copies_of_supersuit_live():
+    supersuit = pytest.importorskip("supersuit", reason="pip install 'quorum-harness[learners]'")
+    env = FlatObservations(CrafterEnv(1, profile="crafter", max_steps=50))
+    batch = supersuit.concat_vec_envs_v1(supersuit.pettingzoo_env_to_vec_env_v1(env), 2, num_cpus=0)
+    batch.reset(seed=0)
+    rng, ends, rewards = np.random.default_rng(0), np.zeros(2), np.zeros(2)
+    for _ in range(300):
+        _, gained, over, cut, _ = batch.step(rng.integers(17, size=2))
+        ends += over | cut
+        rewards += gained != 0
+    assert (ends >= 6).all()
+    assert (rewards > 0).all()
 
 
 def test_a_copied_space_draws_the_same_actions():

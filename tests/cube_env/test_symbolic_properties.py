@@ -59,7 +59,7 @@ def check(seed, vocabulary, plans):
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, step_cost=0.01,
-            deliver_reward=1.0, reward="default", vocabulary=vocabulary,
+            allow_unsolvable=True, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
         )
     )  # fmt: skip
     cube.reset(0)
@@ -110,7 +110,7 @@ def test_what_the_world_idles_with_is_in_its_vocabulary(vocabulary):
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=layout, max_steps=5, step_cost=0.01,
-            deliver_reward=1.0, reward="default", vocabulary=vocabulary,
+            allow_unsolvable=True, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
         )
     )  # fmt: skip
     assert cube.idle in cube.vocabulary

@@ -1,4 +1,6 @@
-"""The digest of a cell's trace without its wall times: equal for equal behaviour.
+"""The digests of a cell's trace, without its wall times, and of its metrics: equal for equal behaviour.
+
+They are the same with every version of Python: `.ci/run` is run with several.
 
 `python -m tests.traces.digests` plays all cells of `cells.txt` and writes `digests.txt` anew: only after a change that
 is meant to change what agents do or what a trace says.
@@ -10,6 +12,9 @@ import hashlib
 import tempfile
 from pathlib import Path
 
+import orjson
+
+from maeil.metrics import reproducible
 from maeil.trace import comparable
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -19,9 +24,14 @@ CELLS = tuple((HERE / "cells.txt").read_text(encoding="utf-8").splitlines())
 
 
 def digest_of(cell: str, out: Path) -> str:
-    """Play a cell, given by its words on the command line, and return the digest of its trace."""
+    """Play a cell, given by its words on the command line; return the digests of its trace and of its metrics.
+
+    Those metrics that measure wall time and what the network did are left out.
+    """
     result = run_cell(Cell.compose(cell.split()), out)
-    return hashlib.sha256(b"\n".join(comparable(result.folder))).hexdigest()
+    trace = b"\n".join(comparable(result.folder))
+    metrics = orjson.dumps(reproducible(result.metrics), option=orjson.OPT_SORT_KEYS)
+    return "-".join(hashlib.sha256(part).hexdigest()[:32] for part in (trace, metrics))
 
 
 def recorded() -> dict[str, str]:

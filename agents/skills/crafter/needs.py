@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 from crafter_env import (
     MAKE,
     PLACE,
@@ -231,7 +233,7 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
         found = gains(cell)
         if not found:
             return None
-        total = sum(score for score, _ in found) if scene.seen.cooperation.area else found[0][0]
+        total = fsum(score for score, _ in found) if scene.seen.cooperation.area else found[0][0]
         return max(0.0, DETOUR * (1 - total / RICH))
 
     trip = scene.search(handicap)

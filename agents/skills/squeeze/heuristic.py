@@ -22,6 +22,7 @@ class SearchingTeam:
     def __init__(self, agents: int) -> None:
         self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._sums: list[int] = []
+        self._paid: dict[int, float] = {}
 
     def _decide(self, view: View) -> Plan:
         assert isinstance(view.observation, SqueezeObservation)
@@ -30,7 +31,8 @@ class SearchingTeam:
     def plan(self, agent: int, observation: SqueezeObservation) -> Plan:
         """Return the pick of an agent in this round: its share of the sum that the team tries."""
         if len(self._sums) == observation.round:
-            paid = {x: past.reward for x, past in zip(self._sums, observation.history, strict=True)}
-            self._sums.append(next_try(paid, HIGHEST * len(self.minds)))
+            if self._sums:
+                self._paid[self._sums[-1]] = observation.history[-1].reward
+            self._sums.append(next_try(self._paid, HIGHEST * len(self.minds)))
         pick = share(self._sums[observation.round], len(self.minds), HIGHEST)[agent]
         return Plan((Pick(units=pick),), Task("allocate", "system"), f"the team tries {self._sums[-1]} in all")

@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from maeil.metrics import METRICS
 from quorum.experiments.common.outputs import Output
-from quorum.experiments.common.run_files import RunFiles
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison
@@ -26,9 +25,10 @@ from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, tables
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.results_csv import factor_columns
-from quorum.experiments.results.run_folder import TRACES
+from quorum.experiments.results.run_folder import TRACES, RunFolder
 from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
+from quorum.experiments.results.whole import trace_damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,11 @@ def _inline(svg: str, name: str) -> Markup:
 
 
 def _run(row: Row, target: Path) -> RunLine:
-    remark = "; ".join(part for part in ("simulated" if row.simulated else "", row.error or row.reason) if part)
+    run = RunFolder(row.folder)
+    remarks = ("simulated" if row.simulated else "", row.error or row.reason, trace_damage(run))
+    remark = "; ".join(part for part in remarks if part)
     values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
-    files = RunFiles(row.folder)
-    trace = next((row.folder / name for name in TRACES if files.holds(name)), None)
+    trace = next((row.folder / name for name in TRACES if run.files.holds(name)), None)
     address = None
     if trace is not None:
         address = quote(Path(os.path.relpath(trace.resolve(), target.parent.resolve())).as_posix())

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-import orjson
 from pydantic import Field
 
 from maeil.component import Component
 from maeil.digests import digest_file
 from maeil.user_errors import UserError
+from quorum.agents.llm.folding import Unfolding
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.configuration.providers.config import ModelConfig
@@ -35,7 +35,8 @@ def build(config: ReplayConfig, _context: None) -> Replay:
     """
     file = Path(config.run) / _CALLS
     try:
-        return Replay(map(orjson.loads, RunFiles(file.parent).lines(_CALLS)))
+        reader = Unfolding()
+        return Replay(map(reader.read, RunFiles(file.parent).lines(_CALLS)), reader.whole)
     except FileNotFoundError as error:
         hint = "Give the folder of an episode whose minds asked a language model."
         raise UserError(f"llm.run: {file} cannot be read: {error.strerror}", hint) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llamac_env.squeeze.game import Game
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
@@ -28,31 +29,53 @@ def canvas(rounds: int) -> Canvas:
     return Canvas(width, round(width * _ASPECT), KINDS, ruled=False)
 
 
-def draw(game: Game, picks: Sequence[Sequence[int]], rounds: int) -> Drawing:
-    """Draw the sums of the rounds as bars, their rewards as diamonds over them, and the best sum as a line."""
-    frame = canvas(rounds)
-    top = 0.9 * frame.height / game.highest
-    thin = _THIN * frame.height
-    marks = {
-        "best": Mark(
-            _BEST, 0, frame.height - game.best_x * top - thin / 2, frame.width, thin, title=f"best sum {game.best_x}"
-        )
-    }
-    slot = frame.width / rounds
-    for number, picked in enumerate(picks):
-        x, share = sum(picked), game.reward(sum(picked)) / game.best_reward
-        last = number == len(picks) - 1
-        marks[f"sum {number}"] = Mark(
-            _LAST if last else _PAST, (number + 0.1) * slot, frame.height - x * top, 0.8 * slot, x * top,
+class Chart:
+    """The rounds of a game so far: sums as bars, rewards as diamonds over them, the best sum as a line.
+
+    The marks of past rounds stay the same objects, so that a long episode is drawn at a constant cost a round.
+
+    Args:
+        game: that is played.
+        length: rounds of the episode.
+    """
+
+    def __init__(self, game: Game, length: int) -> None:
+        self._game = game
+        self._frame = canvas(length)
+        self._slot = self._frame.width / length
+        self._top = 0.9 * self._frame.height / game.highest
+        thin = _THIN * self._frame.height
+        line = self._frame.height - game.best_x * self._top - thin / 2
+        best = Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {game.best_x}")
+        self._marks = {"best": best}
+        self._picks: Sequence[int] = ()
+        self.rounds = 0
+        """Those that have been added."""
+
+    def add(self, picks: Sequence[int]) -> None:
+        """Take in the picks of the next round, by agent."""
+        if self.rounds:
+            name = f"sum {self.rounds - 1}"
+            self._marks[name] = replace(self._marks[name], kind=_PAST)
+        x, number = sum(picks), self.rounds
+        share = self._game.reward(x) / self._game.best_reward
+        height, edge = x * self._top, 0.5 * self._slot
+        self._marks[f"sum {number}"] = Mark(
+            _LAST, (number + 0.1) * self._slot, self._frame.height - height, 0.8 * self._slot, height,
             label=str(x), title=f"round {number}: sum {x}",
         )  # fmt: skip
-        edge = 0.5 * slot
-        marks[f"share {number}"] = Mark(
-            _SHARE, (number + 0.25) * slot, frame.height * (1 - 0.9 * share) - edge / 2, edge, edge,
+        self._marks[f"share {number}"] = Mark(
+            _SHARE, (number + 0.25) * self._slot, self._frame.height * (1 - 0.9 * share) - edge / 2, edge, edge,
             title=f"round {number}: reward {share:.1%} of the best",
         )  # fmt: skip
-    if not picks:
-        return Drawing(b"", marks, "no round played yet")
-    last_sum = sum(picks[-1])
-    caption = f"sum {last_sum}, reward {game.reward(last_sum) / game.best_reward:.1%} of the best"
-    return Drawing(b"", marks, caption, tuple(f"picked {pick}" for pick in picks[-1]))
+        self._picks = picks
+        self.rounds += 1
+
+    def drawing(self) -> Drawing:
+        """Draw the rounds that have been added."""
+        marks = dict(self._marks)
+        if not self.rounds:
+            return Drawing(b"", marks, "no round played yet")
+        x = sum(self._picks)
+        caption = f"sum {x}, reward {self._game.reward(x) / self._game.best_reward:.1%} of the best"
+        return Drawing(b"", marks, caption, tuple(f"picked {pick}" for pick in self._picks))

@@ -151,6 +151,22 @@ async def test_what_was_not_recorded_shows_the_difference_to_the_nearest() -> No
         await Replay([]).complete(request())
 
 
+@pytest.mark.parametrize("reply", [None, [], {}, {"wall": 5}, "x"])
+async def test_an_answer_that_was_damaged_since_is_told_and_is_no_bug(reply: object) -> None:
+    records: Records = []
+    await Recording(Brain(), records.append).complete(request())
+    damaged = [{**record, "reply": reply} for record in reread(records)]
+    with pytest.raises(NotRecorded, match="what was recorded is damaged"):
+        await Replay(damaged).complete(request())
+
+
+async def test_a_record_that_names_a_text_that_is_not_there_is_told_and_is_no_bug() -> None:
+    records: Records = []
+    await Recording(Brain(), records.append).complete(request())
+    with pytest.raises(NotRecorded, match="what was recorded is damaged"):
+        await Replay(reread(records), lambda record: {}[record["agent"]]).complete(request("another"))
+
+
 async def test_failures_are_recorded_and_fail_again_in_the_same_way() -> None:
     cases = [
         (stack(Brain("nonsense")), AnswerInvalid),

@@ -24,7 +24,7 @@ from quorum.experiments.compare.report import write_report
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from tests.conftest import Quorum
-from tests.experiments.folders import HOSTILE, hostile_sweep
+from tests.experiments.folders import HOSTILE, hostile_sweep, real_sweep
 
 FIGURES = {
     "outcome.success",
@@ -211,3 +211,14 @@ def test_no_cell_is_cut_however_wide_the_terminal_is(width: int) -> None:
     (line,) = (line for line in lines if "debate" in line)
     assert [cell.strip() for cell in line.strip("│ ").split("│")] == list(row)
     assert line.rstrip().endswith("│")
+
+
+def test_a_report_tells_which_traces_are_not_whole(tmp_path: Path) -> None:
+    real_sweep(tmp_path / "s", [("env=squeeze", "n=2", "max_steps=4", f"seed={seed}") for seed in range(2)])
+    damaged = min(path for path in (tmp_path / "s").iterdir() if path.is_dir())
+    lines = (damaged / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (damaged / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    results = read_results(tmp_path / "s")
+    page = tmp_path / "s" / "report.html"
+    write_report(results, compare([results], Question()), Output(page, "--out"))
+    assert page.read_text().count("trace.jsonl: damaged: it is not what the run wrote") == 1

@@ -12,7 +12,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell
-from tests.conftest import PLUGINS
+from tests.conftest import PLUGINS, one_each
 
 FILES = ["config.yaml", "meta.json", "metrics.json", "trace.jsonl"]
 
@@ -23,7 +23,7 @@ def _plugin() -> None:
 
 
 def _corridor(*arguments: str) -> Cell:
-    return Cell.compose(["env=corridor", "agents=walker", *arguments], PLUGINS / "corridor_configs")
+    return Cell.compose(one_each("env=corridor", "agents=walker", *arguments), PLUGINS / "corridor_configs")
 
 
 def _meta(folder: Path) -> dict:

@@ -11,6 +11,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
+from quorum.agents.llm.folding import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
@@ -37,7 +38,7 @@ def _run(tmp_path: Path, *arguments: str) -> Result:
 
 
 def _calls(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return list(unfolded((folder / "calls.jsonl").read_bytes().splitlines(keepends=True)))
 
 
 def test_a_third_partys_model_answers_and_every_call_is_recorded(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
+from llamac_env.jit import KERNELS as transport  # noqa: N811
 from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
@@ -21,14 +22,16 @@ LINE = "compiling kernels, once: about 30 s\n"
 
 def compiled() -> set[tuple[str, str]]:
     """Return what is in memory of compiled code: each kernel with each of its signatures."""
-    dispatchers = [*cube.dispatchers, *crafter.dispatchers, *planner.dispatchers]
+    dispatchers = [*cube.dispatchers, *transport.dispatchers, *crafter.dispatchers, *planner.dispatchers]
     return {(kernel.py_func.__qualname__, str(signature)) for kernel in dispatchers for signature in kernel.signatures}
 
 
-KINDS = [words for words in CELLS if not words.startswith(("env=transport", "env=squeeze"))]
+KINDS = [words for words in CELLS if not words.startswith("env=squeeze")]
 
 
-@pytest.mark.parametrize("words", [*KINDS[3::7], *KINDS[-6::2]])
+@pytest.mark.parametrize(
+    "words", [*KINDS[3::7], *KINDS[-6::2], *[words for words in KINDS if "transport" in words][:2]]
+)
 def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: Path) -> None:
     cell = Cell.compose([*words.split(), "max_steps=40"] if "max_steps" not in words else words.split())
     prepare(cell.configuration.env.name, cell.configuration.agents.name)

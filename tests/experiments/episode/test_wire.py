@@ -18,7 +18,7 @@ from quorum.agents.llm.server import Addresses, Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
-from tests.conftest import Quorum
+from tests.conftest import Quorum, one_each
 from tests.serving import served
 
 CANARY = "sk-canary-5e8d1c07b3f24a96"
@@ -57,7 +57,7 @@ def _llm(wire: str, addresses: Addresses, **changes: str) -> list[str]:
 
 
 def _run(out: Path, *arguments: str) -> Result:
-    return run_cell(Cell.compose([*TEAM, *arguments]), out)
+    return run_cell(Cell.compose(one_each(*TEAM, *arguments)), out)
 
 
 def _decisions(result: Result) -> list[dict]:
@@ -135,7 +135,8 @@ def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monke
         with served(_brain(), faults=plan) as addresses:
             llm = _llm(wire, addresses, api_key_env=variable, cache="true")
             for verb in tried:
-                done = quorum(*verb, *TEAM, "max_steps=9", *llm, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})
+                words = one_each(*TEAM, "max_steps=9", *llm)
+                done = quorum(*verb, *words, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})
                 shown += [done.stdout, done.stderr]
             monkeypatch.setenv(variable, CANARY)
             try:

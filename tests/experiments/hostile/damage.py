@@ -371,7 +371,7 @@ def bomb(run: Path, chance: random.Random) -> None:
     with gzip.open(run / "trace.jsonl.gz", "wb", compresslevel=1) as packer:
         packer.write(lines[0])
         chunk = filling * ((1 << 20) // len(filling))
-        for _ in range(chance.choice((200, 1000))):
+        for _ in range(chance.choice((100, 300))):
             packer.write(chunk)
     remove(run / "trace.jsonl")
 

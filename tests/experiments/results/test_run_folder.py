@@ -19,7 +19,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from tests.conftest import ROOT
 
 WHOLE = {
-    "cube": (ROOT / "cube_env" / "boards" / "congestion.txt").read_text(),
+    "cube": (ROOT / "cube_env" / "boards" / "staging_race.txt").read_text(),
     "crafter": "0.T\n.C.\n..1\n",
 }
 """A board of two agents in each world that can be drawn."""

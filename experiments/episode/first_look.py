@@ -1,0 +1,88 @@
+"""Whether a cell can begin: its parts build, its models can be reached from here, its first prompt can be written.
+
+Nobody is asked and nothing is written.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from maeil.errors import EpisodeStop
+from maeil.trace import Recorder, Stamped
+from maeil.trace.events import StepTaken
+from maeil.user_errors import UserError
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.replay import ReplayConfig
+from quorum.experiments.configuration.providers.replay import build as read_replay
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.runner import build, play
+
+_log = logging.getLogger(__name__)
+
+
+class _Asked(EpisodeStop):
+    """A prompt was written: there is nothing more to be seen."""
+
+
+class _Stepped(Exception):
+    """The world has moved, and no model was asked before that."""
+
+
+class _Listening:
+    """Stands in the place of every model."""
+
+    async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - the protocol's
+        raise _Asked
+
+
+class FirstLook:
+    """Looks at cells before they are run.
+
+    Args:
+        pool: makes the clients of providers, which takes their keys and packages; None: those are not looked for.
+    """
+
+    def __init__(self, pool: ModelPool | None) -> None:
+        self._pool = pool
+        self._replayed: set[str] = set()
+
+    async def at(self, cell: Cell) -> None:
+        """Look at a cell.
+
+        Raises:
+            UserError: a component does not build, a key or a package is missing, there is nothing to replay, or a
+                template cannot be filled in. What else goes wrong is the episode's to tell, with its traceback.
+        """
+
+        def model(participant: str) -> Model:
+            self._reach(cell.configuration, participant)
+            return _Listening()
+
+        try:
+            parts = build(cell, model)
+            if cell.configuration.uses_models:
+                await play(cell, parts, Recorder(None, [_stop_at_a_step]))
+        except UserError:
+            raise
+        except ValueError as error:
+            raise UserError(f"agents: {error}") from error
+        except _Stepped:
+            pass
+        except Exception:
+            _log.debug("%s fails in its first turn", cell.name, exc_info=True)
+
+    def _reach(self, configuration: Configuration, participant: str) -> None:
+        config = configuration.llm_of(participant)
+        if isinstance(config, ReplayConfig) and config.run not in self._replayed:
+            read_replay(config, None)
+            self._replayed.add(config.run)
+        elif isinstance(config, ProviderConfig) and self._pool is not None:
+            self._pool.client(config)
+
+
+def _stop_at_a_step(stamped: Stamped) -> None:
+    if isinstance(stamped.event, StepTaken):
+        raise _Stepped

@@ -1,0 +1,110 @@
+"""The events of a long trace in little memory: as compressed lines, by kind, which are read anew whenever asked for."""
+
+from __future__ import annotations
+
+import heapq
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    from maeil.trace.events import Event, Stamped
+
+_BLOCK = 1 << 18
+"""Bytes of lines that are compressed together."""
+_LEVEL = 1
+"""Of the compression: the fastest. Lines of a trace become a tenth all the same."""
+
+Read = Callable[[bytes], "Stamped"]
+
+
+class PackedKind(Sequence["Stamped"]):
+    """The events of one kind, in order. To go through them decodes them once more.
+
+    Args:
+        read: reads a line.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._blocks: list[bytes] = []
+        self._ends: list[int] = []
+        self._open: list[bytes] = []
+        self._size = 0
+        self._length = 0
+
+    def add(self, line: bytes) -> None:
+        """Take the line of the next event of this kind."""
+        self._open.append(line)
+        self._size += len(line)
+        self._length += 1
+        if self._size >= _BLOCK:
+            self._blocks.append(zlib.compress(b"".join(self._open), _LEVEL))
+            self._ends.append(self._length)
+            self._open, self._size = [], 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Stamped]:
+        for number in range(len(self._blocks) + 1):
+            yield from map(self._read, self._lines(number))
+
+    def _lines(self, block: int) -> list[bytes]:
+        return zlib.decompress(self._blocks[block]).split(b"\n")[:-1] if block < len(self._blocks) else self._open
+
+    @overload
+    def __getitem__(self, index: int) -> Stamped: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Stamped]: ...
+    def __getitem__(self, index: int | slice) -> Stamped | Sequence[Stamped]:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(self._length)))
+        place = range(self._length)[index]
+        block = bisect_right(self._ends, place)
+        return self._read(self._lines(block)[place - (self._ends[block - 1] if block else 0)])
+
+
+class PackedEvents(Sequence["Stamped"]):
+    """All events of a trace, whose numbers are their places.
+
+    Args:
+        read: reads a line.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._kinds: dict[type[Event], PackedKind] = {}
+        self._length = 0
+        self._ends: tuple[Stamped, ...] = ()
+
+    def add(self, stamped: Stamped, line: bytes) -> None:
+        """Take the next event, and the line that holds it."""
+        self._kinds.setdefault(type(stamped.event), PackedKind(self._read)).add(line)
+        self._ends = (self._ends[0] if self._ends else stamped, stamped)
+        self._length += 1
+
+    def of(self, kind: type[Event]) -> Sequence[Stamped]:
+        """Return the events of one kind, in order."""
+        return self._kinds.get(kind, ())
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Stamped]:
+        return heapq.merge(*self._kinds.values(), key=attrgetter("seq"))
+
+    @overload
+    def __getitem__(self, index: int) -> Stamped: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Stamped]: ...
+    def __getitem__(self, index: int | slice) -> Stamped | Sequence[Stamped]:
+        if isinstance(index, slice):
+            wanted = range(*index.indices(self._length))
+            return tuple(self[place] for place in wanted)
+        place = range(self._length)[index]
+        if place in (0, self._length - 1):
+            return self._ends[place > 0]
+        return next(stamped for stamped in self if stamped.seq == place)

@@ -1,0 +1,51 @@
+"""A board that nobody can solve is refused, unless it is wanted or was played before that was asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from cube_env.errors import CubeError
+from maeil.user_errors import UserError
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.configuration.schema import component_values
+from quorum.experiments.results.recorded_episode import rebuild_world
+
+HEAVY = ("n=2", "env.blocks={1: 1, 3: 2}")
+DRAWN = ("n=1", 'env.layout=".AA|\n0AA|\n...|\n...|\n"')
+
+
+def build(*words: str) -> None:
+    env = Cell.compose(words).configuration.env
+    worlds.get(env.name).build(env, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            HEAVY,
+            r"^blocks: a block of weight 3 takes 3 agents at once, and n is 2: set n=3, or env.allow_unsolvable=true",
+        ),
+        (DRAWN, r"^layout: a block of weight 2 takes 2 agents at once, and n is 1: set n=2"),
+        (("env=cube_coop2", "n=2"), r"^blocks: a block of weight 3"),
+    ],
+)
+def test_a_block_that_is_heavier_than_the_team_is_refused(words: tuple[str, ...], told: str) -> None:
+    with pytest.raises(CubeError, match=told):
+        build(*words)
+    build(*words, "env.allow_unsolvable=true")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 32])
+def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
+    build(f"n={n}")
+
+
+def test_a_recorded_board_of_an_older_version_is_shown_as_it_was() -> None:
+    raw = compose(HEAVY)
+    del raw["env"]["allow_unsolvable"]
+    assert rebuild_world(raw).name == "cube"
+    with pytest.raises(UserError, match="allow_unsolvable: the key is missing"):
+        component_values(worlds, raw)
