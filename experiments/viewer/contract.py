@@ -154,6 +154,13 @@ class Head(TypedDict):
     configuration: Record
 
 
+class Progress(TypedDict):
+    """Answers `/api/run/NAME/progress`, while the run is read."""
+
+    read: float
+    """The share of its trace that has been read, from 0 to 1."""
+
+
 class Page(TypedDict):
     """Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,17 +38,26 @@ class Episode:
     calls: Calls
 
 
-def read_episode(path: Path) -> Episode:
+def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> Episode:
     """Read the folder of a run, whatever state it is in; what is wrong with it stands in `overview["problems"]`.
 
     The trace is read once, event by event: what there is of it afterwards is packed.
+
+    Args:
+        path: of the folder.
+        tell: called now and then with the share of the trace that has been read, from 0 to 1.
     """
     folder = RunFolder(path)
     reading, calls, script = LenientReading(folder), Calls(folder), Script()
     name = folder.trace_name()
-    long = name is not None and folder.files.size(name) > pages.WHOLE
-    builder = LaneBuilder(CallQueue(calls), pages.PAGE if long else pages.WHOLE)
+    size = folder.files.size(name) if name is not None else 0
+    builder = LaneBuilder(CallQueue(calls), pages.PAGE if size > pages.WHOLE else pages.WHOLE)
+    read = told = 0
     for stamped, line in reading.events():
+        read += len(line)
+        if read - told >= MIB:
+            told = read
+            tell(min(1.0, read / size))
         builder.take(stamped, len(line))
         script.take(stamped, line)
     builder.finish()

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
@@ -43,6 +44,7 @@ class Library:
     single: str | None
     _episodes: OrderedDict[tuple[str, int], Episode] = field(default_factory=OrderedDict)
     _reading: Lock = field(default_factory=Lock)
+    _shares: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path) -> Library:
@@ -87,10 +89,15 @@ class Library:
         with self._reading:
             if key not in self._episodes:
                 with without_collector():
-                    self._episodes[key] = read_episode(folder)
+                    self._episodes[key] = read_episode(folder, partial(self._shares.__setitem__, name))
+                self._shares.pop(name, None)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
+
+    def share_read(self, name: str) -> float:
+        """Return how much has been read of the trace of a run that is being read, from 0 to 1; 1 for any other."""
+        return self._shares.get(name, 1.0)
 
     def last_read(self, name: str) -> Episode | None:
         """Return a run as it was last read, though it may have grown; None where there is none."""

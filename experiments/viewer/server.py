@@ -22,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quorum.agents.llm.server.connections import Connections
+from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.library import Library, without_collector
@@ -49,6 +50,7 @@ class Served:
                 Route("/static/{name}", self._static, methods=["GET"]),
                 Route("/api/sweep", self._sweep, methods=["GET"]),
                 Route(f"{run}/episode", self._episode, methods=["GET"]),
+                Route(f"{run}/progress", self._progress, methods=["GET"]),
                 Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
                 Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
                 Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
@@ -85,6 +87,10 @@ class Served:
             return msgspec.json.encode(episode.overview)
 
         return Response(await run_in_threadpool(work), media_type="application/json")
+
+    async def _progress(self, request: Request) -> Response:
+        progress: contract.Progress = {"read": self.library.share_read(request.path_params["name"])}
+        return _json(progress)
 
     async def _page(self, request: Request) -> Response:
         t: int = request.path_params["t"]

@@ -77,6 +77,11 @@
  * @property {Object<string, any>} configuration
  */
 /**
+ * Answers `/api/run/NAME/progress`, while the run is read.
+ * @typedef {object} Progress
+ * @property {number} read
+ */
+/**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
  * @typedef {object} Page
  * @property {number} first

@@ -27,7 +27,8 @@ const KEYS = [
 /** Build the page. */
 export async function openEpisode(root, { run, up }) {
   const source = await openSource(run, up);
-  const episode = await source.episode();
+  const loading = root.querySelector(".loading");
+  const episode = await source.episode((share) => say(loading, `reading the trace: ${Math.floor(100 * share)} %`));
   const pages = new Pages(episode, source);
   const first = pages.at(instantOfAddress() ?? 0);
   const model = await first.model;

@@ -1,8 +1,10 @@
 /* Where the page has its data from: the server that it came from, or the file that it stands in. */
 
+const PROGRESS_PAUSE = 500;
+
 /**
  * @typedef {object} Source
- * @property {() => Promise<import("./contract.js").Episode>} episode
+ * @property {(tell: (share: number) => void) => Promise<import("./contract.js").Episode>} episode `tell` is called while a long run is read
  * @property {(t: number, number: number) => Promise<import("./contract.js").Page>} page the page of this number, which begins with `t`
  * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
@@ -27,7 +29,14 @@ export async function ask(address) {
 
 function served(base) {
   return {
-    episode: () => ask(`${base}/episode`),
+    episode: async (tell) => {
+      const progress = setInterval(() => ask(`${base}/progress`).then(({ read }) => tell(read), () => {}), PROGRESS_PAUSE);
+      try {
+        return await ask(`${base}/episode`);
+      } finally {
+        clearInterval(progress);
+      }
+    },
     page: (t) => ask(`${base}/page/${t}`),
     film: (t) => ask(`${base}/film/${t}`),
     call: (number) => ask(`${base}/call/${number}`),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent
 from maeil.user_errors import UserError
-from quorum.experiments.viewer import lanes, page, pages
+from quorum.experiments.viewer import lanes, library, page, pages
 from quorum.experiments.viewer.episode import Episode, read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.conftest import ROOT, environment
@@ -230,3 +232,30 @@ def test_a_trace_of_336_megabytes_takes_less_than_600(episodes: dict[str, Path],
     number, mebibytes = measured(repeated(episodes["cube"], tmp_path / "long", 336_000_000))
     assert number >= 40
     assert mebibytes < 600
+
+
+def test_while_a_long_trace_is_read_the_page_says_how_far(
+    episodes: dict[str, Path], opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The reading waits after its first mebibyte until the page has told of it."""
+    told, seen = [], Event()
+
+    def slowly(path: Path, tell: Callable[[float], None]) -> Episode:
+        def told_slowly(share: float) -> None:
+            tell(share)
+            told.append(share)
+            seen.wait(20)
+
+        return read_episode(path, told_slowly)
+
+    monkeypatch.setattr(library, "read_episode", slowly)
+    with served(repeated(episodes["cube"], tmp_path / "long", 2_000_000)) as site:
+        page, complaints = opened(site, whole=False)
+        try:
+            page.locator(".loading", has_text=re.compile(r"reading the trace: [1-9]\d? %")).wait_for()
+        finally:
+            seen.set()
+        page.wait_for_selector("html[data-ready=yes]")
+        assert all(0 < share <= 1 for share in told)
+        assert told == sorted(told)
+        assert complaints == []
