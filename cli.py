@@ -802,10 +802,12 @@ def serve_simulated(
 
 
 def _quieten() -> None:
-    """Log errors only."""
+    """Log errors only, where nothing else was asked for."""
     import logging
 
-    logging.getLogger("quorum").setLevel(logging.ERROR)
+    log = logging.getLogger("quorum")
+    if log.level == logging.NOTSET:
+        log.setLevel(logging.ERROR)
 
 
 def _load_plugins(modules: list[str] | None) -> None:
@@ -819,7 +821,7 @@ def main() -> None:
     """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
     show_warnings()
     try:
-        sys.exit(app(prog_name="quorum", standalone_mode=False))
+        sys.exit(app(prog_name="quorum", standalone_mode=False) or 0)
     except typer.Abort:
         echo("Aborted!", err=True)
         sys.exit(1)

@@ -102,6 +102,13 @@ class RunFiles:
             return False
         return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_TEXT
 
+    def size(self, name: str) -> int:
+        """Return the bytes of what has this name, as they stand on disk; 0 where there is nothing."""
+        try:
+            return os.lstat(self.path / name).st_size
+        except OSError:
+            return 0
+
     @contextmanager
     def _opened(self, name: str, most: int) -> Iterator[BinaryIO]:
         """Open a file.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from quorum.experiments.configuration.cell import Cell
@@ -57,8 +58,19 @@ def _once(words: str, play: Play) -> None:
     from maeil.compilation.watching import on_first_compilation  # noqa: PLC0415
 
     if COMPILES:
-        with on_first_compilation(_tell):
+        with on_first_compilation(_tell), _unlogged():
             play(Cell.compose(words.split()))
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep what happens in a rehearsal out of the log; it is no part of what the user runs."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 @cache

@@ -154,9 +154,21 @@ class Head(TypedDict):
     configuration: Record
 
 
-class Lanes(TypedDict):
-    """What happened, by sort."""
+class Progress(TypedDict):
+    """Answers `/api/run/NAME/progress`, while the run is read."""
 
+    read: float
+    """The share of its trace that has been read, from 0 to 1."""
+
+
+class Page(TypedDict):
+    """Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
+
+    What began before it and goes on in it stands in it, too.
+    """
+
+    first: int
+    """The step it begins with."""
     spans: list[Span]
     stages: list[list[Any]]
     """Of each participant: `t, t_hat, stage, reason, t, ...`."""
@@ -168,15 +180,21 @@ class Lanes(TypedDict):
     outcomes: list[Outcome]
     tasks: list[Task]
     capabilities: list[CapabilityChange]
-    scores: list[Score]
     forced: list[ForcedReady]
     interruptions: list[Interruption]
     end: End | None
 
 
-class Episode(Head, Lanes):
+class Episode(Head):
     """Answers `/api/run/NAME/episode`."""
 
+    steps: int
+    """Steps of the environment that were taken."""
+    pages: list[int]
+    """The step that each page begins with; there is one unless the trace is very long."""
+    breaks: list[int]
+    """The steps with a failure or an interruption, ascending."""
+    scores: list[Score]
     calls: int
     """Their number."""
 
@@ -198,8 +216,10 @@ class Frame(TypedDict, total=False):
 
 
 class Pictures(TypedDict):
-    """The pictures of an episode."""
+    """The pictures of a page; the first one is whole."""
 
+    first: int
+    """The step of the first one."""
     canvas: Canvas
     ground: list[int]
     """The first one, in runs: `kind, cells, kind, cells, ...`."""
@@ -210,7 +230,7 @@ class Pictures(TypedDict):
 
 
 class Film(TypedDict):
-    """Answers `/api/run/NAME/film`."""
+    """Answers `/api/run/NAME/film/T`: of the page of this step."""
 
     pictures: Pictures | None
     """None where the world cannot be drawn at all."""
@@ -276,10 +296,9 @@ class SharedCalls(TypedDict):
 
 
 class Exported(TypedDict):
-    """The data of an exported page."""
+    """The data of an exported page; each page of its lanes and pictures stands beside it."""
 
     episode: Episode
-    film: Film
     calls: SharedCalls
 
 

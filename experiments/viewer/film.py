@@ -2,87 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import groupby, zip_longest
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby, islice, zip_longest
 from operator import attrgetter
+from threading import Lock
 
 import numpy as np
+import orjson
 
 from maeil.drawing import Canvas, Drawable, Drawing, Mark
 from maeil.errors import ReplayMismatch
-from maeil.trace import Stamped, Trace, replay
-from maeil.trace.events import StepTaken
+from maeil.trace import replay_events
 from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.lenient_reader import LenientTrace
+from quorum.experiments.viewer.pages import packed
+from quorum.experiments.viewer.script import Script
 
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
 
 
-def film(trace: LenientTrace, folder: RunFolder) -> contract.Film:
-    """Replay an episode and draw it.
+class Film:
+    """The pictures of an episode, by the pages of its lanes. A page is made when it or a later one is asked for, once.
 
     Args:
-        trace: of the run.
         folder: of the run; its configuration builds the world.
+        script: what is replayed.
+        firsts: the step that each page begins with.
+        used: the primitives of each page.
     """
-    if trace.start is None:
-        return _nothing()
-    try:
-        world = rebuild_world(folder.configuration())
-    except UserError as error:
-        reason = error.brief if isinstance(error, DamagedFile) else error.message
-        return _nothing(f"The world cannot be built again, so it is not drawn: {reason}")
-    if not isinstance(world, Drawable):
-        return _nothing(f"The world {trace.start.world!r} has no pictures (maeil.drawing.Drawable).")
-    return _drawn(trace, world)
+
+    def __init__(
+        self, folder: RunFolder, script: Script, firsts: Sequence[int], used: Sequence[Collection[int]]
+    ) -> None:
+        self._folder = folder
+        self._script = script
+        self._firsts = firsts
+        self._used = used
+        self._packed: list[bytes] = []
+        self._coming = self._pages()
+        self._making = Lock()
+
+    def data(self, number: int) -> bytes:
+        """Return the pictures of a page as JSON. Pages that are made do not wait for one that is being made.
+
+        Raises:
+            IndexError: there is no such page.
+        """
+        if number >= len(self._packed):
+            with self._making:
+                while number >= len(self._packed):
+                    made = next(self._coming, None)
+                    if made is None:
+                        raise IndexError(number)
+                    self._packed.append(packed(made))
+        return zlib.decompress(self._packed[number])
+
+    def page(self, number: int) -> contract.Film:
+        """Return the pictures of a page as they are read from their JSON."""
+        page: contract.Film = orjson.loads(self.data(number))
+        return page
+
+    def _pages(self) -> Iterator[contract.Film]:
+        """Make the pages, one after the other."""
+        if self._script.world is None:
+            yield from (_nothing() for _ in self._firsts)
+            return
+        try:
+            world = rebuild_world(self._folder.configuration())
+        except UserError as error:
+            reason = error.brief if isinstance(error, DamagedFile) else error.message
+            nothing = _nothing(f"The world cannot be built again, so it is not drawn: {reason}")
+            yield from (nothing for _ in self._firsts)
+            return
+        if not isinstance(world, Drawable):
+            nothing = _nothing(f"The world {self._script.world!r} has no pictures (maeil.drawing.Drawable).")
+            yield from (nothing for _ in self._firsts)
+            return
+        yield from self._drawn(world)
+
+    def _drawn(self, world: World) -> Iterator[contract.Film]:
+        assert isinstance(world, Drawable)
+        drawings = _Drawings(self._script, world)
+        for number, first in enumerate(self._firsts):
+            last = number + 1 == len(self._firsts)
+            writer = _DifferenceWriter()
+            for drawing in islice(drawings, None if last else self._firsts[number + 1] - first):
+                writer.add(drawing)
+            if drawings.canvas is None:
+                yield _nothing(*drawings.problems)
+                continue
+            pictures = writer.pictures(drawings.canvas, first) if writer.frames else None
+            primitives = dict(_named(world, self._used[number]))
+            yield {"pictures": pictures, "primitives": primitives, "problems": drawings.problems}
+
+
+class _Drawings:
+    """The drawings of a replay, as long as it goes."""
+
+    def __init__(self, script: Script, world: World) -> None:
+        assert isinstance(world, Drawable)
+        self.canvas: Canvas | None = None
+        self.problems: list[str] = []
+        """Why there are no more."""
+        self._drawable: Drawable = world
+        self._states = replay_events(script.events(), world)
+        self._drawn = 0
+
+    def __iter__(self) -> Iterator[Drawing]:
+        """Go on with the replay."""
+        return self
+
+    def __next__(self) -> Drawing:
+        """Return the next drawing; none where the episode ends or cannot be replayed further."""
+        try:
+            next(self._states)
+            self.canvas = self.canvas or self._drawable.canvas()
+            drawing = self._drawable.draw()
+        except StopIteration:
+            raise
+        except ReplayMismatch as mismatch:
+            self.problems.append(
+                "The recorded episode is not what its seed and actions give in this version, "
+                f"so the world is shown up to there only: {str(mismatch)[:500]}"
+            )
+        except Exception as error:  # a damaged trace may ask of a world what it never would be asked
+            self.problems.append(f"The world is shown up to step {self._drawn} only: {type(error).__name__}: {error}")
+        else:
+            self._drawn += 1
+            return drawing
+        self._states = iter(())
+        raise StopIteration
 
 
 def _nothing(*problems: str) -> contract.Film:
     return {"pictures": None, "primitives": {}, "problems": list(problems)}
 
 
-def _drawn(trace: LenientTrace, world: World) -> contract.Film:
-    assert isinstance(world, Drawable)
-    writer = _DifferenceWriter()
-    problems: list[str] = []
-    canvas: Canvas | None = None
-    try:
-        for _ in replay(Trace(_unbroken(trace)), world):
-            canvas = canvas or world.canvas()
-            writer.add(world.draw())
-    except ReplayMismatch as mismatch:
-        problems.append(
-            "The recorded episode is not what its seed and actions give in this version, "
-            f"so the world is shown up to there only: {str(mismatch)[:500]}"
-        )
-    except Exception as error:  # a damaged trace may ask of a world what it never would be asked
-        problems.append(f"The world is shown up to step {len(writer.frames)} only: {type(error).__name__}: {error}")
-    if canvas is None:
-        return _nothing(*problems)
-    used = {code for s in trace.events if isinstance(s.event, StepTaken) for code in s.event.joint}
-    return {"pictures": writer.pictures(canvas), "primitives": dict(_named(world, used)), "problems": problems}
-
-
-def _unbroken(trace: LenientTrace) -> tuple[Stamped, ...]:
-    """Return the events without the steps that come after a lost one."""
-    kept: list[Stamped] = []
-    step = 0
-    for stamped in trace.events:
-        if isinstance(stamped.event, StepTaken):
-            if stamped.t != step:
-                break
-            step += 1
-        kept.append(stamped)
-    return tuple(kept)
-
-
-def _named(world: Drawable, primitives: set[int]) -> Iterator[tuple[str, str]]:
+def _named(world: Drawable, primitives: Collection[int]) -> Iterator[tuple[str, str]]:
     for primitive in sorted(primitives):
         try:
             yield str(primitive), world.primitive_name(primitive)
@@ -126,10 +188,15 @@ class _DifferenceWriter:
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
-    def pictures(self, canvas: Canvas) -> contract.Pictures:
-        """Return what was written."""
+    def pictures(self, canvas: Canvas, first: int) -> contract.Pictures:
+        """Return what was written.
+
+        Args:
+            canvas: of all drawings.
+            first: the step of the first one.
+        """
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
-        return {"canvas": canvas, "ground": runs, "names": list(self._names), "frames": self.frames}
+        return {"first": first, "canvas": canvas, "ground": runs, "names": list(self._names), "frames": self.frames}
 
     def _cells(self, ground: bytes) -> list[int]:
         if ground == self._ground:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from maeil.trace import EVENTS, SCHEMA, Stamped, UnknownEvent, read_event
@@ -26,69 +25,56 @@ _AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__s
 """The fields of an event that name a participant."""
 
 
-@dataclass(frozen=True, slots=True)
-class LenientTrace:
-    """What there is of a trace.
+class LenientReading:
+    """A trace, read once from its beginning to where it ends or can no longer be understood.
 
-    Attributes:
-        start: its first event; None where even that cannot be read.
-        events: those that were understood, in order; none without a start.
-        problems: what is wrong with it, a sentence each.
+    Args:
+        folder: of the run.
     """
 
-    start: EpisodeStart | None
-    events: Sequence[Stamped]
-    problems: Sequence[str]
-
-
-def read_leniently(folder: RunFolder) -> LenientTrace:
-    """Read the trace of a run, whatever state it is in."""
-    name = folder.trace_name()
-    if name is None:
-        return LenientTrace(None, (), ["trace.jsonl: there is none, so there is nothing to show"])
-    reading = _Reading()
-    try:
-        for line in folder.files.lines(name):
-            reading.take(line)
-            if reading.hopeless:
-                reading.problems.append(f"{name}: it is no trace from line {reading.lines} on, and was read no further")
-                break
-    except (DamagedFile, FileNotFoundError) as error:
-        brief = error.brief if isinstance(error, DamagedFile) else f"{name}: there is no such file"
-        reading.problems.append(f"{brief}; shown as far as it could be read" if reading.lines else brief)
-    return reading.result()
-
-
-class _Reading:
-    """Takes lines in, and keeps what can be understood of them."""
-
-    def __init__(self) -> None:
-        self.lines = 0
-        self.problems: list[str] = []
-        self._start: EpisodeStart | None = None
-        self._events: list[Stamped] = []
+    def __init__(self, folder: RunFolder) -> None:
+        self.start: EpisodeStart | None = None
+        """The first event; None where even that cannot be read."""
+        self._folder = folder
+        self._lines = 0
+        self._damage: list[str] = []
         self._wrong: list[str] = []
         self._unread = 0
         self._unknown: Counter[str] = Counter()
         self._torn = False
+        self._steps = 0
+        self._missing: int | None = None
 
-    @property
-    def hopeless(self) -> bool:
-        """Whether so much cannot be read that nothing is lost if it is given up."""
-        return self._unread > _MOST_UNREAD or self._unknown.total() > _MOST_UNKNOWN
+    def events(self) -> Iterator[tuple[Stamped, bytes]]:
+        """Return the events that can be understood, in order, each with its line; none without a start."""
+        name = self._folder.trace_name()
+        if name is None:
+            self._damage.append("trace.jsonl: there is none, so there is nothing to show")
+            return
+        try:
+            for line in self._folder.files.lines(name):
+                stamped = self._taken(line)
+                if stamped is not None:
+                    yield stamped, line
+                if self._unread > _MOST_UNREAD:
+                    self._damage.append(f"{name}: it is no trace from line {self._lines} on, and was read no further")
+                    break
+        except (DamagedFile, FileNotFoundError) as error:
+            brief = error.brief if isinstance(error, DamagedFile) else f"{name}: there is no such file"
+            self._damage.append(f"{brief}; shown as far as it could be read" if self._lines else brief)
 
-    def take(self, line: bytes) -> None:
-        """Take the next line; a torn one is the last."""
+    def _taken(self, line: bytes) -> Stamped | None:
+        """Read the next line; a torn one is the last."""
         self._torn = not line.endswith(b"\n")
         if self._torn:
-            return
-        self.lines += 1
+            return None
+        self._lines += 1
         try:
             stamped = read_event(line)
-            if self._start is not None:
-                _check(stamped, self._start)
+            if self.start is not None:
+                _check(stamped, self.start)
             elif isinstance(stamped.event, EpisodeStart):
-                self._start = stamped.event
+                self.start = stamped.event
             else:
                 raise ValueError("it stands before the start of the episode")
         except UnknownEvent as error:
@@ -97,13 +83,22 @@ class _Reading:
         except (ValueError, RecursionError) as error:
             self._unread += 1
             if self._unread <= _MOST_NAMED:
-                self._wrong.append(f"line {self.lines}: {error}")
+                self._wrong.append(f"line {self._lines}: {error}")
         else:
-            self._events.append(stamped)
+            self._count(stamped)
+            return stamped
+        return None
 
-    def result(self) -> LenientTrace:
-        """Return what there is, and say what is wrong with the rest."""
-        start, problems = self._start, list(self.problems)
+    def _count(self, stamped: Stamped) -> None:
+        """Count the steps, and find the first that is missing: lost lines in the middle leave a gap."""
+        if isinstance(stamped.event, StepTaken):
+            if self._missing is None and stamped.t != self._steps:
+                self._missing = self._steps
+            self._steps += 1
+
+    def problems(self) -> list[str]:
+        """Say what is wrong with what was read, a sentence each."""
+        start, problems = self.start, list(self._damage)
         if start is not None and start.schema > SCHEMA:
             problems.append(
                 f"The trace was written by a newer version of Quorum (schema {start.schema}; this one reads up to "
@@ -117,11 +112,13 @@ class _Reading:
             problems.append(f"{self._unread} lines could not be read and are left out: {'; '.join(self._wrong)}{more}.")
         if self._torn:
             problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
-        if not (self.lines or self._torn or problems):
+        if not (self._lines or self._torn or problems):
             problems.append("trace.jsonl: it is empty.")
-        elif start is None and self.lines:
+        elif start is None and self._lines:
             problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
-        return LenientTrace(start, self._events, [*problems, *_gaps(self._events)])
+        if self._missing is not None:
+            problems.append(f"Step {self._missing} is missing in the trace.")
+        return problems
 
 
 def _check(stamped: Stamped, start: EpisodeStart) -> None:
@@ -142,11 +139,3 @@ def _check(stamped: Stamped, start: EpisodeStart) -> None:
             raise ValueError(f"a joint action of {len(event.joint)} agents; there are {len(start.agents)}")
         case EpisodeStart():
             raise ValueError("a second start of the episode")
-
-
-def _gaps(events: Sequence[Stamped]) -> list[str]:
-    """Say where a step is missing: lost lines in the middle leave one."""
-    for number, stamped in enumerate(s for s in events if isinstance(s.event, StepTaken)):
-        if stamped.t != number:
-            return [f"Step {number} is missing in the trace."]
-    return []

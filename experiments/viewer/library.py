@@ -7,12 +7,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Lock
 
 from maeil.user_errors import UserError
 from quorum.experiments.results.run_folder import is_run, runs_inside
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
 
 _KEPT = 3
@@ -20,7 +20,7 @@ _KEPT = 3
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Pause the search for cycles: a large trace makes objects, no cycles, and it would take half the time."""
     was = gc.isenabled()
     gc.disable()
@@ -44,7 +44,7 @@ class Library:
     single: str | None
     _episodes: OrderedDict[tuple[str, int], Episode] = field(default_factory=OrderedDict)
     _reading: Lock = field(default_factory=Lock)
-    _filming: Lock = field(default_factory=Lock)
+    _shares: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path) -> Library:
@@ -88,16 +88,25 @@ class Library:
         key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
         with self._reading:
             if key not in self._episodes:
-                with _without_collector():
-                    self._episodes[key] = read_episode(folder)
+                with without_collector():
+                    self._episodes[key] = read_episode(folder, partial(self._shares.__setitem__, name))
+                self._shares.pop(name, None)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
 
-    def film(self, name: str) -> contract.Film | None:
-        """Replay a run, once; None where there is none. What else is asked of the run does not wait for it."""
+    def share_read(self, name: str) -> float:
+        """Return how much has been read of the trace of a run that is being read, from 0 to 1; 1 for any other."""
+        return self._shares.get(name, 1.0)
+
+    def last_read(self, name: str) -> Episode | None:
+        """Return a run as it was last read, though it may have grown; None where there is none."""
+        found = [episode for (read, _), episode in list(self._episodes.items()) if read == name]
+        return found[-1] if found and self.folder(name) is not None else self.episode(name)
+
+    def prepare(self, name: str) -> None:
+        """Read a run and draw its first page. What else is asked of the run does not wait for its pictures."""
         episode = self.episode(name)
-        if episode is None:
-            return None
-        with self._filming, _without_collector():
-            return episode.film
+        if episode is not None:
+            with without_collector():
+                episode.film.data(0)

@@ -6,13 +6,17 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
 import msgspec
 from markupsafe import Markup, escape
 
+from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import MIB
+from quorum.experiments.episode.models import CALLS
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode
 
@@ -26,6 +30,7 @@ _MODULES = (
     "kinds.js",
     "board.js",
     "model.js",
+    "pages.js",
     "strokes.js",
     "lanes.js",
     "reader.js",
@@ -39,6 +44,10 @@ _MODULES = (
 """The scripts; each imports from earlier ones only."""
 STATIC = {"style.css": "text/css", "icon.svg": "image/svg+xml", **dict.fromkeys(_MODULES, "text/javascript")}
 """The files of the page and their types."""
+LONGEST_TRACE = 512 * MIB
+"""Bytes of a trace that is exported: the file has about a tenth of that, and is unpacked page by page."""
+MOST_CALLS = 256 * MIB
+"""Bytes of `calls.jsonl` that are exported: a browser unpacks them as a whole."""
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
@@ -60,16 +69,43 @@ def served_page(run: str | None, *, within_sweep: bool = False) -> str:
 
 
 def exported_page(episode: Episode) -> str:
-    """Return the page of a run as one file that needs nothing else."""
+    """Return the page of a run as one file that needs nothing else.
+
+    Raises:
+        UserError: the run is too long for one file.
+    """
+    _check_size(episode.folder)
     style, script = static_file("style.css").decode(), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
-    calls = [_call(episode, number) for number in range(len(episode.calls))]
-    data: contract.Exported = {"episode": episode.data(), "film": episode.film, "calls": _shared(calls)}
-    packed = base64.b64encode(gzip.compress(msgspec.json.encode(data), mtime=0)).decode()
-    tail = f'<script type="application/octet-stream" id="data">{packed}</script>\n<script>{script}</script>'
-    return _page(Markup(head), Markup(tail), episode.head["name"], "")
+    calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
+    data: contract.Exported = {"episode": episode.overview, "calls": calls}
+    tail = [_packed("data", msgspec.json.encode(data))]
+    for number in range(len(episode.pages)):
+        tail.append(_packed(f"page-{number}", episode.pages.data(number)))
+        tail.append(_packed(f"film-{number}", episode.film.data(number)))
+    return _page(Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), episode.overview["name"], "")
+
+
+def _check_size(folder: RunFolder) -> None:
+    """Refuse a run that a browser could not hold in one file.
+
+    Raises:
+        UserError: it is too long.
+    """
+    for name, most in ((folder.trace_name(), LONGEST_TRACE), (CALLS, MOST_CALLS)):
+        if name is not None and folder.files.size(name) > most:
+            raise UserError(
+                f"--export: {folder.path / name} has more than {most // MIB} MiB, which is too much for one file",
+                f"Open the run instead, which is read page by page: quorum view {folder.path}",
+            )
+
+
+def _packed(name: str, data: bytes) -> str:
+    """Pack data into an element; the scripts unpack it when it is asked for."""
+    text = base64.b64encode(gzip.compress(data, mtime=0)).decode()
+    return f'<script type="application/octet-stream" id="{name}">{text}</script>'
 
 
 def _call(episode: Episode, number: int) -> contract.Call:
@@ -82,7 +118,7 @@ def _call(episode: Episode, number: int) -> contract.Call:
         return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": told}}
 
 
-def _shared(calls: list[contract.Call]) -> contract.SharedCalls:
+def _shared(calls: Iterable[contract.Call]) -> contract.SharedCalls:
     """Keep each text of a prompt once: most of a prompt is the same in every call."""
     texts: dict[str, int] = {}
 

@@ -22,9 +22,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quorum.agents.llm.server.connections import Connections
+from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
-from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.library import Library, without_collector
 from quorum.experiments.viewer.page import STATIC, served_page, static_file
 from quorum.experiments.viewer.sweep_table import sweep_table
 
@@ -49,7 +50,9 @@ class Served:
                 Route("/static/{name}", self._static, methods=["GET"]),
                 Route("/api/sweep", self._sweep, methods=["GET"]),
                 Route(f"{run}/episode", self._episode, methods=["GET"]),
-                Route(f"{run}/film", self._film, methods=["GET"]),
+                Route(f"{run}/progress", self._progress, methods=["GET"]),
+                Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
+                Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
                 Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
                 Route(f"{run}/search", self._search, methods=["GET"]),
             ]
@@ -77,31 +80,48 @@ class Served:
         return _json(await run_in_threadpool(sweep_table, self.library.root))
 
     async def _episode(self, request: Request) -> Response:
-        return await self._of(request, Episode.data)
+        def work() -> bytes:
+            episode = self.library.episode(request.path_params["name"])
+            if episode is None:
+                raise HTTPException(404, "There is no such run.")
+            return msgspec.json.encode(episode.overview)
+
+        return Response(await run_in_threadpool(work), media_type="application/json")
+
+    async def _progress(self, request: Request) -> Response:
+        progress: contract.Progress = {"read": self.library.share_read(request.path_params["name"])}
+        return _json(progress)
+
+    async def _page(self, request: Request) -> Response:
+        t: int = request.path_params["t"]
+        return await self._of(request, lambda episode: episode.pages.data(episode.pages.holding(t)))
 
     async def _film(self, request: Request) -> Response:
-        film = await run_in_threadpool(self.library.film, request.path_params["name"])
-        if film is None:
-            raise HTTPException(404, "There is no such run.")
-        return await run_in_threadpool(lambda: _json(film))
+        t: int = request.path_params["t"]
+        return await self._of(request, lambda episode: episode.film.data(episode.pages.holding(t)))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]
         try:
-            return await self._of(request, lambda episode: episode.calls.call(number))
+            return await self._of(request, lambda episode: msgspec.json.encode(episode.calls.call(number)))
         except (IndexError, ValueError):
             raise HTTPException(404, "There is no such call.") from None
 
     async def _search(self, request: Request) -> Response:
         words = request.query_params.get("q", "")[:_LONGEST_SEARCH]
-        return await self._of(request, lambda episode: episode.calls.matching(words) if words else [])
+        return await self._of(
+            request, lambda episode: msgspec.json.encode(episode.calls.matching(words) if words else [])
+        )
 
-    async def _of(self, request: Request, part: Callable[[Episode], Any]) -> Response:
+    async def _of(self, request: Request, part: Callable[[Episode], bytes]) -> Response:
+        """Answer with a part of the run as it was last read: the page has seen that reading, and goes on in it."""
+
         def work() -> bytes:
-            episode = self.library.episode(request.path_params["name"])
+            episode = self.library.last_read(request.path_params["name"])
             if episode is None:
                 raise HTTPException(404, "There is no such run.")
-            return msgspec.json.encode(part(episode))
+            with without_collector():
+                return part(episode)
 
         return Response(await run_in_threadpool(work), media_type="application/json")
 
@@ -134,7 +154,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         with contextlib.suppress(KeyboardInterrupt):
             listener.listen(128)
             if library.single is not None:  # by the time the browser asks for it, it may be there
-                Thread(target=library.film, args=(library.single,), daemon=True).start()
+                Thread(target=library.prepare, args=(library.single,), daemon=True).start()
             _Server(server_config(app, Connections()), announce).run(sockets=[listener])
 
 

@@ -3,7 +3,7 @@
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
 from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_trace, read_event, read_trace
 from maeil.trace.recorder import Listener, Recorder
-from maeil.trace.replay import replay
+from maeil.trace.replay import replay, replay_events
 
 __all__ = [
     "EVENTS",
@@ -20,4 +20,5 @@ __all__ = [
     "read_event",
     "read_trace",
     "replay",
+    "replay_events",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import orjson
 
 from maeil.errors import ReplayMismatch
-from maeil.trace.events import StepOutcome, StepTaken
+from maeil.trace.events import EpisodeStart, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace
 from maeil.world import World
 
@@ -25,23 +26,50 @@ def replay(trace: Trace, world: World) -> Iterator[int]:
     Raises:
         ReplayMismatch: the board, a reward or an outcome differs from the recorded one.
     """
-    start = trace.start
+    return replay_events(trace.events, world)
+
+
+def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
+    """Replay an episode as `replay` does, and keep none of its events.
+
+    Args:
+        events: of a trace, in order; those between the start and the last may be the steps and their outcomes alone.
+        world: as for `replay`.
+
+    Yields:
+        As `replay`.
+
+    Raises:
+        ReplayMismatch: as `replay`.
+    """
+    coming = iter(events)
+    start = next(coming).event
+    assert isinstance(start, EpisodeStart)
     _compare(0, "board", start.board, world.reset(start.seed))
-    recorded = {stamped.t: stamped.event for stamped in trace.stamped(StepOutcome)}
     yield 0
-    for stamped in trace.stamped(StepTaken):
-        step = stamped.event
-        assert isinstance(step, StepTaken)
+    for t, step, outcomes in _steps(coming):
         transition = world.step(step.joint)
-        _compare(stamped.t, "reward", step.reward, transition.reward)
-        outcome = recorded.get(stamped.t)
-        if outcome is None and stamped is trace.events[-1]:
-            yield stamped.t + 1  # the trace breaks off before the outcomes of its last step
-            return
-        _compare(
-            stamped.t, "outcomes", outcome.outcomes if isinstance(outcome, StepOutcome) else (), transition.outcomes
-        )
-        yield stamped.t + 1
+        _compare(t, "reward", step.reward, transition.reward)
+        if outcomes is not None:
+            _compare(t, "outcomes", outcomes, transition.outcomes)
+        yield t + 1
+
+
+def _steps(events: Iterable[Stamped]) -> Iterator[tuple[int, StepTaken, Sequence[Mapping[str, Any]] | None]]:
+    """Put each step and its outcomes together; the outcomes are None where the trace breaks off before them."""
+    taken: tuple[int, StepTaken] | None = None
+    outcomes: Sequence[Mapping[str, Any]] = ()
+    event: object = None
+    for stamped in events:
+        event = stamped.event
+        if isinstance(event, StepTaken):
+            if taken is not None:
+                yield *taken, outcomes
+            taken, outcomes = (stamped.t, event), ()
+        elif isinstance(event, StepOutcome) and taken is not None and stamped.t == taken[0]:
+            outcomes = event.outcomes
+    if taken is not None:
+        yield *taken, None if event is taken[1] else outcomes
 
 
 def _compare(t: int, what: str, expected: object, found: object) -> None:

@@ -4,40 +4,55 @@ const EACH_THOUGHT = 0.35;
 const MOST = 8;
 
 export class Axis {
-  /** @param spans of each `t`: cognitive time at its begin and end, thoughts. @param steps environment steps taken. */
-  constructor(spans, steps) {
+  /**
+   * @param first the first `t`.
+   * @param spans of each `t` from the first on: cognitive time at its begin and end, thoughts.
+   * @param steps environment steps taken from the first on.
+   */
+  constructor(first, spans, steps) {
+    this.first = first;
+    this.last = first + steps;
     this.spans = spans;
-    this.steps = steps;
     this.starts = new Float64Array(steps + 2);
     this.thinking = new Float64Array(steps + 1);
-    for (let t = 0; t <= steps; t++) {
-      const [from, to, thoughts] = spans[t] || [0, 0, 0];
-      this.thinking[t] = to > from ? Math.min(MOST, 0.6 + EACH_THOUGHT * thoughts) : 0;
-      this.starts[t + 1] = this.starts[t] + this.thinking[t] + (t < steps ? 1 : 0.5);
+    for (let i = 0; i <= steps; i++) {
+      const [from, to, thoughts] = spans[i] || [0, 0, 0];
+      this.thinking[i] = to > from ? Math.min(MOST, 0.6 + EACH_THOUGHT * thoughts) : 0;
+      this.starts[i + 1] = this.starts[i] + this.thinking[i] + (i < steps ? 1 : 0.5);
     }
     this.length = this.starts[steps + 1];
   }
 
+  /** Where `t` begins, with the thinking before its step. */
+  begin(t) {
+    return t < this.first ? 0 : t > this.last ? this.length : this.starts[t - this.first];
+  }
+
+  /** How wide the thinking before the step from `t` is. */
+  unfolded(t) {
+    return this.thinking[t - this.first];
+  }
+
   /** Place of an instant. */
   at(t, tHat) {
-    if (t > this.steps) return this.length;
-    const [from, to] = this.spans[t] || [0, 0];
+    if (t < this.first || t > this.last) return this.begin(t);
+    const [from, to] = this.spans[t - this.first] || [0, 0];
     const share = to > from ? Math.min(1, Math.max(0, (tHat - from) / (to - from))) : 0;
-    return this.starts[t] + share * this.thinking[t];
+    return this.begin(t) + share * this.unfolded(t);
   }
 
   /** Where the environment's step from `t` begins. */
   step(t) {
-    return t > this.steps ? this.length : this.starts[t] + this.thinking[t];
+    return t < this.first || t > this.last ? this.begin(t) : this.begin(t) + this.unfolded(t);
   }
 
   /** The `t` of a place. */
   t(x) {
-    let low = 0;
-    let high = this.steps;
+    let low = this.first;
+    let high = this.last;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.starts[middle] <= x) low = middle;
+      if (this.begin(middle) <= x) low = middle;
       else high = middle - 1;
     }
     return low;

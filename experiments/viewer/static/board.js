@@ -22,6 +22,12 @@ export class Board {
     this.#listen(onPick);
   }
 
+  /** Take the pictures of another page. */
+  project(film) {
+    this.film = film;
+    this.drawn = null;
+  }
+
   /** Show the world at `t`. */
   show(t) {
     this.t = t;

@@ -77,8 +77,14 @@
  * @property {Object<string, any>} configuration
  */
 /**
- * What happened, by sort.
- * @typedef {object} Lanes
+ * Answers `/api/run/NAME/progress`, while the run is read.
+ * @typedef {object} Progress
+ * @property {number} read
+ */
+/**
+ * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
+ * @typedef {object} Page
+ * @property {number} first
  * @property {Span[]} spans
  * @property {any[][]} stages
  * @property {Thought[]} thoughts
@@ -89,7 +95,6 @@
  * @property {Outcome[]} outcomes
  * @property {Task[]} tasks
  * @property {CapabilityChange[]} capabilities
- * @property {Score[]} scores
  * @property {ForcedReady[]} forced
  * @property {Interruption[]} interruptions
  * @property {End|null} end
@@ -105,20 +110,10 @@
  * @property {Object<string, any>} facts
  * @property {Object<string, number|null>} metrics
  * @property {Object<string, any>} configuration
- * @property {Span[]} spans
- * @property {any[][]} stages
- * @property {Thought[]} thoughts
- * @property {Message[]} messages
- * @property {Plan[]} plans
- * @property {Action[]} actions
- * @property {number[][]} joint
- * @property {Outcome[]} outcomes
- * @property {Task[]} tasks
- * @property {CapabilityChange[]} capabilities
+ * @property {number} steps
+ * @property {number[]} pages
+ * @property {number[]} breaks
  * @property {Score[]} scores
- * @property {ForcedReady[]} forced
- * @property {Interruption[]} interruptions
- * @property {End|null} end
  * @property {number} calls
  */
 /**
@@ -132,15 +127,16 @@
  * @property {any[]} [h]
  */
 /**
- * The pictures of an episode.
+ * The pictures of a page; the first one is whole.
  * @typedef {object} Pictures
+ * @property {number} first
  * @property {Canvas} canvas
  * @property {number[]} ground
  * @property {string[]} names
  * @property {Frame[]} frames
  */
 /**
- * Answers `/api/run/NAME/film`.
+ * Answers `/api/run/NAME/film/T`: of the page of this step.
  * @typedef {object} Film
  * @property {Pictures|null} pictures
  * @property {Object<string, string>} primitives
@@ -193,10 +189,9 @@
  * @property {Object<string, any>[]} calls
  */
 /**
- * The data of an exported page.
+ * The data of an exported page; each page of its lanes and pictures stands beside it.
  * @typedef {object} Exported
  * @property {Episode} episode
- * @property {Film} film
  * @property {SharedCalls} calls
  */
 /**

@@ -4,8 +4,9 @@ import { button, el, fill, fitted, say } from "./dom.js";
 import { Film } from "./film.js";
 import { Lanes } from "./lanes.js";
 import { boardLegend, lanesLegend } from "./legend.js";
-import { Model, STAGES } from "./model.js";
-import { Player } from "./player.js";
+import { STAGES } from "./model.js";
+import { Pages } from "./pages.js";
+import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
 import { Search } from "./search.js";
 import { openSource } from "./sources.js";
@@ -14,6 +15,7 @@ import { colour, onTheme, themeSwitch } from "./theme.js";
 
 const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
 const LIST_PAUSE = 100;
+const STALE_PAUSE = 250;
 const MOST_LISTED = 300;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
@@ -25,32 +27,43 @@ const KEYS = [
 /** Build the page. */
 export async function openEpisode(root, { run, up }) {
   const source = await openSource(run, up);
-  const [episode, film] = [source.episode(), source.film()];
-  film.catch(() => {}); // what fails is told below, once
-  const page = new Episode(await episode, source);
+  const loading = root.querySelector(".loading");
+  const episode = await source.episode((share) => say(loading, `reading the trace: ${Math.floor(100 * share)} %`));
+  const pages = new Pages(episode, source);
+  const first = pages.at(instantOfAddress() ?? 0);
+  const model = await first.model;
+  const page = new Episode(episode, source, pages, model);
   fill(root, page.parts(up !== ""));
   page.begin();
-  page.project(await film);
+  await page.draw(first, model);
   return page;
 }
 
 class Episode {
-  /** @param {import("./contract.js").Episode} plain @param {import("./sources.js").Source} source */
-  constructor(plain, source) {
+  /** @param {import("./contract.js").Episode} plain @param {import("./sources.js").Source} source @param model of the first page that is shown. */
+  constructor(plain, source, pages, model) {
     this.plain = plain;
-    this.model = new Model(plain);
+    this.pages = pages;
+    this.model = model;
     this.film = null;
     this.board = null;
-    this.player = new Player(this.model, (t) => this.#show(t));
+    this.missing = [];
+    this.turning = null;
+    this.player = new Player(plain, (t) => this.#show(t));
     this.reader = new Reader(this.model, source, (t) => this.player.seek(t));
     const open = (sort, item) => this.reader.open(sort, item);
     const seek = (t) => {
       this.player.pause();
       this.player.seek(t);
+      return this.turning;
     };
     this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
-    this.search = new Search(this.model, source, { open, seek, call: (number) => this.reader.openCall(number) });
-    this.player.onBreak = (found) => this.reader.openBreak(found);
+    this.search = new Search(this.model, pages, source, { open, seek, call: (number) => this.reader.openCall(number) });
+    this.player.onBreak = async (t, way) => {
+      await this.turning;
+      const found = this.model.breakAt(t, way);
+      if (found) this.reader.openBreak(found);
+    };
     this.rows = plain.agents.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
     this.chosen = -1;
   }
@@ -64,9 +77,10 @@ class Episode {
     this.list = el("ol", { class: "events" });
     this.listHead = el("h3", {});
     this.legends = el("div", { class: "legends" });
-    this.boardBox = el("div", { class: "board-box" }, el("p", { class: "soft" }, "replaying the episode\u2026"));
+    this.boardBox = el("div", { class: "board-box" }, replaying());
     this.problems = el("ul", { class: "problems", role: "alert" });
-    this.#tell(plain.problems);
+    this.where = el("span", { class: "soft where" });
+    this.#told();
     return [
       el("header", {},
         withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
@@ -87,7 +101,7 @@ class Episode {
         el("section", { class: "time" },
           el("div", { class: "lanes-head" },
             lanesLegend(),
-            el("span", { class: "zoom" }, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", "all of it (f)", () => this.lanes.fit()))),
+            el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (f)`, () => this.lanes.fit()))),
           this.lanes.root,
           el("div", { class: "below" }, el("section", { class: "now", "aria-label": "what happens at this step" }, this.listHead, this.list), this.reader.root))),
       this.player.root,
@@ -104,24 +118,67 @@ class Episode {
     this.player.start();
   }
 
-  /** Show the pictures of the world, when they are there.
-   * @param {import("./contract.js").Film} film
-   */
-  project({ pictures, primitives, problems }) {
+  /** @param {import("./contract.js").Film} film */
+  #project({ pictures, primitives, problems }) {
     this.model.primitives = primitives;
-    this.#tell([...this.plain.problems, ...problems]);
-    if (pictures) {
-      this.film = new Film(pictures);
+    this.missing = problems;
+    this.#told(problems);
+    this.film = pictures && new Film(pictures);
+    if (this.film && this.board) this.board.project(this.film);
+    else if (this.film) {
       this.board = new Board(this.film, (agent) => this.#choose(agent));
-      new ResizeObserver(() => this.board.refresh()).observe(this.boardBox);
+      new ResizeObserver(() => this.film && this.board.refresh()).observe(this.boardBox);
     }
-    fill(this.boardBox, [this.board ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+    fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
     this.#refresh();
     this.#show(this.player.t);
   }
 
-  /** Say what is wrong with the run. */
-  #tell(problems) {
+  /** Turn to the page of the instant that the player stands at, when it is read; it may have gone on meanwhile. */
+  async #turn() {
+    let page;
+    let model;
+    do {
+      page = this.pages.at(this.player.t);
+      say(this.where, `reading ${this.pages.steps(page.number)}\u2026`);
+      try {
+        model = await page.model;
+      } catch (error) {
+        this.#told([`The ${this.pages.steps(page.number)} cannot be read: ${error.message}`]);
+        return;
+      }
+    } while (!model.has(this.player.t));
+    if (model === this.model) { // it came back
+      this.#told(this.missing);
+      return;
+    }
+    this.model = this.reader.model = this.search.model = model;
+    this.lanes.turn(model);
+    this.film = null;
+    this.missing = [];
+    this.#told();
+    this.#refresh();
+    this.#show(this.player.t);
+    this.draw(page, model);
+  }
+
+  /** Show the pictures of a page when they are there; those of the page before stay for a moment only. */
+  async draw(page, model) {
+    const stale = setTimeout(() => fill(this.boardBox, [replaying()]), STALE_PAUSE);
+    try {
+      const film = await page.film;
+      if (this.model === model) this.#project(film);
+    } catch (error) {
+      if (this.model === model) this.#project({ pictures: null, primitives: {}, problems: [`The pictures cannot be read: ${error.message}`] });
+    } finally {
+      clearTimeout(stale);
+    }
+  }
+
+  /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
+  #told(more = []) {
+    const problems = [...this.plain.problems, ...more];
+    say(this.where, this.pages.firsts.length > 1 ? this.pages.steps(this.pages.number(this.model.first)) : "");
     this.problems.hidden = !problems.length;
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
@@ -134,7 +191,7 @@ class Episode {
 
   #refresh() {
     this.lanes.resize();
-    this.board?.refresh();
+    if (this.film) this.board.refresh();
     this.player.drawMarks(fitted, colour);
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);
     const head = document.querySelector(".lanes-head .legend");
@@ -142,8 +199,15 @@ class Episode {
   }
 
   #show(t) {
+    if (!this.model.has(t)) {
+      this.turning ??= this.#turn().finally(() => {
+        this.turning = null;
+      });
+      return;
+    }
+    this.pages.ahead(t);
     this.lanes.show(t);
-    if (this.board) {
+    if (this.film) {
       this.board.show(t);
       const late = t > this.film.last ? `not drawn beyond step ${this.film.last}; ` : "";
       say(this.caption, `t = ${t}: ${late}${this.film.at(t).caption}`.replace(/: $/, ""));
@@ -198,10 +262,8 @@ class Episode {
 
   #choose(agent) {
     this.chosen = agent === this.chosen ? -1 : agent;
-    if (this.board) {
-      this.board.chosen = this.chosen;
-      this.board.draw();
-    }
+    if (this.board) this.board.chosen = this.chosen;
+    if (this.film) this.board.draw();
     this.lanes.choose(this.chosen);
     document.querySelectorAll(".agent").forEach((row, index) => row.setAttribute("aria-pressed", String(index === this.chosen)));
     this.#events();
@@ -230,6 +292,10 @@ class Episode {
       ways[event.key]();
     }
   }
+}
+
+function replaying() {
+  return el("p", { class: "soft" }, "replaying the episode\u2026");
 }
 
 function pairs(title, values) {

@@ -1,4 +1,4 @@
-/* The pictures of an episode, from their differences: see `Frame` in contract.js. */
+/* The pictures of a page, from their differences: see `Frame` in contract.js. */
 
 const EVERY = 24;
 
@@ -8,17 +8,18 @@ export class Film {
     this.canvas = plain.canvas;
     this.names = plain.names;
     this.frames = plain.frames;
-    this.last = plain.frames.length - 1;
+    this.first = plain.first;
+    this.last = plain.first + plain.frames.length - 1;
     this.keys = [];
-    this.now = { t: -1, ground: unrolled(plain.ground), marks: new Map(), caption: "", holdings: [], changed: null };
+    this.now = { t: plain.first - 1, ground: unrolled(plain.ground), marks: new Map(), caption: "", holdings: [], changed: null };
     while (this.now.t < this.last) this.#forward();
   }
 
   /** Return the picture at `t`, or the last one there is: `ground`, `marks` by name, `caption`, `holdings`. */
   at(t) {
-    const wanted = Math.max(0, Math.min(t, this.last));
+    const wanted = Math.max(this.first, Math.min(t, this.last));
     if (wanted < this.now.t || wanted - this.now.t > EVERY) {
-      const key = this.keys[Math.floor(wanted / EVERY)];
+      const key = this.keys[Math.floor((wanted - this.first) / EVERY)];
       this.now = { ...key, ground: key.ground.slice(), marks: new Map(key.marks), holdings: [...key.holdings], changed: null };
     }
     while (this.now.t < wanted) this.#forward();
@@ -27,7 +28,7 @@ export class Film {
 
   #forward() {
     const now = this.now;
-    const frame = this.frames[now.t + 1];
+    const frame = this.frames[now.t + 1 - this.first];
     const { names } = this;
     now.t += 1;
     const cells = frame.g || [];
@@ -44,10 +45,11 @@ export class Film {
     if (frame.c !== undefined) now.caption = frame.c;
     const held = frame.h || [];
     for (let i = 0; i < held.length; i += 2) now.holdings[held[i]] = held[i + 1];
-    if (now.t % EVERY === 0 && !this.keys[now.t / EVERY]) {
-      const before = this.keys[now.t / EVERY - 1];
+    const [number, beside] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
+    if (beside === 0 && !this.keys[number]) {
+      const before = this.keys[number - 1];
       const ground = before && same(before.ground, now.ground) ? before.ground : now.ground.slice();
-      this.keys[now.t / EVERY] = { ...now, ground, marks: new Map(now.marks), holdings: [...now.holdings] };
+      this.keys[number] = { ...now, ground, marks: new Map(now.marks), holdings: [...now.holdings] };
     }
   }
 }

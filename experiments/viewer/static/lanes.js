@@ -38,6 +38,15 @@ export class Lanes {
     this.#listen();
   }
 
+  /** Show another page, at the scale of this one, or all of it where all of this one is shown. */
+  turn(model) {
+    const whole = this.#isWhole();
+    this.model = model;
+    this.rows = this.#layout();
+    this.left = 0;
+    if (whole) this.scale = 0;
+  }
+
   get width() {
     return Math.max(10, this.root.clientWidth - GUTTER - 8);
   }
@@ -49,8 +58,8 @@ export class Lanes {
   /** Set the step that the cursor stands at; follow it where it leaves the view. */
   show(t) {
     this.t = t;
-    const from = this.model.axis.starts[t];
-    const to = this.model.axis.starts[t + 1];
+    const from = this.model.axis.begin(t);
+    const to = this.model.axis.begin(t + 1);
     const span = this.width / this.scale;
     if (to > this.left + span || from < this.left) {
       this.left = this.#bounded(from - span * 0.15);
@@ -64,7 +73,7 @@ export class Lanes {
   }
 
   /** Change the scale around a place of the axis. */
-  zoom(factor, around = this.model.axis.starts[this.t]) {
+  zoom(factor, around = this.model.axis.begin(this.t)) {
     const scale = Math.min(Math.max(this.scale * factor, this.fitScale), Math.max(LARGEST_STEP, this.fitScale));
     this.left = around - ((around - this.left) * this.scale) / scale;
     this.scale = scale;
@@ -79,9 +88,13 @@ export class Lanes {
   }
 
   resize() {
-    if (this.scale <= this.fitScale * 1.0001 || !this.scale) this.scale = this.fitScale;
+    if (this.#isWhole()) this.scale = this.fitScale;
     this.left = this.#bounded(this.left);
     this.draw();
+  }
+
+  #isWhole() {
+    return !this.scale || this.scale <= this.fitScale * 1.0001;
   }
 
   #bounded(left) {
@@ -96,7 +109,7 @@ export class Lanes {
     const rows = [{ sort: "title", text: "stages and messages", height: TITLE }];
     model.names.forEach((_, agent) => rows.push({ sort: "stage", agent, height: stage }));
     rows.push({ sort: "title", text: "actions: symbolic above, primitive below", height: TITLE });
-    model.plain.agents.forEach((_, agent) => rows.push({ sort: "action", agent, height: action }));
+    model.episode.agents.forEach((_, agent) => rows.push({ sort: "action", agent, height: action }));
     rows.push({ sort: "title", text: "constraints (S T P D met; framed: all at once), capabilities, score", height: TITLE });
     rows.push({ sort: "score", height: 54 });
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
@@ -178,7 +191,7 @@ export class Lanes {
     if (row.agent !== undefined) this.hits.push([0, y, GUTTER, y + row.height, "agent", row.agent]);
     if (row.height < 9) return;
     if (row.sort === "score") {
-      const [, reached, goals, score] = this.model.plain.scores.at(-1) || [0, 0, 0, 0];
+      const [, reached, goals, score] = this.model.episode.scores.at(-1) || [0, 0, 0, 0];
       this.#note(c, `score, ${shown(score)} at the end`, y + row.height / 2 - 8);
       this.#note(c, `${shown(reached)} of ${shown(goals)} goals`, y + row.height / 2 + 8);
       return;
@@ -198,7 +211,7 @@ export class Lanes {
 
   #axis(c) {
     const { width } = this.view;
-    const { axis, steps } = this.model;
+    const { axis } = this.model;
     c.fillStyle = colour("paper");
     c.fillRect(0, 0, width, AXIS);
     c.strokeStyle = colour("line");
@@ -208,17 +221,17 @@ export class Lanes {
     c.fillText("t", 6, AXIS / 2);
     c.textAlign = "center";
     const first = axis.t(this.view.from);
-    const last = Math.min(steps, axis.t(this.view.to) + 1);
+    const last = Math.min(axis.last, axis.t(this.view.to) + 1);
     const per = (this.view.to - this.view.from) / Math.max(1, last - first);
     const every = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000].find((k) => k * per * this.scale > 34) || 10000;
     let labelled = -LABEL_ROOM;
     c.beginPath();
     for (let t = first; t <= last; t++) {
-      const x = this.#x(axis.starts[t]);
+      const x = this.#x(axis.begin(t));
       if (x < GUTTER - 1 || x > width) continue;
-      if (axis.thinking[t] * this.scale > 3) {
+      if (axis.unfolded(t) * this.scale > 3) {
         c.fillStyle = colour("thinking");
-        c.fillRect(x, AXIS - 5, axis.thinking[t] * this.scale, 5);
+        c.fillRect(x, AXIS - 5, axis.unfolded(t) * this.scale, 5);
       }
       if (t % every === 0 && x - labelled >= LABEL_ROOM) {
         labelled = x;
@@ -303,6 +316,7 @@ export class Lanes {
   #actions(c, row, y) {
     const upper = Math.round(row.height * 0.58);
     for (const action of this.#visible(this.model.actionsOf[row.agent])) {
+      if (action.endT !== null && action.endT < this.model.first) continue; // of a plan that goes on from the page before
       const x = Math.max(GUTTER - 2, this.#x(action.x));
       const end = Math.max(x + 1.5, this.#x(action.end));
       const look = STATUS[action.status] || { colour: "stage-x", texture: "plain" };
@@ -313,12 +327,12 @@ export class Lanes {
     const { axis, plain } = this.model;
     if (this.scale < 3) return;
     const first = axis.t(this.view.from);
-    const last = Math.min(this.model.steps - 1, axis.t(this.view.to));
+    const last = Math.min(axis.last - 1, axis.t(this.view.to));
     const size = row.height - upper - 1;
     c.textAlign = "center";
     c.font = `600 ${Math.min(12, size + 2)}px system-ui, sans-serif`;
     for (let t = first; t <= last; t++) {
-      const name = this.model.primitive(plain.joint[t][row.agent]);
+      const name = this.model.primitive(plain.joint[t - axis.first][row.agent]);
       const x = this.#x(axis.step(t));
       const wide = this.scale;
       c.fillStyle = colour(NOTHING.has(name) ? "line" : "primitive");
@@ -340,7 +354,7 @@ export class Lanes {
       const [t, threshold, spatial, temporal, participation, joint, dependency] = changes[i];
       if (threshold === 0) continue;
       const x = this.#x(starts[i]);
-      const end = Math.min(this.view.width, this.#x(i + 1 < changes.length ? starts[i + 1] : this.model.axis.step(this.model.steps)));
+      const end = Math.min(this.view.width, this.#x(i + 1 < changes.length ? starts[i + 1] : this.model.axis.step(this.model.axis.last)));
       if (end - reached < 0.6) continue;
       reached = end;
       const met = [spatial >= threshold, temporal >= threshold, participation >= threshold, dependency];
@@ -372,21 +386,22 @@ export class Lanes {
   }
 
   #score(c, row, y) {
-    const { scores } = this.model.plain;
+    const { axis, episode: { scores } } = this.model;
     if (!scores.length) return;
-    const highest = Math.max(...scores.map(([, , , score]) => score), 1e-9);
-    const lowest = Math.min(0, ...scores.map(([, , , score]) => score));
+    const highest = scores.reduce((most, [, , , score]) => Math.max(most, score), 1e-9);
+    const lowest = scores.reduce((least, [, , , score]) => Math.min(least, score), 0);
     const place = (score) => y + row.height - 5 - ((row.height - 10) * (score - lowest)) / (highest - lowest);
     c.beginPath();
     let last = place(scores[0][3]);
     c.moveTo(this.#x(0), last);
     for (const [t, , , score] of scores) {
-      const x = this.#x(t ? this.model.axis.step(t) + 1 : 0);
+      if (t > axis.last) break;
+      const x = this.#x(t && t >= axis.first ? axis.step(t) + 1 : 0);
       c.lineTo(x, last);
       last = place(score);
       c.lineTo(x, last);
     }
-    c.lineTo(this.#x(this.model.axis.length), last);
+    c.lineTo(this.#x(axis.length), last);
     c.strokeStyle = colour("ok");
     c.lineWidth = 2;
     c.stroke();
@@ -395,8 +410,8 @@ export class Lanes {
   #cursor() {
     const { width, high } = this.view || {};
     if (!width) return;
-    const x = Math.max(GUTTER, this.#x(this.model.axis.starts[this.t]));
-    const end = this.#x(this.model.axis.starts[this.t + 1]);
+    const x = Math.max(GUTTER, this.#x(this.model.axis.begin(this.t)));
+    const end = this.#x(this.model.axis.begin(this.t + 1));
     this.over.hidden = end < GUTTER || x > width;
     this.over.style.transform = `translateX(${Math.round(x) - 1}px)`;
     this.over.style.width = `${Math.max(2, Math.min(end, width) - x)}px`;

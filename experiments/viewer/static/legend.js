@@ -6,10 +6,10 @@ import { colour } from "./theme.js";
 
 const SIZE = 15;
 
-/** Make the legend of a world, of the kinds that occur in the episode. */
+/** Make the legend of a world, of the kinds that occur on the page. */
 export function boardLegend(film) {
   const { kinds } = film.canvas;
-  const grounds = new Set(film.at(0).ground);
+  const grounds = new Set(film.at(film.first).ground);
   const marked = new Set(film.frames.flatMap((frame) => (frame.m || []).map((mark) => mark[1])));
   for (const frame of film.frames) for (let i = 1; i < (frame.g || []).length; i += 2) grounds.add(frame.g[i]);
   const items = kinds.flatMap((kind, index) => {

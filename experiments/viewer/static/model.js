@@ -1,4 +1,4 @@
-/* An episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
+/* A page of an episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
 import { Axis } from "./axis.js";
 import { asCall, short, shown } from "./text.js";
 
@@ -11,13 +11,16 @@ export const STAGES = {
 const NOT_TOLD = new Set(["committed", "running"]);
 
 export class Model {
-  /** @param {import("./contract.js").Episode} plain */
-  constructor(plain) {
+  /** @param {import("./contract.js").Episode} episode @param {import("./contract.js").Page} plain */
+  constructor(episode, plain) {
+    this.episode = episode;
     this.plain = plain;
     this.primitives = {};
-    this.names = [...plain.agents, ...plain.coordinators];
+    this.names = [...episode.agents, ...episode.coordinators];
+    this.first = plain.first;
     this.steps = plain.joint.length;
-    this.axis = new Axis(plain.spans, this.steps);
+    this.final = episode.pages.at(-1) === plain.first;
+    this.axis = new Axis(this.first, plain.spans, this.steps);
     this.stages = plain.stages.map((flat) => this.#intervals(flat));
     this.plansById = new Map(plain.plans.map((plan) => [plan.id, plan]));
     this.plansOf = this.names.map((_, agent) => plain.plans.filter((plan) => plan.agent === agent));
@@ -37,6 +40,11 @@ export class Model {
     this.events = this.#events();
   }
 
+  /** Whether `t` stands on this page. */
+  has(t) {
+    return t >= this.first && (this.final || t < this.axis.last);
+  }
+
   name(agent) {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
   }
@@ -48,7 +56,7 @@ export class Model {
   /** The most telling stage of a participant at `t`: whether it was interrupted or reasoned before it executed. */
   stageAt(agent, t) {
     const { starts, codes } = this.stages[agent];
-    const first = Math.max(0, lastUpTo(starts, this.axis.starts[t]));
+    const first = Math.max(0, lastUpTo(starts, this.axis.begin(t)));
     const last = lastUpTo(starts, this.axis.step(t));
     const there = codes.slice(first, last + 1);
     return ["I", "R", "X", "W"].find((code) => there.includes(code)) ?? "R";
@@ -72,16 +80,17 @@ export class Model {
     return this.events.slice(first, last + 1);
   }
 
-  /** The next failure or interruption after a step, or the last before it where `way` is -1. */
-  nextBreak(t, way) {
-    return way > 0 ? this.interruptions.find((found) => found.t > t) : this.interruptions.findLast((found) => found.t < t);
+  /** The first failure or interruption of a step, or the last where `way` is -1. */
+  breakAt(t, way) {
+    const { interruptions } = this;
+    return way > 0 ? interruptions.find((found) => found.t === t) : interruptions.findLast((found) => found.t === t);
   }
 
   #intervals(flat) {
     const starts = [];
     const codes = [];
     const reasons = [];
-    if (!flat.length || flat[0] > 0 || flat[1] > (this.plain.spans[0] || [0])[0]) {
+    if (!flat.length || flat[0] > this.first || flat[1] > (this.plain.spans[0] || [0])[0]) {
       starts.push(0);
       codes.push("R");
       reasons.push("the episode begins");
@@ -121,13 +130,13 @@ export class Model {
     }
     for (const item of plain.plans) {
       for (const status of item.statuses) {
-        if (status[2] !== "running") found.push({ t: status[0], rank: status[1], sort: "plan", agent: item.agent, item, status });
+        if (status[2] !== "running" && this.has(status[0])) found.push({ t: status[0], rank: status[1], sort: "plan", agent: item.agent, item, status });
       }
     }
     const late = Infinity;
     for (const list of this.actionsOf) {
       for (const item of list) {
-        if (item.status === "failed" || item.status === "timeout") {
+        if ((item.status === "failed" || item.status === "timeout") && this.has(item.endT)) {
           found.push({ t: item.endT, rank: 0, sort: "action", agent: item.agent, item });
         }
       }
@@ -141,7 +150,7 @@ export class Model {
     for (const [t, agent, name, gained] of plain.capabilities) {
       found.push({ t, rank: late, sort: "capability", agent, item: { name, gained } });
     }
-    for (const [t, reached, goals, score] of plain.scores) {
+    for (const [t, reached, goals, score] of this.episode.scores.filter((change) => this.has(change[0]))) {
       found.push({ t, rank: late, sort: "score", agent: -1, item: { reached, goals, score } });
     }
     for (const [t, tHat, agent] of plain.forced) found.push({ t, rank: tHat, sort: "forced", agent, item: {} });

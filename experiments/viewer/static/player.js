@@ -5,13 +5,13 @@ const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 const HASH_PAUSE = 250;
 
 export class Player {
-  /** @param show called with every new `t`. */
-  constructor(model, show) {
-    this.model = model;
+  /** @param {import("./contract.js").Episode} episode @param show called with every new `t`. */
+  constructor(episode, show) {
+    this.breaks = episode.breaks;
     this.show = show;
     this.t = -1;
     this.playing = false;
-    this.last = model.steps;
+    this.last = episode.steps;
     this.play = button("\u25b6", "play or pause (space)", () => this.toggle(), { class: "play" });
     this.range = el("input", { type: "range", min: 0, max: this.last, step: 1, value: 0, "aria-label": "step of the environment" });
     this.label = el("output", { class: "clock" });
@@ -64,15 +64,13 @@ export class Player {
     say(this.play, "\u25b6");
   }
 
-  /** Go to the next failure or interruption, or the last one before; return it. */
+  /** Go to the next step with a failure or an interruption, or the last one before. */
   toBreak(way) {
     this.pause();
-    const found = this.model.nextBreak(this.t, way);
-    if (found) {
-      this.seek(found.t);
-      this.onBreak?.(found);
-    }
-    return found;
+    const found = way > 0 ? this.breaks.find((t) => t > this.t) : this.breaks.findLast((t) => t < this.t);
+    if (found === undefined) return;
+    this.seek(found);
+    this.onBreak?.(found, way);
   }
 
   #run() {
@@ -97,9 +95,9 @@ export class Player {
   }
 
   #fromHash() {
-    const found = /^#t=(\d+)$/.exec(window.location.hash);
-    if (!found) return false;
-    this.seek(Number(found[1]));
+    const t = instantOfAddress();
+    if (t === null) return false;
+    this.seek(t);
     return true;
   }
 
@@ -114,6 +112,12 @@ export class Player {
     const c = fitted(this.marks, width, high);
     c.clearRect(0, 0, width, high);
     c.fillStyle = colour("bad");
-    for (const { t } of this.model.interruptions) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
+    for (const t of this.breaks) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
   }
+}
+
+/** The instant that the address names, or null. */
+export function instantOfAddress() {
+  const found = /^#t=(\d+)$/.exec(window.location.hash);
+  return found && Number(found[1]);
 }

@@ -6,9 +6,10 @@ const MOST = 200;
 const PAUSE = 150;
 
 export class Search {
-  /** @param on `open(sort, item)`, `call(number)`, `seek(t)`. */
-  constructor(model, source, on) {
+  /** @param on `open(sort, item)`, `call(number)`, `seek(t)`, which is a promise where the page is not read yet. */
+  constructor(model, pages, source, on) {
     this.model = model;
+    this.pages = pages;
     this.source = source;
     this.on = on;
     this.asked = 0;
@@ -40,14 +41,20 @@ export class Search {
       this.list.hidden = true;
       return;
     }
-    const rows = this.#events(words.toLowerCase());
-    this.#show(rows, words, "searching the calls\u2026");
+    const rows = [];
     let calls = [];
     let note = "";
     try {
-      if (this.model.plain.calls) calls = await this.source.search(words);
+      for (let number = 0; number < this.pages.firsts.length && rows.length < MOST; number++) {
+        const shown = this.model.first === this.pages.firsts[number];
+        if (!shown) this.#show(rows, words, `searching ${this.pages.steps(number)}\u2026`);
+        rows.push(...this.#events(shown ? this.model : await this.pages.model(number), words.toLowerCase(), MOST - rows.length));
+        if (asked !== this.asked) return;
+      }
+      this.#show(rows, words, "searching the calls\u2026");
+      if (this.pages.episode.calls) calls = await this.source.search(words);
     } catch (error) {
-      note = `The calls could not be searched: ${error.message}`;
+      note = `Not all could be searched: ${error.message}`;
     }
     if (asked !== this.asked) return;
     const found = calls.map((number) => button([el("b", {}, "call"), ` ${number}`], "read this call", () => this.on.call(number)));
@@ -55,18 +62,18 @@ export class Search {
     this.list.dataset.found = words;
   }
 
-  #events(wanted) {
+  #events(model, wanted, most) {
     const rows = [];
-    for (const event of this.model.events) {
-      if (rows.length >= MOST) break;
+    for (const event of model.events) {
+      if (rows.length >= most) break;
       if (event.sort === "plan" && event.status[2] !== "committed" && !`${event.status}`.toLowerCase().includes(wanted)) continue;
-      const name = this.model.name(event.agent);
+      const name = model.name(event.agent);
       const text = haystack(event);
       const at = text.toLowerCase().indexOf(wanted);
       if (at < 0 && !name.toLowerCase().includes(wanted)) continue;
       const passage = at > 40 ? `\u2026${text.slice(at - 30, at + 120)}` : text.slice(0, 150);
-      rows.push(button([el("b", {}, `t = ${event.t} `), el("bdi", {}, name), ` ${event.sort}: `, el("bdi", {}, short(passage, 110))], "go there", () => {
-        this.on.seek(event.t);
+      rows.push(button([el("b", {}, `t = ${event.t} `), el("bdi", {}, name), ` ${event.sort}: `, el("bdi", {}, short(passage, 110))], "go there", async () => {
+        await this.on.seek(event.t);
         this.on.open(event.sort, event.item);
       }));
     }

@@ -1,9 +1,12 @@
 /* Where the page has its data from: the server that it came from, or the file that it stands in. */
 
+const PROGRESS_PAUSE = 500;
+
 /**
  * @typedef {object} Source
- * @property {() => Promise<import("./contract.js").Episode>} episode
- * @property {() => Promise<import("./contract.js").Film>} film
+ * @property {(tell: (share: number) => void) => Promise<import("./contract.js").Episode>} episode `tell` is called while a long run is read
+ * @property {(t: number, number: number) => Promise<import("./contract.js").Page>} page the page of this number, which begins with `t`
+ * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
  */
@@ -14,7 +17,7 @@
  */
 export async function openSource(run, up) {
   const packed = document.getElementById("data");
-  return packed ? exported(await unpacked(packed.textContent)) : served(`${up}api/run/${encodeURIComponent(run)}`);
+  return packed ? exported(await unpacked(packed)) : served(`${up}api/run/${encodeURIComponent(run)}`);
 }
 
 /** Ask the server for JSON. */
@@ -26,15 +29,23 @@ export async function ask(address) {
 
 function served(base) {
   return {
-    episode: () => ask(`${base}/episode`),
-    film: () => ask(`${base}/film`),
+    episode: async (tell) => {
+      const progress = setInterval(() => ask(`${base}/progress`).then(({ read }) => tell(read), () => {}), PROGRESS_PAUSE);
+      try {
+        return await ask(`${base}/episode`);
+      } finally {
+        clearInterval(progress);
+      }
+    },
+    page: (t) => ask(`${base}/page/${t}`),
+    film: (t) => ask(`${base}/film/${t}`),
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
   };
 }
 
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+async function unpacked(element) {
+  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
@@ -46,7 +57,8 @@ function exported(data) {
   const call = (number) => ({ ...calls[number], messages: calls[number].messages.map(whole) });
   return {
     episode: async () => data.episode,
-    film: async () => data.film,
+    page: (_, number) => unpacked(document.getElementById(`page-${number}`)),
+    film: (_, number) => unpacked(document.getElementById(`film-${number}`)),
     call: async (number) => call(number),
     search: async (words) => {
       const wanted = words.toLowerCase();

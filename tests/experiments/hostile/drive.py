@@ -190,7 +190,10 @@ def _page(sweep: Path) -> int:
     for name in library.names():
         episode = library.episode(name)
         if episode is not None:
-            sys.stdout.write(msgspec.json.encode(episode.data()).decode())
+            sys.stdout.write(msgspec.json.encode(episode.overview).decode())
+            for number in range(len(episode.pages)):
+                sys.stdout.write(episode.pages.data(number).decode())
+                sys.stdout.write(episode.film.data(number).decode())
             episode.calls.matching("a")
     return 0
 

@@ -88,7 +88,9 @@ def opened(browser: Browser) -> Iterator[Open]:
     """Opens a page; gives it, and all that the browser complains of or asks of any other address."""
     contexts = []
 
-    def open_page(address: str, *, scheme: str = "light", offline: bool = False) -> tuple[Page, list[str]]:
+    def open_page(
+        address: str, *, scheme: str = "light", offline: bool = False, whole: bool = True
+    ) -> tuple[Page, list[str]]:
         context = browser.new_context(
             viewport={"width": 1280, "height": 800}, color_scheme=scheme, offline=offline, reduced_motion="reduce"
         )
@@ -100,7 +102,8 @@ def opened(browser: Browser) -> Iterator[Open]:
         page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: request.url.startswith(home) or complaints.append(request.url))
         page.goto(address)
-        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        if whole:
+            page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
         return page, complaints
 
     yield open_page

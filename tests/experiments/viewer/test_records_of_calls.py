@@ -16,8 +16,8 @@ def test_every_answer_is_found_from_the_thought_that_asked_for_it(tmp_path: Path
     words = ["env=squeeze", "n=3", "agents=naive", "llm=simulated_faults", "llm.malformed=0.4", "budget.calls=20"]
     folder = run_cell(Cell.compose(words), tmp_path).folder
     records = [orjson.loads(line) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
-    names = read_episode(folder).head["agents"]
-    thoughts = [thought for thought in read_episode(folder).lanes["thoughts"] if "numbers" in thought]
+    names = read_episode(folder).overview["agents"]
+    thoughts = [thought for thought in read_episode(folder).pages.page(0)["thoughts"] if "numbers" in thought]
     found = []
     for thought in thoughts:
         for call, numbers in zip(thought["calls"], thought["numbers"], strict=True):

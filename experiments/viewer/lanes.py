@@ -1,0 +1,271 @@
+"""Sorts the events of an episode into lanes, page by page, in one pass."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from maeil.plans import PlanStatus
+from maeil.trace import Stamped
+from maeil.trace import events as e
+from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.calls import CallQueue, records_of
+from quorum.experiments.viewer.interruptions import interruptions
+from quorum.experiments.viewer.pages import FULL, Open, Pages
+
+_FINAL = frozenset(status.value for status in PlanStatus if status.final)
+_STAGE = 4
+"""Places of a change of stage in its lane."""
+
+
+@dataclass(slots=True)
+class _Item:
+    """Something that can change later, and the pages and places where it stands; the last is the page that is made."""
+
+    value: Any
+    places: list[tuple[int, int]]
+
+
+class LaneBuilder:
+    """Takes the events of an episode in, and packs a page whenever one is whole.
+
+    Args:
+        queue: of its calls.
+        page_size: bytes of lines after which the next step begins a page.
+    """
+
+    def __init__(self, queue: CallQueue, page_size: int) -> None:
+        self.pages = Pages()
+        self.scores: list[contract.Score] = []
+        self.breaks: set[int] = set()
+        """The steps with a failure or an interruption."""
+        self.used: list[set[int]] = []
+        """The primitives of each page."""
+        self.simulated = False
+        """Whether a simulated model answered."""
+        self.steps = 0
+        """Steps of the environment that were taken."""
+        self.ended = False
+        """Whether the episode came to its end."""
+        self.left_out = 0
+        """Events that had no room in the page of their step."""
+        self._queue = queue
+        self._page_size = page_size
+        self._names: list[str] = []
+        self._page = _empty(0, 0)
+        self._size = 0
+        self._t = 0
+        self._before: float | None = None
+        """Cognitive time at the end of the page before."""
+        self._thinking: dict[int, _Item] = {}
+        self._messages: dict[int, _Item] = {}
+        self._unread: dict[int, tuple[int, int]] = {}
+        """Page and place of messages of packed pages that somebody may still read."""
+        self._plans: dict[str, _Item] = {}
+        self._latest: dict[int, str] = {}
+        """The last plan of each participant."""
+        self._actions: defaultdict[str, list[_Item]] = defaultdict(list)
+        """By plan."""
+        self._running: dict[tuple[str, int], _Item] = {}
+        self._tasks: dict[tuple[str, str], contract.Task] = {}
+
+    def take(self, stamped: Stamped, size: int) -> None:
+        """Take the next event; the first is the start.
+
+        Args:
+            stamped: the event.
+            size: bytes of its line.
+        """
+        full = self._size >= FULL
+        if self._size >= self._page_size and self._page["joint"] and (full or stamped.t > self._t):
+            self._turn()
+        elif full and not isinstance(stamped.event, e.StepTaken):
+            self.left_out += 1
+            return
+        self._size += size
+        self._t = stamped.t
+        self._span(stamped)
+        self._sort(stamped)
+        for what, agent, reason in interruptions(stamped.event):
+            self._page["interruptions"].append((stamped.t, stamped.t_hat, what, agent, reason))
+            self.breaks.add(stamped.t)
+
+    def finish(self) -> None:
+        """Pack the last page."""
+        self.used.append({code for joint in self._page["joint"] for code in joint})
+        self.pages.add(self._page)
+
+    def _turn(self) -> None:
+        """Pack the page and begin the next one, with what goes on in it."""
+        self.finish()
+        old, number = self._page, len(self.pages)
+        self._page = _empty(self.steps, len(self._names))
+        self._size = 0
+        self._before = old["spans"][-1][1]
+        self._page["stages"] = [lane[-_STAGE:] for lane in old["stages"]]
+        for message, item in self._messages.items():
+            if len(item.value["read"]) < 3 * len(item.value["recipients"]):
+                self._unread[message] = item.places[0]
+        self._messages.clear()
+        going_on = {*self._latest.values()}
+        going_on.update(name for name, plan in self._plans.items() if plan.value["statuses"][-1][2] not in _FINAL)
+        self._plans = {name: plan for name, plan in self._plans.items() if name in going_on}
+        self._carry("plans", self._plans.values(), number)
+        running = {name for name, _ in self._running}
+        kept = {name: items for name, items in self._actions.items() if name in going_on or name in running}
+        self._actions = defaultdict(list, kept)
+        self._carry("actions", (item for items in kept.values() for item in items), number)
+        for key, task in list(self._tasks.items()):
+            last = task["changes"][-1]
+            del self._tasks[key]
+            if last[1]:  # with threshold 0 the task is over
+                self._change(key, last)
+
+    def _carry(self, lane: Open, items: Iterable[_Item], number: int) -> None:
+        for item in items:
+            item.places.append((number, len(self._page[lane])))
+            self._page[lane].append(item.value)
+
+    def _add(self, lane: Open, value: Any) -> _Item:
+        item = _Item(value, [(len(self.pages), len(self._page[lane]))])
+        self._page[lane].append(value)
+        return item
+
+    def _amend(self, lane: Open, places: Iterable[tuple[int, int]], addition: Any) -> None:
+        """Note in the pages that are packed what came of an item."""
+        for number, index in places:
+            if number < len(self.pages):
+                self.pages.amend(number, lane, index, addition)
+
+    def _span(self, stamped: Stamped) -> None:
+        spans, t = self._page["spans"], max(0, stamped.t - self._page["first"])
+        if t >= len(spans):
+            t = min(t, len(self._page["joint"]))
+            while t >= len(spans):
+                before = stamped.t_hat if self._before is None else self._before
+                begin = spans[-1][1] if spans else before
+                spans.append((begin, begin, 0))
+        begin, end, thoughts = spans[t]
+        spans[t] = (begin, max(end, stamped.t_hat), thoughts + (type(stamped.event) is e.ThoughtEnd))
+
+    def _sort(self, stamped: Stamped) -> None:
+        t, t_hat, page = stamped.t, stamped.t_hat, self._page
+        event: Any = stamped.event
+        match event:
+            case e.EpisodeStart():
+                self._names = [*event.agents, *event.coordinators]
+                page["stages"] = [[] for _ in self._names]
+            case e.StageChange():
+                page["stages"][event.agent] += (t, t_hat, event.to_stage, event.reason)
+            case e.MessageRead():
+                self._read_message(stamped, event)
+            case e.ThoughtStart():
+                self._begin_thought(stamped, event)
+            case e.ThoughtEnd():
+                self._end_thought(stamped, event)
+            case e.MessageSent():
+                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": []}
+                self._messages[event.message] = self._add("messages", value)
+            case e.PlanChange():
+                self._change_plan(stamped, event)
+            case e.ActionChange():
+                self._change_action(stamped, event)
+            case e.StepTaken():
+                page["joint"].append(event.joint)
+                self.steps += 1
+            case e.StepOutcome():
+                page["outcomes"].append((t, event.outcomes, event.attempts))
+            case e.ConstraintChange():
+                key = (str(event.task.get("kind", "")), str(event.task.get("target", "")))
+                numbers = (event.threshold, event.spatial, event.temporal, event.participation, event.joint)
+                self._change(key, (t, *numbers, int(event.dependency)))
+            case e.CapabilityChange():
+                page["capabilities"].append((t, event.agent, event.capability, event.gained))
+            case e.ScoreChange():
+                self.scores.append((t, event.reached, event.goals, event.score))
+            case e.ForcedReady():
+                page["forced"].append((t, t_hat, event.agent))
+            case e.EpisodeEnd():
+                self.ended = True
+                page["end"] = {"t": t, **asdict(event)}  # type: ignore[typeddict-item] # its fields, as they are
+
+    def _begin_thought(self, stamped: Stamped, event: e.ThoughtStart) -> None:
+        thought: contract.Thought = {
+            "agent": event.agent,
+            "t": stamped.t,
+            "begins": stamped.t_hat,
+            "acts": event.acts,
+            "problems": event.problems,
+        }
+        self._thinking[event.agent] = self._add("thoughts", thought)
+
+    def _end_thought(self, stamped: Stamped, event: e.ThoughtEnd) -> None:
+        self.simulated = self.simulated or any(call.get("simulated") is True for call in event.calls)
+        item = self._thinking.pop(event.agent, None)
+        if item is None:
+            return
+        name = self._names[event.agent]
+        numbers = [self._queue.take(name, stamped.t, records_of(call)) for call in event.calls]
+        end = {"ends": stamped.t_hat, "refused": event.refused, "calls": event.calls, "numbers": numbers}
+        item.value.update(end)
+        self._amend("thoughts", item.places, end)
+
+    def _read_message(self, stamped: Stamped, event: e.MessageRead) -> None:
+        reading = (event.agent, stamped.t, stamped.t_hat)
+        if event.message in self._messages:
+            self._messages[event.message].value["read"] += reading
+        elif event.message in self._unread:
+            self._amend("messages", [self._unread[event.message]], reading)
+
+    def _change_plan(self, stamped: Stamped, event: e.PlanChange) -> None:
+        item = self._plans.get(event.plan)
+        if item is None:
+            plan: contract.Plan = {
+                "id": event.plan, "agent": event.agent, "t": stamped.t, "t_hat": stamped.t_hat, "task": event.task,
+                "actions": event.actions or [], "rationale": event.rationale, "flag": event.flag, "statuses": [],
+            }  # fmt: skip
+            item = self._plans[event.plan] = self._add("plans", plan)
+            self._latest[event.agent] = event.plan
+        status: contract.PlanStatus = (stamped.t, stamped.t_hat, event.status, event.reason)
+        item.value["statuses"].append(status)
+        self._amend("plans", item.places, [status])
+
+    def _change_action(self, stamped: Stamped, event: e.ActionChange) -> None:
+        key = (event.plan, event.index)
+        if event.status == "started":
+            started = (event.agent, event.plan, event.index, event.action, stamped.t, stamped.t_hat)
+            item = self._running[key] = self._add("actions", [*started, None, None, None, None])
+            self._actions[event.plan].append(item)
+        elif key in self._running:
+            item = self._running.pop(key)
+            end = (stamped.t, stamped.t_hat, event.status, event.reason)
+            item.value[-len(end) :] = end
+            self._amend("actions", item.places, end)
+
+    def _change(self, key: tuple[str, str], change: contract.TaskState) -> None:
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = {"name": ":".join(key), "changes": []}
+            self._page["tasks"].append(task)
+        task["changes"].append(change)
+
+
+def _empty(first: int, participants: int) -> contract.Page:
+    return {
+        "first": first,
+        "spans": [],
+        "stages": [[] for _ in range(participants)],
+        "thoughts": [],
+        "messages": [],
+        "plans": [],
+        "actions": [],
+        "joint": [],
+        "outcomes": [],
+        "tasks": [],
+        "capabilities": [],
+        "forced": [],
+        "interruptions": [],
+        "end": None,
+    }

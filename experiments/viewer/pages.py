@@ -1,0 +1,99 @@
+"""The lanes of an episode in pages: each a run of steps, packed when it is whole, so that long runs take little memory.
+
+A page can be shown alone: what began before it and goes on in it stands in it, too. What comes of an item after its
+page was packed is kept beside the page, and put in when it is asked for.
+"""
+
+from __future__ import annotations
+
+import zlib
+from bisect import bisect_right
+from collections import defaultdict
+from typing import Any, Literal
+
+import msgspec
+import orjson
+
+from quorum.experiments.common.run_files import MIB
+from quorum.experiments.viewer import contract
+
+WHOLE = 32 * MIB
+"""Bytes of a trace that is shown as one page."""
+PAGE = 8 * MIB
+"""Bytes of a longer one after which the next step begins a page: a browser reads it in a fraction of a second."""
+FULL = 64 * MIB
+"""Bytes of a page, though its step has not ended, after which events are left out: no real step has as many."""
+
+Open = Literal["thoughts", "messages", "plans", "actions"]
+"""The lanes whose items can change later."""
+
+_FASTEST = 1
+
+
+class Pages:
+    """The packed pages."""
+
+    def __init__(self) -> None:
+        self.firsts: list[int] = []
+        """The step that each page begins with, ascending; there is at least one."""
+        self._packed: list[bytes] = []
+        self._late: defaultdict[int, list[tuple[Open, int, Any]]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def add(self, page: contract.Page) -> None:
+        """Pack the next page."""
+        self.firsts.append(page["first"])
+        self._packed.append(packed(page))
+
+    def amend(self, number: int, lane: Open, index: int, addition: Any) -> None:
+        """Note what came of an item of a packed page.
+
+        Args:
+            number: of the page.
+            lane: of the item.
+            index: of the item in it.
+            addition: to `read` of a message or `statuses` of a plan; the end of an action or of a thought.
+        """
+        self._late[number].append((lane, index, addition))
+
+    def holding(self, t: int) -> int:
+        """Return the number of the page of a step: the first or the last one where there is no such step."""
+        return max(0, bisect_right(self.firsts, t) - 1)
+
+    def data(self, number: int) -> bytes:
+        """Return a page as JSON.
+
+        Raises:
+            IndexError: there is no such page.
+        """
+        data = zlib.decompress(self._packed[number])
+        if number not in self._late:
+            return data
+        page = msgspec.json.decode(data)
+        for lane, index, addition in self._late[number]:
+            _put(page[lane], lane, index, addition)
+        return msgspec.json.encode(page)
+
+    def page(self, number: int) -> contract.Page:
+        """Return a page as it is read from its JSON."""
+        page: contract.Page = orjson.loads(self.data(number))
+        return page
+
+
+def packed(data: Any) -> bytes:
+    """Pack data as JSON, for memory."""
+    return zlib.compress(msgspec.json.encode(data), _FASTEST)
+
+
+def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
+    match lane:
+        case "thoughts":
+            items[index].update(addition)
+        case "messages":
+            items[index]["read"] += addition
+        case "plans":
+            items[index]["statuses"] += addition
+        case "actions":
+            items[index][-len(addition) :] = addition

@@ -1,0 +1,54 @@
+/* The pages of an episode: runs of steps, each read when it is shown, and a few kept. A run that is not very long is one page. */
+import { Model, lastUpTo } from "./model.js";
+
+const KEPT = 3;
+const LATE = 0.75;
+
+export class Pages {
+  /** @param {import("./contract.js").Episode} episode @param {import("./sources.js").Source} source */
+  constructor(episode, source) {
+    this.episode = episode;
+    this.firsts = episode.pages;
+    this.source = source;
+    this.kept = new Map();
+  }
+
+  /** Number of the page of a step. */
+  number(t) {
+    return Math.max(0, lastUpTo(this.firsts, t));
+  }
+
+  /** Read the page of a step, unless it is kept: its number, and the promises of its `model` and its `film`. */
+  at(t) {
+    const number = this.number(t);
+    const page = this.kept.get(number) ?? this.#read(number);
+    this.kept.delete(number);
+    this.kept.set(number, page);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    return page;
+  }
+
+  /** Read the page after this one, if its end is near: it is there when it is wanted. */
+  ahead(t) {
+    const first = this.firsts[this.number(t)];
+    const next = this.firsts[this.number(t) + 1];
+    if (next !== undefined && t - first >= LATE * (next - first)) this.at(next);
+  }
+
+  /** Read what happened on a page, and keep nothing of it. */
+  async model(number) {
+    return new Model(this.episode, await this.source.page(this.firsts[number], number));
+  }
+
+  /** The steps of a page, in words. */
+  steps(number) {
+    const last = number + 1 < this.firsts.length ? this.firsts[number + 1] - 1 : this.episode.steps;
+    return `steps ${this.firsts[number].toLocaleString("en")} to ${last.toLocaleString("en")}`;
+  }
+
+  #read(number) {
+    const page = { number, model: this.model(number), film: this.source.film(this.firsts[number], number) };
+    for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // asked for anew the next time
+    return page;
+  }
+}
