@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.conftest import FORKS
 from tests.experiments.hostile.damage import KINDS, SECRET
 from tests.experiments.hostile.drive import drive, prepare
 
-INPUTS = 3000
+INPUTS = int(os.environ.get("FUZZ_INPUTS", "3000"))
 TOGETHER = 15
 """Damaged runs in one sweep."""
 
