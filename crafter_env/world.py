@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from enum import IntEnum
+from math import fsum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -207,7 +208,7 @@ class CrafterWorld:
         reached = self.goal is not None and self._progress.reached > 0
         return Transition(
             tuple(self._outcomes(alive)),
-            sum(ends.rewards.tolist()) / len(alive),
+            fsum(ends.rewards.tolist()) / len(alive),
             reached,
             not reached and (True in ends.truncations.tolist() or 1 not in self._alive),
             self._tasks.judged(tries),

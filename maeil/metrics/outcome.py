@@ -75,7 +75,7 @@ def best_score(trace: Trace) -> Value:
 def mean_score(trace: Trace) -> Value:
     """Mean over the steps of the score after each. Where the best score is 1, T x (1 - it) is the regret."""
     after = scores(trace)[1:]
-    return sum(after) / len(after) if after else None
+    return fsum(after) / len(after) if after else None
 
 
 @metric("outcome.steps_to_goals", "environment steps", better="lower")

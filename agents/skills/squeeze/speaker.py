@@ -5,6 +5,8 @@ As a critic of LLaMAC it knows the sums and shares the next one among all agents
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 
 from llamac_env import Pick, SqueezeObservation
@@ -68,4 +70,4 @@ def _paid(observation: SqueezeObservation) -> dict[int, float]:
     for past in observation.history:
         if past.pick is not None:
             found.setdefault(past.pick, []).append(past.reward)
-    return {pick: sum(rewards) / len(rewards) for pick, rewards in found.items()}
+    return {pick: fsum(rewards) / len(rewards) for pick, rewards in found.items()}
