@@ -67,13 +67,11 @@ class Worker:
 
         A team without language models computes all the time: such cells take turns.
         """
-        async with contextlib.AsyncExitStack() as turn:
-            if not cell.uses_models:
-                await turn.enter_async_context(self._computing)
+        async with contextlib.nullcontext() if cell.uses_models else self._computing:
             if self._stuck:
                 return
             self._report(Started(cell.name))
-            task = asyncio.create_task(self._finish(cell, turn))
+            task = asyncio.create_task(self._finish(cell))
             try:
                 self._report(Finished(await task))
             except UserError as error:
@@ -90,7 +88,7 @@ class Worker:
             await asyncio.wait(self._keeping)
             await asyncio.sleep(0)  # in which they are reported
 
-    async def _finish(self, cell: PlannedCell, turn: contextlib.AsyncExitStack) -> FinishedCell:
+    async def _finish(self, cell: PlannedCell) -> FinishedCell:
         folder = self._job.folder / cell.name
         done = await asyncio.to_thread(read_finished, folder)
         if done is not None:  # a job that waited in a queue may find that a later command has run the cell
@@ -100,7 +98,6 @@ class Worker:
             task = asyncio.current_task()
             assert task is not None
             self._keeping.add(task)
-            await turn.aclose()
 
         await self._play(cell, played)
         return await asyncio.to_thread(finished_cell, folder)
@@ -110,7 +107,7 @@ class Worker:
 
         Args:
             planned: the cell.
-            played: ends its turn, before its files are brought to disk.
+            played: called before its files are brought to disk.
 
         Raises:
             UserError: nothing more can be written, this process lacks a component of the cell, or a template or a

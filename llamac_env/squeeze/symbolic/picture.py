@@ -32,7 +32,7 @@ def canvas(rounds: int) -> Canvas:
 class Chart:
     """The rounds of a game so far: sums as bars, rewards as diamonds over them, the best sum as a line.
 
-    The marks of past rounds stay the same objects, so that a long episode is drawn at a constant cost a round.
+    The marks of past rounds stay the same objects, so that who compares two drawings skips them at once.
 
     Args:
         game: that is played.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,10 +25,7 @@ def test_a_worker_that_dies_loses_its_unfinished_cells_alone_and_they_are_run_ag
     log = tmp_path / "log"
     outcome = sweep(*GRID, f"agents.log={log}", f"agents.lives_after={tmp_path / 'relic'}")
     assert (outcome.exit_code, outcome.result.left, outcome.result.failed) == (0, 0, ())
-    begun = Counter(log.read_text().split()[::2])
-    assert (begun["4"], begun["5"], begun["6"]) == (2, 1, 1)
-    # A cell that is on its way to the disk while the next one is played is not finished: at most one of them.
-    assert begun["2"] + begun["3"] in (2, 3)
+    assert sorted(log.read_text().split()[::2]) == ["2", "3", "4", "4", "5", "6"]
     assert leftovers(tmp_path / "s") == []
 
 
