@@ -15,7 +15,7 @@ from llamac_env.arguments import INFOS, one_of, whole
 from llamac_env.errors import ActionError, EpisodeError, LlamacError
 from llamac_env.joint_action import read_actions
 from llamac_env.squeeze.game import HIGHEST, Game, draw_game
-from llamac_env.squeeze.observation import Round, SqueezeObservation
+from llamac_env.squeeze.observation import History, Round, SqueezeObservation
 from llamac_env.squeeze.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[Any]]
@@ -210,7 +210,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         told = self._told.setdefault(agent, [])
         told += [self._round(number, agent) for number in range(len(told), len(self._picks))]
         name = self.possible_agents[agent] if agent is not None else ""
-        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, tuple(told))
+        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, History(told, len(told)))
 
     def _round(self, number: int, agent: int | None) -> Round:
         """Return what a participant knows of a round."""

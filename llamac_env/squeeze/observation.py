@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,53 @@ class Round:
     """Their average; None for an agent."""
 
 
+class History(Sequence[Round]):
+    """The rounds played by some moment, of a list that later rounds are only ever added to; no copy of it is made.
+
+    Equal to any sequence of the same rounds. Copies and pickles hold the rounds of the moment alone.
+
+    Args:
+        told: rounds, oldest first; shared.
+        length: how many of them were played.
+    """
+
+    __slots__ = ("_length", "_told")
+
+    def __init__(self, told: Sequence[Round], length: int) -> None:
+        self._told = told
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Round: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Round, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Round | tuple[Round, ...]:
+        where = range(self._length)[index]
+        return tuple(self._told[i] for i in where) if isinstance(where, range) else self._told[where]
+
+    def __iter__(self) -> Iterator[Round]:
+        return (self._told[i] for i in range(self._length))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"History({list(self)!r})"
+
+    def __reduce__(self) -> tuple[type[History], tuple[tuple[Round, ...], int]]:
+        return History, (tuple(self), self._length)
+
+
 @dataclass(frozen=True, slots=True)
 class SqueezeObservation:
     """What one participant is told. Where the peak of the reward is, nobody is."""
@@ -31,7 +80,7 @@ class SqueezeObservation:
     """Rounds in all."""
     agent: str
     """Name of the observing agent; empty for one who sees the game from outside."""
-    history: tuple[Round, ...]
+    history: Sequence[Round]
     """The rounds played, oldest first."""
 
     def text(self) -> str:

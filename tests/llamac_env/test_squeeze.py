@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -87,6 +90,29 @@ def test_agents_know_their_own_picks_and_the_rewards_the_outsider_knows_all():
     assert "you picked 4" in infos["agent_1"]["symbolic"].text()
     assert "mean 4.67" in seen.text()
     assert not {"mu", "sigma", "best_x"} & set(type(seen).__slots__)
+
+
+def test_what_was_seen_stays_as_it_was_when_the_game_goes_on_and_copies_hold_it_alone():
+    env = SqueezeEnv(2)
+    env.reset(seed=0)
+    empty = env.symbolic_observation(1)
+    env.play([1, 2])
+    seen = env.symbolic_observation(1)
+    rounds = tuple(seen.history)
+    env.play([3, 4])
+    env.play([5, 6])
+    later = env.symbolic_observation(1)
+    assert (len(empty.history), tuple(seen.history), len(later.history)) == (0, rounds, 3)
+    assert [past.pick for past in later.history] == [2, 4, 6]
+    assert [past.pick for past in later.history[-2:]] == [4, 6]
+    assert (later.history[-1].pick, rounds[0] in later.history) == (6, True)
+    with pytest.raises(IndexError):
+        seen.history[1]
+    assert seen == replace(seen, history=rounds) != later
+    assert hash(seen) == hash(pickle.loads(pickle.dumps(seen)))
+    assert len(pickle.dumps(seen)) == len(pickle.dumps(copy.deepcopy(seen))) < len(pickle.dumps(later))
+    env.reset(seed=1)
+    assert tuple(seen.history) == rounds
 
 
 @pytest.mark.parametrize("actions", [{}, {"agent_0": 0, "agent_1": 0}, {"agent_0": 0, "agent_1": 0, "agent_2": 10}])

@@ -26,8 +26,8 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import read_finished
 from quorum.experiments.sweep.engines.locks import PATIENCE, wait_for_workers
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Started, Stuck, SweepJob, Waits
-from quorum.experiments.sweep.engines.slurm_jobs import QUEUED, JobState, SlurmJobs, cancel
+from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Shard, Started, Stuck, SweepJob, Waits
+from quorum.experiments.sweep.engines.slurm_jobs import LOOK_EVERY, QUEUED, JobState, SlurmJobs, cancel
 from quorum.experiments.sweep.engines.slurm_shard import STOP, run_shard
 from quorum.experiments.sweep.engines.worker_pool import BEAT
 
@@ -138,8 +138,28 @@ class _Submitted:
         return f"{told} without it; {logs}"
 
 
+@dataclass(slots=True)
+class _Refused:
+    """What `sbatch` did not take.
+
+    Attributes:
+        shard: that waits to be submitted again; None when the last one was taken.
+        why: in the words of `sbatch`.
+        again: when it is tried next, in monotonic seconds.
+        taken: whether an earlier shard of this command was taken: the options are right.
+    """
+
+    shard: Shard | None = None
+    why: str = ""
+    again: float = float("-inf")
+    taken: bool = False
+
+
 class Slurm:
     """Runs cells in jobs of Slurm.
+
+    A job that the cluster refuses once it has taken others waits, as for a limit of jobs of the user, or a controller
+    that is away. It is submitted again while jobs of this command are left or the cluster does not answer at all.
 
     Raises:
         UserError: submitit is not installed.
@@ -150,6 +170,7 @@ class Slurm:
         self._config = config
         self._cluster = SlurmJobs()
         self._jobs: list[_Submitted] = []
+        self._refused = _Refused()
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once, once all jobs run."""
@@ -166,10 +187,12 @@ class Slurm:
         try:
             while not work.dropping:
                 self._hand_out(work, executor, job, number)
-                if work.stopping and not stop.exists():
-                    stop.touch()
-                    self._cancel(waiting_only=True)
-                if not self._jobs:
+                if work.stopping:
+                    self._give_back(work)
+                    if not stop.exists():
+                        stop.touch()
+                        self._cancel(waiting_only=True)
+                if not self._jobs and self._refused.shard is None:
                     break
                 self._pause(work)
                 self._check(work, job.folder)
@@ -213,8 +236,8 @@ class Slurm:
         record.unlink(missing_ok=True)
 
     def _hand_out(self, work: CellQueue, executor: Any, job: SweepJob, number: int) -> None:
-        while len(self._jobs) < self._config.jobs:
-            shard = work.take(self._config.cells, idle=True)
+        while len(self._jobs) < self._config.jobs and time.monotonic() >= self._refused.again:
+            shard = self._refused.shard or work.take(self._config.cells, idle=True)
             if shard is None:
                 return
             cells = {cell.name: cell for cell in shard.cells}
@@ -222,11 +245,29 @@ class Slurm:
                 with contextlib.redirect_stderr(io.StringIO()):  # where submitit repeats what it raises
                     handle = executor.submit(run_shard, job, shard, number, self._config.episodes)
             except self._submitit.core.utils.FailedJobError as error:
-                work.lost(shard.cells, "not queued")
-                raise UserError(f"engine=slurm: {_line(str(error))}") from error
+                self._wait_with(shard, _line(str(error)))
+                return
+            self._refused = _Refused(taken=True)
             self._jobs.append(_Submitted(handle, cells))
             with (job.folder / _LOGS / _NUMBERS).open("a", encoding="ascii") as record:
                 record.write(f"{handle.job_id}\n")
+
+    def _wait_with(self, shard: Shard, why: str) -> None:
+        """Keep a shard that `sbatch` refused, for another try.
+
+        Raises:
+            UserError: nothing that comes to pass would let it in.
+        """
+        taken = self._refused.taken
+        self._refused = _Refused(shard, why, time.monotonic() + LOOK_EVERY, taken)
+        if not taken or not (self._jobs or self._cluster.is_away()):
+            raise UserError(f"engine=slurm: {why}")
+
+    def _give_back(self, work: CellQueue) -> None:
+        """Leave a shard that no job has taken to a later command."""
+        if self._refused.shard is not None:
+            work.lost(self._refused.shard.cells, f"not queued: {self._refused.why}")
+            self._refused.shard = None
 
     def _pause(self, work: CellQueue) -> None:
         end = time.monotonic() + _PAUSE[self._config.executor]
@@ -264,8 +305,10 @@ class Slurm:
                 job.see(states[job.number])
         waiting = Counter(job.state.reason for job in self._jobs if job.state.waits)
         told = [f"{number} x {reason}" for reason, number in waiting.items() if reason != "None"]
+        waits = [f"waiting jobs: {', '.join(told)}"] if told else []
+        refused = [f"not queued: {self._refused.why}"] if self._refused.shard is not None else []
         silent = [f"squeue: {self._cluster.silent}"] if self._cluster.silent else []
-        work.report(Waits("; ".join([*(["waiting jobs: " + ", ".join(told)] if told else []), *silent])))
+        work.report(Waits("; ".join(waits + refused + silent)))
 
     def _cancel(self, *, waiting_only: bool) -> None:
         if self._config.executor == "slurm":
@@ -282,6 +325,7 @@ class Slurm:
         for job in self._jobs:
             work.lost(tuple(job.cells.values()), "dropped")
         self._jobs.clear()
+        self._give_back(work)
 
 
 def _cause(error: Exception) -> str:

@@ -87,6 +87,10 @@ class SlurmJobs:
         self.look_soon()
         return [number for number, state in states.items() if not (state.waits or state.over)]
 
+    def is_away(self) -> bool:
+        """Whether the cluster does not answer, asking at once."""
+        return self._ask() is None
+
     def look_soon(self) -> None:
         """Let the next look ask."""
         self._next = float("-inf")

@@ -1,4 +1,4 @@
-"""A cluster of Slurm on this machine: one node, a key, ports and folders of its own, no accounts."""
+"""A cluster of Slurm on this machine: one node, a key, ports and folders of its own, with accounts or without."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "sbatch")
 MISSING = "Slurm's daemons, as root: apt-get install slurm-wlm"
+BOOKKEEPERS = ("slurmdbd", "mariadbd", "mariadb-install-db")
+NO_BOOKKEEPERS = "Slurm's accounts: apt-get install slurmdbd mariadb-server"
 
 _CONF = """
 ClusterName=quorum
@@ -37,8 +39,6 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=10
@@ -46,11 +46,43 @@ SchedulerParameters=sched_interval=2,bf_interval=5
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=3000 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP
 """
+_NO_ACCOUNTS = """
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+"""
+_ACCOUNTS = """
+JobAcctGatherType=jobacct_gather/linux
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={books}
+AccountingStoragePass={folder}/munge.socket
+AccountingStorageEnforce=associations,limits,qos
+"""
+_BOOKS = """
+DbdHost={host}
+DbdAddr=127.0.0.1
+DbdPort={books}
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={database}
+StorageUser=keeper
+StoragePass=keeper
+PidFile={folder}/slurmdbd.pid
+LogFile={folder}/slurmdbd.log
+"""
 
 
 def can_run() -> bool:
     """Whether this machine can be a cluster."""
     return os.geteuid() == 0 and all(shutil.which(daemon) for daemon in DAEMONS)
+
+
+def can_keep_books() -> bool:
+    """Whether the cluster can have accounts."""
+    return all(shutil.which(daemon) for daemon in BOOKKEEPERS)
 
 
 class SlurmCluster:
@@ -98,8 +130,13 @@ class SlurmCluster:
 
 
 @contextmanager
-def slurm_cluster(cpus: int = 2) -> Iterator[SlurmCluster]:
-    """Run a cluster whose folder, with everything in it, is removed at the end."""
+def slurm_cluster(cpus: int = 2, *, accounts: bool = False) -> Iterator[SlurmCluster]:
+    """Run a cluster whose folder, with everything in it, is removed at the end.
+
+    Args:
+        cpus: of its node.
+        accounts: whether it keeps accounts in a database, and lets in whom they know only. There are none yet.
+    """
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))
     cluster = SlurmCluster(folder)
     for name in ("state", "spool"):
@@ -107,26 +144,70 @@ def slurm_cluster(cpus: int = 2) -> Iterator[SlurmCluster]:
     (folder / "key").write_bytes(os.urandom(128))
     (folder / "key").chmod(0o600)
     folder.chmod(0o755)
-    host = platform.node().partition(".")[0]
-    ports = {"controller": _free_port(), "node": _free_port()}
-    (folder / "slurm.conf").write_text(_CONF.format(host=host, folder=folder, cpus=cpus, **ports))
+    values = {"host": platform.node().partition(".")[0], "folder": folder, "cpus": cpus}
+    values |= {port: _free_port() for port in ("controller", "node", "books", "database")}
+    conf = _CONF + (_ACCOUNTS if accounts else _NO_ACCOUNTS)
+    (folder / "slurm.conf").write_text(conf.format(**values))
+    (folder / "slurmdbd.conf").write_text(_BOOKS.format(**values))
+    (folder / "slurmdbd.conf").chmod(0o600)
+    database: subprocess.Popen[bytes] | None = None
     try:
         munged = ("munged", "--force", f"--key-file={folder}/key", f"--socket={folder}/munge.socket")
         cluster.tell(*munged, f"--pid-file={folder}/munged.pid", f"--log-file={folder}/munged.log",
                      f"--seed-file={folder}/seed")  # fmt: skip
+        if accounts:
+            database = _start_database(folder, int(str(values["database"])))
+            cluster.start("slurmdbd")
+            _wait(lambda: _answers(cluster, "sacctmgr", "--noheader", "list", "cluster"), folder / "slurmdbd.log")
+            cluster.tell("sacctmgr", "--immediate", "add", "cluster", "quorum")
         cluster.start("slurmctld")
         cluster.start("slurmd")
-        end = time.monotonic() + 60
-        while "idle" not in cluster.tell("sinfo", "--noheader", "--format=%T"):
-            assert time.monotonic() < end, (folder / "slurmctld.log").read_text()[-2000:]
-            time.sleep(0.2)
+        _wait(lambda: "idle" in cluster.tell("sinfo", "--noheader", "--format=%T"), folder / "slurmctld.log")
         yield cluster
     finally:
-        for daemon in ("slurmd", "slurmctld", "munged"):
+        for daemon in ("slurmd", "slurmctld", "slurmdbd", "munged"):
             file = folder / f"{daemon}.pid"
             if file.exists():
                 subprocess.run(["kill", "-9", file.read_text().strip()], check=False, capture_output=True)
+        if database is not None:
+            database.kill()
+            database.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start_database(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start MariaDB in the folder, with a user for Slurm."""
+    shared = ("--no-defaults", f"--datadir={folder}/database", "--user=root")
+    subprocess.run(
+        ["mariadb-install-db", *shared, "--skip-test-db", "--auth-root-authentication-method=normal"],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    (folder / "users.sql").write_text(
+        "CREATE USER 'keeper'@'127.0.0.1' IDENTIFIED BY 'keeper';\nGRANT ALL ON *.* TO 'keeper'@'127.0.0.1';\n"
+    )
+    database = subprocess.Popen(
+        ["mariadbd", *shared, f"--socket={folder}/database.socket", f"--pid-file={folder}/mariadbd.pid",
+         f"--port={port}", "--bind-address=127.0.0.1", "--skip-name-resolve", f"--init-file={folder}/users.sql",
+         f"--log-error={folder}/mariadbd.log"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    _wait((folder / "mariadbd.pid").exists, folder / "mariadbd.log")
+    return database
+
+
+def _answers(cluster: SlurmCluster, *line: str) -> bool:
+    try:
+        cluster.tell(*line)
+    except subprocess.SubprocessError:
+        return False
+    return True
+
+
+def _wait(ready: Callable[[], bool], log: Path) -> None:
+    end = time.monotonic() + 60
+    while not ready():
+        assert time.monotonic() < end, log.read_text()[-2000:]
+        time.sleep(0.2)
 
 
 def _free_port() -> int:

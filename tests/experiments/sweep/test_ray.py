@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import as_csv, read_results
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, leftovers
@@ -103,7 +104,12 @@ def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start
     process = start("engine=ray", f"engine.address={cluster.address}")
     _until(lambda: _begun(tmp_path) >= 3)
     cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
+    under_way = {path.name.partition(PARTIAL)[0] for path in (tmp_path / "s").glob(f"*{PARTIAL}*")}
+    gone = time.time()
     _ends_well(process, tmp_path)
+    assert len(under_way) == 3
+    recovered = max((tmp_path / "s" / name / "meta.json").stat().st_mtime for name in under_way) - gone
+    assert recovered < 60  # 6 s on two cores
     assert _begun(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
 
 

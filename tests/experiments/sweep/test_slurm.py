@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +14,14 @@ import pytest
 from quorum.experiments.results import as_csv, read_results
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, leftovers
-from tests.experiments.sweep.slurm_cluster import MISSING, SlurmCluster, can_run, slurm_cluster
+from tests.experiments.sweep.slurm_cluster import (
+    MISSING,
+    NO_BOOKKEEPERS,
+    SlurmCluster,
+    can_keep_books,
+    can_run,
+    slurm_cluster,
+)
 
 pytestmark = [
     pytest.mark.conformance,
@@ -23,15 +30,17 @@ pytestmark = [
 ]
 
 CELLS = 12
-GRID = ("agents=mortal", "n=1", f"seed=range(0,{CELLS})", "env.length=20", "agents.pause=0.1")
-ENGINE = ("engine=slurm", "engine.cells=3", "engine.jobs=4", "engine.memory=500M", "engine.minutes=30")
+GRID = {"agents": "mortal", "n": "1", "seed": f"range(0,{CELLS})", "env.length": "20", "agents.pause": "0.1"}
+SLURM = {"": "slurm", ".cells": "3", ".jobs": "4", ".memory": "500M", ".minutes": "30"}
+LOCAL = {"": "local", ".workers": "1"}
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    with slurm_cluster() as running:
+def cluster(request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
+    """Run a cluster; with accounts where a test says so."""
+    with slurm_cluster(accounts=getattr(request, "param", False)) as running:
         yield running
 
 
@@ -40,12 +49,14 @@ def start(cluster: SlurmCluster, tmp_path: Path, options: Path) -> Iterator[Star
     """Begin a sweep called `s` in a folder of its own; no job of it outlives the test."""
     (tmp_path / "here").mkdir()
 
-    def begin(*words: str, engine: tuple[str, ...] = ENGINE) -> subprocess.Popen[str]:
+    def begin(grid: Mapping[str, str] = GRID, engine: Mapping[str, str] = SLURM) -> subprocess.Popen[str]:
         plugins = [word for module in MODULES for word in ("--plugin", module)]
+        said = [f"{key}={value}" for key, value in grid.items()]
+        said += [f"engine{key}={value}" for key, value in engine.items()]
         log = f"agents.log={tmp_path / 'log'}"
-        line = command("sweep", "env=corridor", *GRID, *words, log, *plugins, "--config-dir", str(options))
+        line = command("sweep", "env=corridor", *said, log, *plugins, "--config-dir", str(options))
         process = subprocess.Popen(
-            [*line, *engine, "--name", "s", "--out", str(tmp_path)],
+            [*line, "--name", "s", "--out", str(tmp_path)],
             cwd=tmp_path / "here",
             env=environment(**cluster.environment),
             stdout=subprocess.PIPE,
@@ -70,7 +81,8 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path) -> str:
     """Give the table of the same cells, run on this machine."""
     folder = tmp_path_factory.mktemp("local")
     plugins = [word for module in MODULES for word in ("--plugin", module)]
-    line = command("sweep", "env=corridor", *GRID, *plugins, "--config-dir", str(options), "--name", "s")
+    grid = [f"{key}={value}" for key, value in GRID.items()]
+    line = command("sweep", "env=corridor", *grid, *plugins, "--config-dir", str(options), "--name", "s")
     subprocess.run([*line, "--out", str(folder)], cwd=folder, env=environment(), check=True, capture_output=True)
     return _table(folder / "s")
 
@@ -145,7 +157,7 @@ def test_the_jobs_of_a_killed_command_play_no_cell_beside_the_next_command(
     process.kill()
     process.wait()
     cluster.tell("scontrol", "hold", *waiting)  # they begin when the next command is at work
-    again = start(engine=("engine=local", "engine.workers=1"))
+    again = start(engine=LOCAL)
     _until(lambda: not cluster.jobs("RUNNING"))
     cluster.tell("scontrol", "release", *waiting)
     _ends_well(again, tmp_path / "s", undisturbed)
@@ -157,11 +169,12 @@ def test_the_jobs_of_a_killed_command_play_no_cell_beside_the_next_command(
 def test_a_later_command_is_refused_while_jobs_of_a_killed_one_play(
     cluster: SlurmCluster, start: Start, tmp_path: Path
 ) -> None:
-    process = start("agents.pause=0.6")
+    slow = {**GRID, "agents.pause": "0.6"}
+    process = start(grid=slow)
     cluster.wait_for("RUNNING", 2)
     _until((tmp_path / "log").exists)
     process.kill()
-    told, _ = start("agents.pause=0.6").communicate(timeout=120)
+    told, _ = start(grid=slow).communicate(timeout=120)
     assert "still run cells of this sweep" in told
     assert "Traceback" not in told
 
@@ -179,12 +192,12 @@ def test_ctrl_c_cancels_jobs_that_wait_and_lets_cells_end(cluster: SlurmCluster,
 
 
 def test_what_a_job_waits_for_and_what_the_cluster_refuses_is_told(cluster: SlurmCluster, start: Start) -> None:
-    refused, _ = start(engine=(*ENGINE, "engine.partition=nowhere")).communicate(timeout=60)
+    refused, _ = start(engine={**SLURM, ".partition": "nowhere"}).communicate(timeout=60)
     errors = [line for line in refused.splitlines() if "sbatch" in line]
     assert errors == [
         "error: engine=slurm: sbatch: error: Batch job submission failed: Invalid partition name specified"
     ]
-    waits = start(engine=(*ENGINE, "engine.minutes=600"))
+    waits = start(engine={**SLURM, ".minutes": "600"})
     cluster.wait_for("PENDING", 1)
     time.sleep(22)  # a line is printed every ten seconds
     waits.send_signal(signal.SIGINT)
@@ -195,9 +208,36 @@ def test_the_cause_of_a_jobs_error_is_told_and_no_module_of_the_folder_hides_ano
     start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / "here" / "yaml.py").write_text("raise SystemExit('this is not the yaml that you meant')\n")
-    told, _ = start(
-        "seed=0", engine=(*ENGINE, "engine.extra=['--comment=quorum']", "engine.setup=['exit 3']")
-    ).communicate(timeout=120)
+    one = {**GRID, "seed": "0"}
+    fails = {**SLURM, ".extra": "['--comment=quorum']", ".setup": "['exit 3']"}
+    told, _ = start(grid=one, engine=fails).communicate(timeout=120)
     assert "ended: FAILED (NonZeroExitCode)" in told
-    told, _ = start("seed=0", engine=ENGINE).communicate(timeout=120)
+    told, _ = start(grid=one).communicate(timeout=120)
     assert "done: 0 before" in told
+
+
+@pytest.mark.skipif(not can_keep_books(), reason=NO_BOOKKEEPERS)
+@pytest.mark.parametrize("cluster", [True], indirect=True, ids=["accounts"])
+def test_jobs_beyond_a_users_limit_wait_and_all_are_charged_to_the_account(
+    cluster: SlurmCluster, start: Start, tmp_path: Path, undisturbed: str
+) -> None:
+    for words in (
+        "add account physics",
+        "add user root account=physics",
+        "add qos careful",
+        "modify user root set qos+=careful",
+        "modify user root where account=physics set MaxSubmitJobs=2",
+    ):
+        cluster.tell("sacctmgr", "--immediate", *words.split())
+    stranger, _ = start(engine={**SLURM, ".account": "chemistry"}).communicate(timeout=60)
+    assert "Invalid account or account/partition combination specified" in stranger
+    process = start(engine={**SLURM, ".account": "physics", ".qos": "careful"})
+    first = cluster.wait_for("RUNNING", 1)[0]
+    _until((tmp_path / "log").exists)
+    cluster.tell("scancel", first)
+    told = _ends_well(process, tmp_path / "s", undisturbed)
+    assert "not queued: sbatch: error: Batch job submission failed: Job violates accounting/QOS policy" in told
+    columns = ("sacct", "--noheader", "--parsable2", "--allocations")
+    charged = [line.split("|") for line in cluster.tell(*columns, "--format=account,qos,state").splitlines()]
+    assert {(account, qos) for account, qos, _ in charged} == {("physics", "careful")}
+    assert len(charged) >= CELLS // 3
