@@ -11,7 +11,7 @@ whoever wrote it, can close its block, open another, or begin a line of the prom
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -49,4 +49,6 @@ def read_blocks(text: str) -> Mapping[str, str]:
 def _plain(value: object) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if isinstance(value, Sequence):  # such as a history that shares its rounds
+        return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON-ready")
