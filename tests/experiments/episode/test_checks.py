@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.agents.skills.cube.speaker import CubeSpeaker
+from quorum.agents.skills.cube.wording import Wording
 from quorum.experiments.common.packages import Needed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import checks
@@ -68,7 +68,7 @@ def test_what_a_run_refuses_a_check_finds(
     (tmp_path / "mine" / "turn.jinja").write_text("{{ nothing }}")
     monkeypatch.chdir(tmp_path)
     if "llm=simulated" in words:
-        monkeypatch.setattr(CubeSpeaker, "needs", frozenset({"fly"}))
+        monkeypatch.setattr(Wording, "words", frozenset({"fly"}))
     with pytest.raises((UserError, ValueError)) as refused:
         run_cell(Cell.compose(["n=2", *words]), tmp_path / "runs")
     found = _findings("n=2", *words, out=tmp_path)["configuration"]
