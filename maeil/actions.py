@@ -27,8 +27,9 @@ class SymbolicAction(BaseModel):
         return self.model_dump(mode="json", exclude={"action"})
 
     def __str__(self) -> str:
-        """Read as a call: `push_block(block=3, steps=2)`."""
-        return f"{self.action}({', '.join(f'{key}={value}' for key, value in self.arguments().items())})"
+        """Read as a call: `push_block(block=3, steps=2)`; arguments that are null are left out."""
+        given = (f"{key}={value}" for key, value in self.arguments().items() if value is not None)
+        return f"{self.action}({', '.join(given)})"
 
 
 class ActionStatus(StrEnum):
