@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from cube_env import CubeEnv, Layout
-from maeil import Act, TaskState
+from maeil import Act, OpenTask
 from maeil.errors import InvalidThought
 from maeil.messages import Message, MessageKind
 from maeil.metrics import compute_metrics
@@ -74,7 +74,10 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
         "memory": (Message(0, 0, (1,), "y", MessageKind.ACK, 4, 0, 0),),
         "plan": PlanView("", Task("deliver", "block_0"), ("idle(steps=1)",), 0, PlanStatus.RUNNING),
         "outcomes": (PlanView("", None, ("idle(steps=1)",), 0, PlanStatus.FAILED, "block_gone"),),
-        "constraints": (TaskState(Task("push", "block_0/left"), 3, 2, 1, 4, 1, False),),
+        "constraints": (
+            OpenTask(Task("push", "block_0/left"), 3, 2, (2,), (1, 2), (0, 2), (("iron_pickaxe", 1),), ("block_2",)),
+            OpenTask(Task("push", "block_1/left"), 1, 0),
+        ),
     }  # fmt: skip
     asked, now = request(world, **changes)
     blocks, later = find_blocks(asked)

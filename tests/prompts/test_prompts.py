@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maeil import Act, TaskState
+from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
@@ -32,7 +32,9 @@ FULL = {
     "memory": (Message(0, 1, (0, 2, 3), "hello", MessageKind.INFORM, 0, 0, 0),),
     "plan": PlanView("P1.2", Task("deliver", "block_0"), ("idle(steps=2)", "idle(steps=3)"), 1, PlanStatus.RUNNING),
     "outcomes": (PlanView("P1.1", Task("deliver", "block_2"), ("idle(steps=1)",), 0, PlanStatus.FAILED, "block_gone"),),
-    "constraints": (TaskState(Task("push", "block_0/left"), 3, 2, 1, 4, 1, True),),
+    "constraints": (
+        OpenTask(Task("push", "block_0/left"), 3, 2, (2,), (1, 2), (0, 2), (("iron_pickaxe", 1),), ("block_2",)),
+    ),
     "problems": ("there is no block 9",),
 }
 
@@ -105,7 +107,18 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["memory"][0]["to"] == "all"
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
-    assert (blocks["constraints"][0]["needs"], blocks["constraints"][0]["in_place"]) == (3, 2)
+    assert blocks["constraints"] == [
+        {
+            "task": {"kind": "push", "target": "block_0/left"},
+            "needs": 3,
+            "more": 2,
+            "in_place": ["agent_2"],
+            "able": ["agent_1", "agent_2"],
+            "planned": ["agent_0", "agent_2"],
+            "missing": {"iron_pickaxe": 1},
+            "before": ["block_2"],
+        }
+    ]
     assert blocks["problems"] == ["there is no block 9"]
 
 
