@@ -32,7 +32,9 @@ def test_a_plan_may_name_any_cell_of_the_map():
     assert run(w, {0: plan.actions[0]}) == {0: ("success", 21)}  # around the wall, which it sees on the way
     assert run(w, {0: plan.actions[1]})[0][0] == "success"
     beyond = Plan((Navigate(target=Target.cell, id=121),))
-    assert w.check_plan(0, beyond) == ("navigate(target=cell, id=121): no cell has the id 121; ids go from 1 to 120",)
+    assert w.check_plan(0, beyond) == (
+        "navigate(target=cell, id=121, near=null): no cell has the id 121; ids go from 1 to 120",
+    )
 
 
 @pytest.mark.parametrize(
