@@ -22,6 +22,7 @@ from cube_env import (
     Wait,
     WaitAgents,
     YieldBlock,
+    read_shown,
 )
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
@@ -56,6 +57,10 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         speaker.check_vocabulary(names)
         return speaker
 
+    def read_observation(self, text: str) -> SymbolicObservation:
+        """Read the observation of a prompt, or the board that a coordinator is shown."""
+        return read_shown(orjson.loads(text))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would."""
         observation = view.observation
@@ -65,4 +70,4 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Form whole teams."""
-        return joint_plan(self.read_observation(orjson.dumps(brief.state).decode()), brief, self._wording)
+        return joint_plan(read_shown(brief.state), brief, self._wording)
