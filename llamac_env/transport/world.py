@@ -54,7 +54,8 @@ class TransportConfig(ComponentConfig):
 class TransportWorld:
     """Grid transportation as the loop sees it.
 
-    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks` and `maeil.drawing.Drawable`. Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks` and `maeil.drawing.Drawable`. Primitives are those of
+    `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
     Args:
         config: grid, rules and boards.
