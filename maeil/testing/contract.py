@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -99,4 +100,6 @@ def _shortened(text: str) -> str:
 def _plain(value: object) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if isinstance(value, Sequence):
+        return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON-ready")
