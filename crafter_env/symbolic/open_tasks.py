@@ -4,8 +4,8 @@ Told are the cells and tools of live plans; of each of the five resources the ne
 and the tools that these take and too few agents hold. The numbers are those of `crafter_env.constraints` and of
 `symbolic.tasks`, with these names:
 
-- a cell: `able` are the living agents that hold its tool; `missing` the tool, for how many more, and the craft of it
-  stands before;
+- a cell: `able` are the living agents that hold its tool (None: all of them); `missing` the tool, for how many more,
+  and the craft of it stands before;
 - a craft: `able` are those that hold all it takes, where it takes one agent (of a joint craft one of them has to, and
   everybody is able to help); `missing` is what the best supplied agent lacks, and a station that nobody knows. To
   collect the one and to place the other stands before.
@@ -116,7 +116,7 @@ def _collect(episode: EpisodeState, living: Sequence[int], cell: Cell, planned: 
         needs,
         max(0, needs - len(set(in_place) & set(able))),
         in_place,
-        able if tool is not None else None,
+        able if len(able) < len(living) else None,
         tuple(planned),
         ((tool.name, lacks),) if tool is not None and lacks > 0 else (),
         (str(craft_task(_MAKE_OF[tool.name])),) if tool is not None and lacks > 0 else (),
