@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 import pytest
 
-from cube_env import CubeEnv, Layout
-from maeil import Act, TaskState
+from cube_env import CubeEnv, Idle, Layout, Move
+from maeil import Act, OpenTask, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.messages import Message, MessageKind
 from maeil.metrics import compute_metrics
@@ -74,12 +74,16 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
         "memory": (Message(0, 0, (1,), "y", MessageKind.ACK, 4, 0, 0),),
         "plan": PlanView("", Task("deliver", "block_0"), ("idle(steps=1)",), 0, PlanStatus.RUNNING),
         "outcomes": (PlanView("", None, ("idle(steps=1)",), 0, PlanStatus.FAILED, "block_gone"),),
-        "constraints": (TaskState(Task("push", "block_0/left"), 3, 2, 1, 4, 1, False),),
+        "constraints": (
+            OpenTask(Task("push", "block_0/left"), 3, 2, (2,), (1, 2), (0, 2), (("iron_pickaxe", 1),), ("block_2",)),
+            OpenTask(Task("push", "block_1/left"), 1, 0),
+        ),
     }  # fmt: skip
     asked, now = request(world, **changes)
     blocks, later = find_blocks(asked)
     assert later == ()
-    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == now
+    seen = world.env.symbolic_observation(0)
+    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == replace(now, observation=seen)
 
 
 def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world):
@@ -201,7 +205,8 @@ def test_in_a_world_without_rules_it_says_that_it_is_uninformed(world):
 
 
 def test_a_vocabulary_without_rules_is_an_error_that_says_which():
-    other = cube(4, vocabulary="emcoop")
+    other = cube(4)
+    other.vocabulary = Vocabulary(Move, Idle)
     other.reset(0)
     with pytest.raises(BadRequest, match=r"it needs move_to_block, push_block, rendezvous; set env\.vocabulary=cube"):
         answer(request(other)[0])
@@ -209,7 +214,7 @@ def test_a_vocabulary_without_rules_is_an_error_that_says_which():
 
 def test_a_prompt_whose_blocks_are_broken_is_an_error(world):
     asked, _ = request(world)
-    for old, new in [("<observation>", "<obs>"), ('"goal_col"', '"goal"'), ('"you":"agent_0"', '"you":"nobody"')]:
+    for old, new in [("<observation>", "<obs>"), ('"side"', '"edge"'), ('"you":"agent_0"', '"you":"nobody"')]:
         user = ChatMessage(ChatRole.USER, asked.messages[1].content.replace(old, new))
         with pytest.raises(BadRequest, match="cannot read the prompt"):
             answer(replace(asked, messages=(asked.messages[0], user)))
