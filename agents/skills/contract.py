@@ -178,7 +178,7 @@ class WorldSkills:
         """
         raise MissingSkill("gates", self.world)
 
-    def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002 (for those who know more)
+    def evidence(self, world: World, view: View) -> Observation:
         """Return what plan confirmation judges an agent's part by: what the agent sees.
 
         Args:

@@ -21,7 +21,7 @@ RHO_RANGE = (0.25, 0.75)
 """Where `rho` is drawn from when it is not given."""
 
 NARROWEST = 0.1
-"""The smallest width of the curve: of a narrower one no sum of whole picks might pay anything that a number can hold."""
+"""The smallest width of the curve: a narrower one might lie between two sums, and none would pay anything."""
 
 CLOSE = 0.95
 """Share of the best reward from which a round counts as close."""

@@ -1,4 +1,4 @@
-"""What an agent is shown of the squeeze: its own picks and what the rounds paid; from outside, the sums and the picks."""
+"""What one is shown of the squeeze: an agent its own picks and what the rounds paid; from outside sums and picks."""
 
 from __future__ import annotations
 

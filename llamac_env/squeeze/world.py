@@ -112,7 +112,7 @@ class SqueezeWorld:
         }
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Return the symbolic observation of an agent: its own picks and the rewards, and what else `env.picks` lets it see."""
+        """Return what an agent is told: its own picks and the rewards, and more where `env.picks` says so."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:

@@ -17,7 +17,7 @@ from tests.maeil.scripted import Scripted, play
 
 DEFAULTS = {
     "name": "transport", "n": 4, "rows": None, "difficulty": "easy", "entry_rule": "final_state", "boards": "drawn",
-    "max_steps": 30, "large_extra": 10,
+    "max_steps": 30, "large_extra": 10, "view": "local",
 }  # fmt: skip
 
 
