@@ -69,6 +69,14 @@ class Observation(Protocol):
         """Return the observation as plain text."""
 
 
+@runtime_checkable
+class Shown(Protocol):
+    """An observation of which a prompt shows less than minds without a language model see, or in a shorter form."""
+
+    def shown(self) -> object:
+        """Return what a prompt shows, JSON-ready; what it leaves out, no plan needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemberView:
     """What a coordinator is told of an agent.

@@ -82,7 +82,8 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
     asked, now = request(world, **changes)
     blocks, later = find_blocks(asked)
     assert later == ()
-    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == now
+    seen = world.env.symbolic_observation(0)
+    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == replace(now, observation=seen)
 
 
 def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world):
@@ -212,7 +213,7 @@ def test_a_vocabulary_without_rules_is_an_error_that_says_which():
 
 def test_a_prompt_whose_blocks_are_broken_is_an_error(world):
     asked, _ = request(world)
-    for old, new in [("<observation>", "<obs>"), ('"goal_col"', '"goal"'), ('"you":"agent_0"', '"you":"nobody"')]:
+    for old, new in [("<observation>", "<obs>"), ('"side"', '"edge"'), ('"you":"agent_0"', '"you":"nobody"')]:
         user = ChatMessage(ChatRole.USER, asked.messages[1].content.replace(old, new))
         with pytest.raises(BadRequest, match="cannot read the prompt"):
             answer(replace(asked, messages=(asked.messages[0], user)))
