@@ -52,10 +52,13 @@ def known_board(observation: TransportObservation, messages: Iterable[Message]) 
 def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove | None, str]:
     """Choose a move, and say why: place a box; bring one nearer to a known target; send one of unknown way anywhere.
 
+    A box on a corner is in reach of several agents, and two that act on it both fail. Where its target is known the one
+    acts who brings it nearest. Where it is not, each acts as often as one in so many would.
+
     Args:
         board: what the agent knows of it.
         agent: its index.
-        rng: for the choice among boxes of which nothing is known.
+        rng: for the choices among boxes of which nothing is known.
     """
     taken = {box.place for box in board.boxes} if board.grid.is_hard else set()
     moves = [move for move in board.available(agent) if move.to not in taken]
@@ -63,12 +66,33 @@ def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove 
         return placing, "it can be placed"
     known = {target.colour for target in board.targets}
     gains = {move: gain(board, agent, move) for move in moves if move.colour in known}
-    if gains and max(gains.values()) > 0:
-        return max(gains, key=lambda move: gains[move]), "somebody has told of its target"
-    lost = [move for move in moves if move.colour not in known]
-    if lost:
-        return lost[rng.integers(len(lost))], "nobody has told of its target"
+    best = max(gains, key=lambda move: gains[move], default=None)
+    if best is not None and gains[best] > 0 and _is_mine(board, agent, best):
+        return best, "somebody has told of its target"
+    lost: dict[Colour, list[BoxMove]] = {}
+    for move in moves:
+        if move.colour not in known:
+            lost.setdefault(move.colour, []).append(move)
+    for ways in lost.values():
+        if rng.random() * len(_sharers(board, agent, ways[0])) < 1:
+            return ways[rng.integers(len(ways))], "nobody has told of its target"
     return None, "no box is mine now"
+
+
+def _sharers(board: Board, agent: int, move: BoxMove) -> list[int]:
+    """All who have a move's box in reach, ascending."""
+    source = board.box_at(agent, move.colour)
+    assert source is not None
+    return sorted(board.grid.handlers[source])
+
+
+def _is_mine(board: Board, agent: int, move: BoxMove) -> bool:
+    """Whether of all who have a box in reach the agent is the first of those who bring it nearest."""
+
+    def most(other: int) -> float:
+        return max((gain(board, other, m) for m in board.available(other) if m.colour == move.colour), default=-1)
+
+    return max(_sharers(board, agent, move), key=most) == agent
 
 
 def _is_item(name: str) -> bool:
