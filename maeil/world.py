@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, OpenTask, TaskState
 
 
@@ -19,10 +19,12 @@ class ActionEnd:
     Attributes:
         status: how it ended.
         reason: why, for anything but plain success; an identifier first (`block_gone`), numbers behind it.
+        unmet: the task at whose place the agent has waited for others in vain: an attempt that failed.
     """
 
     status: ActionStatus
     reason: str = ""
+    unmet: Task | None = None
 
 
 class Controller(Protocol):
