@@ -147,7 +147,7 @@ def test_an_actor_sees_its_own_cell_and_its_part_is_judged_by_the_whole_board():
 
 @pytest.mark.parametrize("told", [{}, {"hint": True, "picks": "all"}], ids=str)
 def test_nothing_that_critics_are_told_differs_between_games_until_the_rewards_do(told):
-    nothing = {"rationale": "", "task": None, "actions": [{"action": "pick", "units": 0}]}
+    nothing = {"actions": [{"action": "pick", "units": 0}]}
     all_zero = joint(**{f"agent_{agent}": nothing for agent in range(3)})
     asked = []
     for changes in ({"rho": 0.3}, {"rho": 0.7}, {"mu": 26.0, "sigma": 1.0}, {"rho": None}):
