@@ -35,7 +35,7 @@ class Heard:
         return reply
 
     def of(self, role: str) -> list[Request]:
-        return [request for request in self.requests if f"# Your role: {role}" in request.messages[0].content]
+        return [request for request in self.requests if f"# Your role: {role}" in request.messages[1].content]
 
 
 class Hasty(Heard):
@@ -71,7 +71,8 @@ def quiet() -> Heard:
 
 @pytest.mark.parametrize("role", ["explorer", "exploiter", "assessor", "actor"])
 def test_every_role_is_told_its_part_the_rules_the_actions_and_how_to_answer(quiet, role):
-    system = quiet.of(role)[0].messages[0].content
+    system, user = (message.content for message in quiet.of(role)[0].messages)
+    assert f"# Your role: {role}" in user
     assert "CUBE is a square grid" in system
     assert "move_to_block" in system
     assert "one JSON object" in system
