@@ -59,6 +59,10 @@ from .symbolic.actions import Wait as Wait
 from .symbolic.actions import WaitAgents as WaitAgents
 from .symbolic.actions import YieldBlock as YieldBlock
 from .symbolic.rollout import roll_out as roll_out
+from .symbolic.shown import ShownObservation as ShownObservation
+from .symbolic.shown import TextLimits as TextLimits
+from .symbolic.shown import force_to_goal as force_to_goal
+from .symbolic.shown import read_shown as read_shown
 from .team import CubeTeamEnv as CubeTeamEnv
 from .vector import CubeVecEnv as CubeVecEnv
 from .views import egocentric_observations as egocentric_observations

@@ -72,7 +72,7 @@ class Frame:
             )
         if not self._agents:
             self._agents = self.state.agent_cells()
-            self._blocks = symbolic_blocks(self.state)
+            self._blocks = symbolic_blocks(self.state.block_views(), self.state.grid)
         if index is not None and not 0 <= index < len(self._agents):
             raise CubeError(f"no agent has index {index}: they are 0 to {len(self._agents) - 1}")
         side = self.state.side

@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from cube_env.arrays import IntArray
 from cube_env.constants import Cell, Face
-from cube_env.state import BlockView, CubeState
+from cube_env.state import BlockView
+
+RUNNING = "running"
+"""Status in the history of an action that has not ended."""
+
+NOT_SHOWN: Cell = (-1, -1)
+"""The cell of an agent that a prompt has left out, in an observation that was read from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class SymbolicObservation:
     cell: Cell | None
     """Where it stands; None for one who sees the board from outside."""
     agents: tuple[Cell, ...]
-    """Cell of each agent, by index."""
+    """Cell of each agent, by index; `NOT_SHOWN` in what was read from a prompt that leaves some out."""
     blocks: tuple[SymbolicBlock, ...]
     """The blocks not yet delivered, by ascending id."""
     history: tuple[HistoryEntry, ...] = ()
@@ -111,9 +117,13 @@ def agent_name(index: int) -> str:
     return f"agent_{index}"
 
 
-def symbolic_blocks(state: CubeState) -> tuple[SymbolicBlock, ...]:
-    """The blocks' part of every agent's symbolic observation."""
-    views = state.block_views()
+def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[SymbolicBlock, ...]:
+    """The blocks' part of every agent's symbolic observation.
+
+    Args:
+        views: the blocks that are there.
+        grid: (K, K) grid codes of `cube_env.arrays`.
+    """
     rectangles = np.array([(b.id, b.row, b.col, b.weight) for b in views], dtype=np.int32).reshape(-1, 4)
     return tuple(
         SymbolicBlock(
@@ -121,9 +131,9 @@ def symbolic_blocks(state: CubeState) -> tuple[SymbolicBlock, ...]:
             view.weight,
             view.row,
             view.col,
-            state.side - view.col - view.weight,
+            len(grid) - view.col - view.weight,
             _ahead(view, rectangles),
-            _faces(state.grid, view),
+            _faces(grid, view),
         )
         for view in views
     )

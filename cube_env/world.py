@@ -15,7 +15,6 @@ from cube_env.env import CubeEnv
 from cube_env.errors import CubeError
 from cube_env.layout import Layout
 from cube_env.library import layout_from
-from cube_env.observation import SymbolicObservation
 from cube_env.render import render_ansi
 from cube_env.report import Push, StepReport
 from cube_env.rewards import reward_function
@@ -24,6 +23,7 @@ from cube_env.symbolic.control import check_action, make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.picture import canvas, draw
+from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, may_name_files
@@ -61,6 +61,8 @@ class CubeConfig(ComponentConfig):
     allow_unsolvable: bool = True
     """Whether a board may hold a block that is heavier than the whole team. Only recorded values of versions before
     0.10, which allowed every board, may leave it out."""
+    text: TextLimits = TEXT_LIMITS
+    """How much of the board a prompt shows. Only recorded values of versions before 0.11 may leave it out."""
 
     @field_validator("layout")
     @classmethod
@@ -78,9 +80,10 @@ class CubeConfig(ComponentConfig):
         return name
 
     @model_validator(mode="after")
-    def _says_what_it_allows(self, info: ValidationInfo) -> Self:
-        if may_name_files(info) and "allow_unsolvable" not in self.model_fields_set:
-            raise ValueError("allow_unsolvable: the key is missing")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        missing = {"allow_unsolvable", "text"} - self.model_fields_set
+        if may_name_files(info) and missing:
+            raise ValueError(f"{min(missing)}: the key is missing")
         return self
 
 
@@ -111,6 +114,7 @@ class CubeWorld:
         self.vocabulary = EMCOOP_VOCABULARY if is_emcoop else CUBE_VOCABULARY
         self.idle: SymbolicAction = Wait() if is_emcoop else Idle()
         self._reward = reward_function(config.reward)
+        self._text = config.text
         self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()
@@ -134,13 +138,14 @@ class CubeWorld:
             "lower_bound": lower_bound(Layout(state.side, agents, blocks)),
         }
 
-    def observe(self, agent: int) -> SymbolicObservation:
-        """Return the symbolic observation of an agent."""
-        return self.env.symbolic_observation(agent, self._episode.roster.history(agent))
+    def observe(self, agent: int) -> ShownObservation:
+        """Return the symbolic observation of an agent: the board, of which a prompt shows what `env.text` says."""
+        seen = self.env.symbolic_observation(agent, self._episode.roster.history(agent))
+        return ShownObservation.of(seen, self._text)
 
-    def global_observation(self) -> SymbolicObservation:
+    def global_observation(self) -> ShownObservation:
         """Return the whole board, for a participant without a body."""
-        return self.env.symbolic_observation(None)
+        return ShownObservation.of(self.env.symbolic_observation(None), self._text)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what a plan names that is not there, and which quorum is larger than the team."""

@@ -23,6 +23,7 @@ from .settings import LoopSettings as LoopSettings
 from .stages import Stage as Stage
 from .tasks import Attempt as Attempt
 from .tasks import CapabilityChange as CapabilityChange
+from .tasks import OpenTask as OpenTask
 from .tasks import TaskState as TaskState
 from .together import together as together
 from .topology import ConversationState as ConversationState
@@ -30,5 +31,6 @@ from .topology import Topology as Topology
 from .world import ActionEnd as ActionEnd
 from .world import Controller as Controller
 from .world import Progress as Progress
+from .world import TellsOpenTasks as TellsOpenTasks
 from .world import Transition as Transition
 from .world import World as World

@@ -27,8 +27,14 @@ class SymbolicAction(BaseModel):
         return self.model_dump(mode="json", exclude={"action"})
 
     def __str__(self) -> str:
-        """Read as a call: `push_block(block=3, steps=2)`."""
-        return f"{self.action}({', '.join(f'{key}={value}' for key, value in self.arguments().items())})"
+        """Read as a call: `push_block(block=3, steps=2, timeout=null)`."""
+        return as_call(self.action, self.arguments())
+
+
+def as_call(action: str, arguments: Mapping[str, Any]) -> str:
+    """Write an action and its JSON-ready arguments as a call."""
+    told = (f"{key}={'null' if value is None else value}" for key, value in arguments.items())
+    return f"{action}({', '.join(told)})"
 
 
 class ActionStatus(StrEnum):

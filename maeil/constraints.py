@@ -44,7 +44,7 @@ class ConstraintTracker:
 
     @property
     def states(self) -> tuple[TaskState, ...]:
-        """The active tasks as they were when they were last asked for."""
+        """The active tasks under the joint action of the last step; none before the first one."""
         return tuple(self._states.values())
 
     def before_step(self, joint: Sequence[int]) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from maeil.clock import EventQueue
-from maeil.constraints import ConstraintTracker
 from maeil.errors import IllegalTransition, StalledConversation
+from maeil.feedback import Feedback
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Resume, Thought, Turn, View
@@ -54,13 +54,13 @@ class Conversation:
         team: Team,
         topology: Topology,
         settings: LoopSettings,
-        constraints: ConstraintTracker,
+        feedback: Feedback,
     ) -> None:
         self._world = world
         self._team = team
         self._topology = topology
         self._settings = settings
-        self._constraints = constraints
+        self._feedback = feedback
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[Thinking] = []
@@ -201,7 +201,7 @@ class Conversation:
             memory=tuple(participant.memory),
             plan=participant.plan_view(),
             outcomes=tuple(participant.outcomes),
-            constraints=self._constraints.states if attempt.turn.feedback else (),
+            constraints=self._feedback.now() if attempt.turn.feedback else (),
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
         )
@@ -263,7 +263,7 @@ class Conversation:
         self._awaited.discard(author.index)
         self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
         if not reasons:
-            self._send(author, thought.messages, feedback=attempt.turn.feedback)
+            self._send(author, thought.messages, returned.thinking.view)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
             self._fall_back(author, "parse_failure" if failure else "invalid_plan")
@@ -301,14 +301,15 @@ class Conversation:
             self._fall_back(participant, "forced_ready")
             participant.mailbox = mailbox
 
-    def _send(self, sender: Participant, drafts: tuple[Draft, ...], *, feedback: bool) -> None:
+    def _send(self, sender: Participant, drafts: tuple[Draft, ...], view: View) -> None:
+        """Send messages; those of a turn with feedback carry what their sender saw."""
         now = self._team.now
-        states = self._constraints.states if feedback else ()
+        tasks, feedback = view.constraints, view.turn.feedback
         for draft in drafts:
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self._settings.delivery
             message = Message(
-                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, states
+                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, tasks
             )
             self._messages += 1
             sender.sent += 1

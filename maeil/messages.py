@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask
 
 
 class MessageKind(StrEnum):
@@ -47,7 +47,7 @@ class Message:
         t: environment step in which it was sent.
         sent_at: cognitive time of the send.
         delivered_at: cognitive time at which it lies in the mailboxes.
-        constraints: the states of all tasks, where the topology attaches them.
+        constraints: the open tasks as its sender saw them, where the topology attaches them.
     """
 
     id: int
@@ -58,4 +58,4 @@ class Message:
     t: int
     sent_at: float
     delivered_at: float
-    constraints: tuple[TaskState, ...] = ()
+    constraints: tuple[OpenTask, ...] = ()

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from maeil.calls import Call
 from maeil.messages import Draft, Message
 from maeil.plans import Plan, PlanStatus, Task
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask
 
 
 class Act(StrEnum):
@@ -30,7 +30,7 @@ class Turn:
         recipients: whom it may write to in this turn, ascending.
         limit: how many messages it may send in this turn; None for any number.
         role: its part in the topology ("leader", "follower"), empty where all are equal.
-        feedback: whether it sees the state of the cooperation constraints, and its messages carry it.
+        feedback: whether it sees the tasks that matter with what each is missing, and its messages carry that.
     """
 
     agent: int
@@ -69,6 +69,14 @@ class Observation(Protocol):
         """Return the observation as plain text."""
 
 
+@runtime_checkable
+class Shown(Protocol):
+    """An observation of which a prompt shows less than minds without a language model see, or in a shorter form."""
+
+    def shown(self) -> object:
+        """Return what a prompt shows, JSON-ready; what it leaves out, no plan needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemberView:
     """What a coordinator is told of an agent.
@@ -98,7 +106,7 @@ class View:
         memory: earlier messages, sent and read, oldest first, at most `memory.messages` of them.
         plan: the current plan with its progress, or None.
         outcomes: the last plans that ended, oldest first.
-        constraints: the states of all tasks under the last joint action, in a turn with feedback.
+        constraints: the tasks that matter, as they are now, each with what it is missing, in a turn with feedback.
         problems: why this agent's previous answer was refused; empty at a first try.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
     """
@@ -114,7 +122,7 @@ class View:
     memory: tuple[Message, ...] = ()
     plan: PlanView | None = None
     outcomes: tuple[PlanView, ...] = ()
-    constraints: tuple[TaskState, ...] = ()
+    constraints: tuple[OpenTask, ...] = ()
     problems: tuple[str, ...] = ()
     team: tuple[MemberView, ...] = ()
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from maeil.constraints import ConstraintTracker
 from maeil.conversation import Conversation
 from maeil.errors import EpisodeStop
+from maeil.feedback import Feedback
 from maeil.mind import Mind
 from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
@@ -69,7 +70,8 @@ async def run_episode(
         )
     )
     constraints = ConstraintTracker(world, team)
-    episode = _Episode(world, team, Conversation(world, team, topology, settings, constraints), constraints)
+    feedback = Feedback(world, team, constraints)
+    episode = _Episode(world, team, Conversation(world, team, topology, settings, feedback), constraints)
     try:
         await episode.run()
     except EpisodeStop as stop:

@@ -47,6 +47,34 @@ class TaskState:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTask:
+    """A task that matters now, as feedback tells it: who is there, and what is missing by name.
+
+    A `TaskState` counts under the joint action of a step, for the record. This is what somebody can act on who plans,
+    while the world stands still. Agents are indices, ascending.
+
+    Attributes:
+        task: the task.
+        needs: p, how many agents it takes at the same time.
+        more: how many more of those who are able have to come in place.
+        in_place: who is in place; None where the world does not say who.
+        able: who is able to take part; None for everybody.
+        planned: whose live plan serves it.
+        missing: what those who would do it lack, by name, and how much of it.
+        before: what stands before it, by name: what is in its way, or the tasks that have to be done first.
+    """
+
+    task: Task
+    needs: int
+    more: int
+    in_place: tuple[int, ...] | None = None
+    able: tuple[int, ...] | None = None
+    planned: tuple[int, ...] = ()
+    missing: tuple[tuple[str, int], ...] = ()
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """An attempt at a task in one step.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
 from maeil.plans import Plan
-from maeil.tasks import Attempt, CapabilityChange, TaskState
+from maeil.tasks import Attempt, CapabilityChange, OpenTask, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +128,25 @@ class World(Protocol):
 
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
+
+
+NEAREST = 6
+"""Open tasks that feedback tells beside those of somebody's plan, the nearest ones."""
+
+
+@runtime_checkable
+class TellsOpenTasks(Protocol):
+    """A world that tells what its tasks are missing by name. The loop asks it where a turn has feedback.
+
+    Of a world without this method the loop tells the numbers of the last step, and nothing before the first one.
+    """
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the tasks that matter in the state as it is: those of a plan, then at most `NEAREST` other ones.
+
+        It changes nothing, not even what `World.constraints` tells next. A task that is over is not among them, and
+        none is there twice.
+
+        Args:
+            plans: the live plan of each agent, None where there is none.
+        """

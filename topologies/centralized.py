@@ -28,7 +28,8 @@ class CentralizedConfig(ComponentConfig):
     rounds: NonNegativeInt
     """How often the leader may answer the acknowledgements."""
     feedback: Literal["none", "constraints"]
-    """Whether directives carry the state of the cooperation constraints (EmCoop, RQ3)."""
+    """Whether the leader, its directives and every turn that commits a plan have the open tasks with what each is
+    missing (EmCoop, RQ3)."""
 
 
 class Centralized(Topology):
@@ -44,6 +45,7 @@ class Centralized(Topology):
         self._config = config
         self.coordinated = config.leader == "coordinator"
         self.rounds = config.rounds
+        self._feedback = config.feedback == "constraints"
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return the turns of the next phase of the conversation."""
@@ -57,7 +59,7 @@ class Centralized(Topology):
         rounds = self._config.rounds
         if not conversation.may_speak(leader):
             if directives or turns_with(Act.SPEAK, conversation):
-                return _plan(leader, conversation)
+                return self._plan(leader, conversation)
             return _write(Act.SPEAK, followers, leader)
         if not directives:
             return [self._direct(leader, conversation)]
@@ -67,7 +69,7 @@ class Centralized(Topology):
                 return _write(Act.ACKNOWLEDGE, followers, leader)
             if len(directives) <= rounds:
                 return [self._direct(leader, conversation)]
-        return _plan(leader, conversation)
+        return self._plan(leader, conversation)
 
     def describe(self, role: str) -> str:
         """Return what a prompt says of it to the leader, or to a follower."""
@@ -75,19 +77,17 @@ class Centralized(Topology):
 
     def _direct(self, leader: int, conversation: ConversationState) -> Turn:
         followers = tuple(agent for agent in range(conversation.agents) if agent != leader)
-        feedback = self._config.feedback == "constraints"
-        return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=feedback)
+        return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=self._feedback)
+
+    def _plan(self, leader: int, conversation: ConversationState) -> list[Turn]:
+        return [
+            Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER, feedback=self._feedback)
+            for agent in conversation.undecided
+        ]
 
 
 def _write(act: Act, followers: Sequence[int], leader: int) -> list[Turn]:
     return [Turn(agent, frozenset({act}), (leader,), role=FOLLOWER) for agent in followers]
-
-
-def _plan(leader: int, conversation: ConversationState) -> list[Turn]:
-    return [
-        Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER)
-        for agent in conversation.undecided
-    ]
 
 
 def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:

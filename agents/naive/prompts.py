@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
@@ -83,7 +83,7 @@ class PromptWriter:
             "recipients": fold_names([view.names[recipient] for recipient in view.turn.recipients]),
             "most_messages": view.turn.limit,
         }
-        states = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
+        tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
@@ -91,7 +91,7 @@ class PromptWriter:
             "unread": [_message(message, view.names) for message in view.unread],
             "plan": _plan(view.plan) if view.plan is not None else None,
             "past_plans": [_plan(plan) for plan in view.outcomes],
-            "constraints": [_state(state) for state in states],
+            "constraints": [_open_task(task, view.names) for task in tasks],
             "problems": view.problems,
         }
         return write_blocks(values, always=frozenset({"observation"}))
@@ -118,13 +118,18 @@ def _plan(plan: PlanView) -> dict[str, object]:
     }
 
 
-def _state(state: TaskState) -> dict[str, object]:
-    return {
-        "task": {"kind": state.task.kind, "target": state.task.target},
-        "needs": state.threshold,
-        "in_place": state.spatial,
-        "acting": state.temporal,
-        "able": state.participation,
-        "all_three": state.joint,
-        "possible": state.dependency,
+def _open_task(task: OpenTask, names: Sequence[str]) -> dict[str, object]:
+    """An open task as a prompt tells it: by the names of the agents, without what there is nothing to say about."""
+    told: dict[str, object] = {
+        "task": {"kind": task.task.kind, "target": task.task.target},
+        "needs": task.needs,
+        "more": task.more,
     }
+    for key, agents in (("in_place", task.in_place), ("able", task.able), ("planned", task.planned or None)):
+        if agents is not None:
+            told[key] = [names[agent] for agent in agents]
+    if task.missing:
+        told["missing"] = dict(task.missing)
+    if task.before:
+        told["before"] = task.before
+    return told

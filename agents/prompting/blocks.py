@@ -12,24 +12,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
 from pydantic import BaseModel
 
+from maeil.mind import Shown
+
 _LINE_ENDS_AND_MARKERS = str.maketrans(
     {"<": "\\u003c", "\x7f": "\\u007f", "\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 _BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
 
 
 def write_json(value: object) -> str:
     """Write a value as one line of JSON, with sorted keys and escaped markers; the same for equal values.
 
+    What is `maeil.mind.Shown`, wherever it stands in the value, is written as it is to be shown.
+
     Raises:
         TypeError: the value is not JSON-ready.
     """
-    text = orjson.dumps(value, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+    text = orjson.dumps(value, default=_plain, option=_OPTIONS).decode()
     return text.translate(_LINE_ENDS_AND_MARKERS)
 
 
@@ -52,6 +58,10 @@ def read_blocks(text: str) -> Mapping[str, str]:
 
 
 def _plain(value: object) -> Any:
+    if isinstance(value, Shown):
+        return value.shown()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Sequence):  # such as a history that shares its rounds

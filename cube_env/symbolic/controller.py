@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from cube_env.constants import Action
-from cube_env.observation import HistoryEntry
+from cube_env.observation import RUNNING, HistoryEntry
 from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
@@ -14,9 +14,6 @@ from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
 """Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
-
-RUNNING: Final = "running"
-"""Status in the history of an action that has not ended."""
 
 STAY: Final = int(Action.STAY)
 

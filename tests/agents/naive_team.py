@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import yaml
 
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
 from maeil.trace import Stamped
@@ -84,6 +85,7 @@ def cube(n: int = 4, **changes: Any) -> CubeWorld:
             **{
                 "name": "cube",
                 "allow_unsolvable": True,
+                "text": TEXT_LIMITS,
                 "n": n,
                 "max_steps": 300,
                 "vocabulary": "cube",

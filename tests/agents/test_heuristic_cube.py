@@ -6,6 +6,7 @@ import statistics
 import pytest
 
 from cube_env import CubeEnv, Layout
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil.trace import read_trace, replay
 from quorum.agents.skills.cube.heuristic import GreedyTeam
@@ -19,6 +20,7 @@ def cube(n: int, max_steps: int = 500) -> CubeWorld:
         CubeConfig(
             name="cube",
             allow_unsolvable=True,
+            text=TEXT_LIMITS,
             n=n,
             side=None,
             blocks=None,
@@ -63,9 +65,9 @@ def test_the_nearest_block_gets_the_nearest_agents_and_no_more_than_it_needs():
     plans = [team.plan(agent, board, stuck=False) for agent in range(4)]
     assert blocks_of(plans) == ["block_0", "block_0", "block_0", "block_1"]
     assert [str(action) for action in plans[0].actions] == [
-        "move_to_block(block=0, face=left, timeout=None)",
-        "rendezvous(block=0, face=left, count=2, timeout=None)",
-        "push_block(block=0, steps=4, timeout=None)",
+        "move_to_block(block=0, face=left, timeout=null)",
+        "rendezvous(block=0, face=left, count=2, timeout=null)",
+        "push_block(block=0, steps=4, timeout=null)",
     ]
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cube_env import CubeEnv, CubeState, Idle, Layout, Scenario, board_names, curriculum, load_board, lower_bound, place
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, Plan, Thought, Turn, View
 from maeil.trace import read_trace, replay
@@ -33,6 +34,7 @@ def cube(n: int, max_steps: int = 500, **changes) -> CubeWorld:
     values = {
         "name": "cube",
         "allow_unsolvable": True,
+        "text": TEXT_LIMITS,
         "n": n,
         "side": None,
         "blocks": None,
@@ -265,7 +267,7 @@ def test_a_plan_reads_as_walk_meet_push():
         "move(direction=up, steps=3)",
         "move(direction=right, steps=3)",
         "rendezvous(block=0, face=left, count=2, timeout=10)",
-        "push_block(block=0, steps=4, timeout=None)",
+        "push_block(block=0, steps=4, timeout=null)",
     ]
     assert str(team_of_two.plan(0, board).task) == "deliver:block_0"
 
@@ -284,7 +286,7 @@ def test_an_agent_that_thinks_again_goes_on_with_its_part_of_the_joint_plan():
     assert [str(action) for action in team_of_one.plan(0, later).actions] == [
         "move(direction=right, steps=1)",
         "rendezvous(block=0, face=left, count=1, timeout=10)",
-        "push_block(block=0, steps=5, timeout=None)",
+        "push_block(block=0, steps=5, timeout=null)",
     ]
 
 

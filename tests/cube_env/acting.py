@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cube_env import Idle, Wait
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Plan, SymbolicAction, Thought
 from tests.cube_env.boards import board as drawn
@@ -28,7 +29,7 @@ def world(board: str, max_steps: int = 60, *, vocabulary: str = "cube", reward: 
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=agents, side=None, blocks=None, layout=board + "\n", max_steps=max_steps, step_cost=0.01,
-            deliver_reward=1.0, reward=reward, vocabulary=vocabulary, allow_unsolvable=True,
+            deliver_reward=1.0, reward=reward, vocabulary=vocabulary, allow_unsolvable=True, text=TEXT_LIMITS,
         )
     )  # fmt: skip
     cube.reset(0)

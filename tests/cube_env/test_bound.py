@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cube_env import CubeState, Layout, lower_bound
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from tests.cube_env.acting import world
@@ -49,7 +50,7 @@ def test_no_greedy_episode_is_below_the_bound(n):
         cube = CubeWorld(
             CubeConfig(
                 name="cube", n=n, side=None, blocks=None, layout=None, max_steps=400, step_cost=0.01,
-                allow_unsolvable=True, deliver_reward=1.0, reward="default", vocabulary="cube",
+                allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary="cube",
             )
         )  # fmt: skip
         events = play(GreedyTeam(n).minds, cube, seed=seed)

@@ -19,6 +19,7 @@ from cube_env import (
     YieldBlock,
 )
 from cube_env.constants import Direction
+from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from tests.cube_env.boards import dense_layout
 
@@ -59,7 +60,7 @@ def check(seed, vocabulary, plans):
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, step_cost=0.01,
-            allow_unsolvable=True, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
+            allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
         )
     )  # fmt: skip
     cube.reset(0)
@@ -110,7 +111,7 @@ def test_what_the_world_idles_with_is_in_its_vocabulary(vocabulary):
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=layout, max_steps=5, step_cost=0.01,
-            allow_unsolvable=True, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
+            allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
         )
     )  # fmt: skip
     assert cube.idle in cube.vocabulary

@@ -43,9 +43,10 @@ def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
     build(f"n={n}")
 
 
-def test_a_recorded_board_of_an_older_version_is_shown_as_it_was() -> None:
-    raw = compose(HEAVY)
-    del raw["env"]["allow_unsolvable"]
+@pytest.mark.parametrize("key", ["allow_unsolvable", "text"])
+def test_a_recorded_board_of_an_older_version_is_shown_as_it_was(key: str) -> None:
+    raw = compose((*HEAVY, "env.allow_unsolvable=true"))
+    del raw["env"][key]
     assert rebuild_world(raw).name == "cube"
-    with pytest.raises(UserError, match="allow_unsolvable: the key is missing"):
+    with pytest.raises(UserError, match=f"{key}: the key is missing"):
         component_values(worlds, raw)

@@ -9,7 +9,7 @@ vocabulary = Corridor.vocabulary
 def test_an_action_parses_from_plain_data_and_reads_as_a_call():
     action = vocabulary.parse({"action": "walk", "steps": 2})
     assert action == Walk(steps=2)
-    assert str(action) == "walk(steps=2, fails_at=None)"
+    assert str(action) == "walk(steps=2, fails_at=null)"
     assert action.arguments() == {"steps": 2, "fails_at": None}
 
 

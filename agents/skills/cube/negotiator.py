@@ -161,5 +161,5 @@ def _jobs(observation: SymbolicObservation, present: dict[int, int] | None = Non
 
 
 def _present(view: View) -> dict[int, int]:
-    """How many agents are in place for the tasks of each block, by the constraints that the view shows."""
-    return {block: state.spatial for state in view.constraints if (block := block_of(state.task)) is not None}
+    """How many agents are in place for the tasks of each block, by the feedback that the view shows."""
+    return {block: len(task.in_place or ()) for task in view.constraints if (block := block_of(task.task)) is not None}

@@ -17,6 +17,7 @@ from cube_env import (
     SymbolicObservation,
     WaitAgents,
     YieldBlock,
+    read_shown,
 )
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
@@ -35,6 +36,10 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
     needs = frozenset({"move_to_block", "rendezvous", "push_block"})
     way_out = "set env.vocabulary=cube"
 
+    def read_observation(self, text: str) -> SymbolicObservation:
+        """Read the observation of a prompt, or the board that a coordinator is shown."""
+        return read_shown(orjson.loads(text))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would."""
         observation = view.observation
@@ -43,4 +48,4 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Form whole teams."""
-        return joint_plan(self.read_observation(orjson.dumps(brief.state).decode()), brief)
+        return joint_plan(read_shown(brief.state), brief)

@@ -136,7 +136,7 @@ def test_every_role_is_told_its_part_the_rules_the_actions_and_all_data_in_one_b
     for request in model.requests:
         system, turn = (message.content for message in request.messages[:2])
         role = orjson.loads(read_blocks(turn)["turn"])["role"]
-        assert f"# Your role: {role}" in system
+        assert f"# Your role: {role}" in turn
         assert "CUBE is a square grid" in system
         assert "- push_block(" in system
         assert "None" not in turn.replace("None: if nobody", "")

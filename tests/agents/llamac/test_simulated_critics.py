@@ -6,10 +6,12 @@ import numpy as np
 import orjson
 import pytest
 
-from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock
+from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock, ShownObservation
+from cube_env.symbolic.shown import TEXT_LIMITS
 from maeil import Plan
 from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills import Brief
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.speaker import CubeSpeaker
@@ -20,14 +22,14 @@ def board(*blocks, agents, side=20):
     """The state: blocks are `(weight, (row, col))`, agents are cells."""
     env = CubeEnv(layout=Layout(side, agents, blocks), max_steps=50)
     env.reset(seed=0)
-    return env.symbolic_observation(None)
+    return ShownObservation.of(env.symbolic_observation(None), TEXT_LIMITS)
 
 
 def plans(state, role="exploiter", *, asked=None, running=None, poor=0.0, told=(), seed=0) -> dict[int, Plan]:
     """The joint plan of a critic."""
     asked = list(range(len(state.agents))) if asked is None else asked
     under_way = {agent: orjson.loads(orjson.dumps(plan_value(plan))) for agent, plan in (running or {}).items()}
-    shown = orjson.loads(orjson.dumps(state))
+    shown = orjson.loads(write_json(state))
     return CubeSpeaker().propose(
         Brief(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(told))
     )

@@ -1,0 +1,243 @@
+"""What a prompt shows of a board, and how it is read back.
+
+A prompt leaves out what follows from the rest: the cells of the faces, what is nought, the actions that have ended (the
+plans tell them). It bounds the agents that it shows, and tells what a plan needs and nobody should have to compute: how
+far the way is, how many stand at a face, and how many agents a push takes with the blocks that it meets.
+
+`ShownObservation.shown` writes, `read_shown` reads: but for agents that are not shown and the history, it reads back
+the observation that was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from heapq import heappop, heappush
+from itertools import groupby
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from cube_env.arrays import IntArray
+from cube_env.constants import STEP_TOWARDS, Action, Cell, Face
+from cube_env.observation import NOT_SHOWN, RUNNING, SymbolicBlock, SymbolicObservation, agent_name, symbolic_blocks
+from cube_env.paths import UNREACHED, measure_ways, place_in_line, staging_targets
+from cube_env.state import BlockView
+from maeil.actions import as_call
+
+
+@pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class TextLimits:
+    """How much of the board a prompt shows: the values of `env.text`."""
+
+    max_agents: Annotated[int, Field(ge=1)] | None
+    """Other agents that are shown to an agent, the nearest first, and of the rest the number alone; null: all."""
+    faces: Literal["left", "all"]
+    """The faces of a block that are told: the one from which it is delivered, or all four."""
+
+
+TEXT_LIMITS = TextLimits(max_agents=32, faces="left")
+"""The values of `configs/env/cube.yaml`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownObservation(SymbolicObservation):
+    """An observation that knows how a prompt shows it; fulfils `maeil.mind.Shown`."""
+
+    limits: TextLimits = TEXT_LIMITS
+
+    @classmethod
+    def of(cls, seen: SymbolicObservation, limits: TextLimits) -> ShownObservation:
+        """Return an observation that a prompt shows within limits."""
+        return cls(**{field.name: getattr(seen, field.name) for field in fields(SymbolicObservation)}, limits=limits)
+
+    def shown(self) -> dict[str, Any]:
+        """Return what a prompt shows.
+
+        Returns:
+            `side`, `step`, `max_steps`; `agent` and `cell` of one that has a body; `agents`, the cells of the others by
+            name, and `agents_not_shown`, how many there are beside them, where there are any; `blocks`; and `now`, the
+            action under way with the primitives that it has come to.
+
+            A block has `id`, `weight`, `cell` (its top-left one), `distance`; `ahead` and `needs` (see `force_to_goal`)
+            where blocks are ahead; and for each face that is told `free`, its free cells, `there`, the agents that
+            stand in line at it, and `way`, the steps of the observing agent to it, null where there is no way.
+        """
+        told = self._agents()
+        found: dict[str, Any] = {
+            "side": self.side,
+            "step": self.step,
+            "max_steps": self.max_steps,
+            "agents": {agent_name(index): self.agents[index] for index in told},
+            "blocks": self._blocks(),
+        }
+        if self.cell is not None:
+            found |= {"agent": self.agent, "cell": self.cell}
+            if hidden := len(self.agents) - 1 - len(told):
+                found["agents_not_shown"] = hidden
+        if self.history and self.history[-1].status == RUNNING:
+            last = self.history[-1]
+            steps = ", ".join(f"{Action(kind).name.lower()} {len(list(run))}" for kind, run in groupby(last.primitives))
+            found["now"] = f"{as_call(last.action, last.args)}, so far: {steps or 'nothing'}"
+        return found
+
+    def _agents(self) -> list[int]:
+        """The other agents that are shown, ascending: all, to one without a body."""
+        if self.cell is None:
+            return list(range(len(self.agents)))
+        row, col = self.cell
+        own = _index(self.agent)
+        others = [index for index in range(len(self.agents)) if index != own]
+        others.sort(key=lambda index: (abs(self.agents[index][0] - row) + abs(self.agents[index][1] - col), index))
+        return sorted(others[: self.limits.max_agents])
+
+    def _blocks(self) -> list[dict[str, Any]]:
+        grid = _grid(self)
+        faces = [Face.left] if self.limits.faces == "left" else list(Face)
+        ways = _Ways(grid, self.cell) if self.cell is not None else None
+        found = []
+        for block in self.blocks:
+            told: dict[str, Any] = {
+                "id": block.id,
+                "weight": block.weight,
+                "cell": (block.row, block.col),
+                "distance": block.distance,
+            }
+            if block.ahead:
+                told |= {"ahead": block.ahead, "needs": force_to_goal(block, self.blocks)}
+            for face in faces:
+                cells = block.faces[face]
+                told[face.value] = {"free": len(cells.free), "there": _there(grid, cells.taken, face)}
+                if ways is not None:
+                    told[face.value]["way"] = ways.to(block, face)
+            found.append(told)
+        return found
+
+
+def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
+    """Read what a prompt shows. Agents that are not shown are `NOT_SHOWN`, and there is no history.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is not what `ShownObservation.shown` writes.
+    """
+    cells: dict[int, Cell] = {_index(name): (row, col) for name, (row, col) in data["agents"].items()}
+    agent = data.get("agent", "")
+    cell: Cell | None = None
+    if agent:
+        row, col = data["cell"]
+        cell = cells[_index(agent)] = row, col
+    n = len(cells) + data.get("agents_not_shown", 0)
+    views = [BlockView(block["id"], block["weight"], *block["cell"]) for block in data["blocks"]]
+    agents = tuple(cells.get(index, NOT_SHOWN) for index in range(n))
+    side = data["side"]
+    return SymbolicObservation(
+        side,
+        side - 1,
+        data["step"],
+        data["max_steps"],
+        agent,
+        cell,
+        agents,
+        symbolic_blocks(views, _occupied(side, agents, views)),
+    )
+
+
+def force_to_goal(block: SymbolicBlock, blocks: Sequence[SymbolicBlock]) -> int:
+    """Return how many agents it takes to push a block into the goal with the blocks that it meets on the way.
+
+    At most: each block that is met counts from the step in which it is reached until it is delivered itself.
+
+    Args:
+        block: the block.
+        blocks: all blocks that are there.
+    """
+    if not block.ahead:
+        return block.weight
+    known = {other.id: other for other in blocks}
+    begins: dict[int, int] = {}
+    queue = [(0, block.id)]
+    while queue:
+        begin, identity = heappop(queue)
+        if identity in begins or begin >= block.distance:
+            continue
+        begins[identity] = begin
+        behind = known[identity]
+        for other in behind.ahead:
+            heappush(queue, (begin + known[other].col - behind.col - behind.weight, other))
+    pushed = [(begin, begin + known[other].distance, known[other].weight) for other, begin in begins.items()]
+    return max(sum(weight for begin, end, weight in pushed if begin <= step < end) for step, _, _ in pushed)
+
+
+class _Ways:
+    """The ways of one agent to faces, as `move_to_block` goes them.
+
+    Args:
+        grid: (K, K) grid codes.
+        cell: of the agent.
+    """
+
+    def __init__(self, grid: IntArray, cell: Cell) -> None:
+        side = len(grid)
+        self._grid = grid
+        self._index = (cell[0] + 1) * (side + 2) + cell[1] + 1
+        self._agents = np.array([cell], dtype=np.int32)
+        self._seekers = np.ones(1, dtype=np.int32)
+        self._targets = np.empty((max(side, 4), 2), dtype=np.int32)
+        self._field = np.empty((side + 2) ** 2, dtype=np.int32)
+        self._queue = np.empty(side * side, dtype=np.int32)
+        self._steps = np.empty(1, dtype=np.int32)
+        self._cut_off = np.empty(1, dtype=np.int32)
+
+    def to(self, block: SymbolicBlock, face: Face) -> int | None:
+        """Steps to a face, 0 for one who stands in line at it; None where walls and blocks leave no way."""
+        towards = STEP_TOWARDS[face]
+        if place_in_line(self._grid, self._agents, 0, block.id, *towards) >= 0:
+            return 0
+        found, _ = staging_targets(self._grid, block.row, block.col, block.weight, *towards, self._targets)
+        if not found:
+            return None
+        measure_ways(
+            self._grid,
+            self._agents,
+            self._targets[:found],
+            self._seekers,
+            self._field,
+            self._queue,
+            self._steps,
+            self._cut_off,
+        )
+        return int(self._field[self._index]) if self._steps[0] != UNREACHED else None
+
+
+def _there(grid: IntArray, taken: Sequence[Cell], face: Face) -> int:
+    """The agents in the gap-free lines at a face."""
+    return sum(1 for cell in taken for _ in _line(grid, cell, face))
+
+
+def _line(grid: IntArray, cell: Cell, face: Face) -> Iterator[Cell]:
+    (row, col), (row_step, col_step) = cell, STEP_TOWARDS[face]
+    while 0 <= row < len(grid) and 0 <= col < len(grid) and grid[row, col] > 0:
+        yield row, col
+        row, col = row - row_step, col - col_step
+
+
+def _grid(seen: SymbolicObservation) -> IntArray:
+    return _occupied(seen.side, seen.agents, [BlockView(b.id, b.weight, b.row, b.col) for b in seen.blocks])
+
+
+def _occupied(side: int, agents: Sequence[Cell], blocks: Sequence[BlockView]) -> IntArray:
+    """(K, K) grid codes of `cube_env.arrays`."""
+    grid = np.zeros((side, side), dtype=np.int32)
+    for block in blocks:
+        grid[block.row : block.row + block.weight, block.col : block.col + block.weight] = -(block.id + 1)
+    for index, cell in enumerate(agents):
+        if cell != NOT_SHOWN:
+            grid[cell] = index + 1
+    return grid
+
+
+def _index(name: str) -> int:
+    """The index of an agent by its name."""
+    return int(name.removeprefix("agent_"))
