@@ -72,12 +72,13 @@ class TeamFactory:
             prompts=config.prompts,
             max_actions=config.max_actions,
             example=self.skills.example(self.world),
+            tasks=self.skills.tasks,
         )
 
     def answers(self, forms: type[Forms]) -> Forms:
         """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
         vocabulary, names = tuple(self.world.vocabulary), self.world.agents
-        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
+        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names, self.skills.tasks)  # type: ignore[arg-type]
         return found
 
     def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:

@@ -49,15 +49,23 @@ class RolePrompts:
         prompts: the set of prompts.
         max_actions: actions of a plan, at most.
         example: of the world.
+        tasks: whether plans name what they are for.
 
     Raises:
         ValueError: a template cannot be read.
     """
 
     def __init__(
-        self, templates: Templates, world: World, *, prompts: PromptSet, max_actions: int, example: Example
+        self,
+        templates: Templates,
+        world: World,
+        *,
+        prompts: PromptSet,
+        max_actions: int,
+        example: Example,
+        tasks: bool = True,
     ) -> None:
-        self._frame = Frame(templates, prompts, world, max_actions)
+        self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._example = example
         self.in_words = prompts.form == "words"

@@ -72,7 +72,7 @@ class PromptWriter:
         return replace(self._answers.wanted(view), in_words=self._in_words)
 
     def _blocks(self, view: View) -> Mapping[str, str]:
-        """The blocks of a turn by name; those that would be empty are left out."""
+        """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
         turn = {
             **self._world,
             "you": view.name,
@@ -94,7 +94,8 @@ class PromptWriter:
             "constraints": [_open_task(task, view.names) for task in tasks],
             "problems": view.problems,
         }
-        return write_blocks(values, always=frozenset({"observation"}))
+        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
+        return write_blocks(values, always=frozenset(shown))
 
 
 def _message(message: Message, names: Sequence[str]) -> dict[str, object]:

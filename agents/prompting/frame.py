@@ -29,12 +29,15 @@ class Frame:
         prompts: the set that names them.
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most.
+        tasks: whether plans name what they are for.
 
     Raises:
         ValueError: a template cannot be read.
     """
 
-    def __init__(self, templates: Templates, prompts: PromptSet, world: World, max_actions: int) -> None:
+    def __init__(
+        self, templates: Templates, prompts: PromptSet, world: World, max_actions: int, *, tasks: bool = True
+    ) -> None:
         for part in templates.parts:
             templates.find(part)
         self._system, self._turn = templates.find("system"), templates.find("turn")
@@ -46,6 +49,7 @@ class Frame:
             "arguments": legend(entries),
             "action_names": world.vocabulary.names,
             "max_actions": max_actions,
+            "tasks": tasks,
             "agents": len(world.agents),
         }
         self._prompts = prompts

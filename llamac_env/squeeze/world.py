@@ -18,10 +18,11 @@ from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
-from maeil.tasks import Attempt, TaskState
+from maeil.tasks import Attempt, OpenTask, TaskState
 from maeil.world import Progress, Transition
 
 _TASK = Task("allocate", "system")
+_GOOD_SUM = "a sum that pays 95 % of the best reward"
 
 
 class SqueezeConfig(ComponentConfig):
@@ -37,7 +38,7 @@ class SqueezeConfig(ComponentConfig):
 
 
 class SqueezeWorld:
-    """The squeeze as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """The squeeze as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
@@ -109,6 +110,12 @@ class SqueezeWorld:
             return ()
         self._told = state
         return (state,)
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the one task: it takes all, and until a round has paid 95 % of the best reward that is missing."""
+        planned = tuple(agent for agent, plan in enumerate(plans) if plan is not None)
+        missing = () if self.progress().reached else ((_GOOD_SUM, 1),)
+        return (OpenTask(_TASK, len(self.agents), 0, planned=planned, missing=missing),)
 
     def distance(self, agent: int, other: int) -> None:  # noqa: ARG002
         """Return None: the agents are nowhere."""

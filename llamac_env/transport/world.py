@@ -19,6 +19,7 @@ from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
 from llamac_env.transport.symbolic.control import check_plan, make_controller
+from llamac_env.transport.symbolic.open_tasks import open_tasks
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
@@ -26,7 +27,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask, TaskState
 from maeil.world import Controller, Progress, Transition
 
 
@@ -51,9 +52,10 @@ class TransportConfig(ComponentConfig):
 
 
 class TransportWorld:
-    """Grid transportation as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """Grid transportation as the loop sees it.
 
-    Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks` and `maeil.drawing.Drawable`. Primitives are those of
+    `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
     Args:
         config: grid, rules and boards.
@@ -139,6 +141,10 @@ class TransportWorld:
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
         return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the boxes that are left: see `llamac_env.transport.symbolic.open_tasks`."""
+        return open_tasks(self.env.board, plans)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents, in cells."""

@@ -6,12 +6,15 @@ from typing import Any
 
 from maeil.plans import Task
 from maeil.world import World
-from quorum.agents.prompting.examples import Example, example_plan
+from quorum.agents.prompting.examples import Example, example_plan, plain_example
 
 
 def cube_example(world: World) -> Example:
     """Return the example: a block of weight 2 that takes two agents, in the vocabulary of the world."""
-    plan = _meeting if "rendezvous" in world.vocabulary.names else _navigating
+    plans = (_meeting, _navigating)
+    plan = next((plan for plan in plans if {each["action"] for each in plan} <= set(world.vocabulary.names)), None)
+    if plan is None:
+        return plain_example(world)
     return Example(
         "Block 7 is the nearest to the goal that nobody has taken; its weight is 2, so two of us have to push.",
         "I take block_7 and push it from its left face; one more is needed there.",
