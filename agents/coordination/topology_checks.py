@@ -14,8 +14,8 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
         rounds: the value of `topology.rounds` that the message asks for.
 
     Raises:
-        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or it is told the open tasks,
-            which the prompts of roles do not show: they tell the whole world.
+        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or it is told the open
+            tasks, which the prompts of roles do not show: they tell the whole world.
     """
     if not topology.coordinated or topology.dialogue:
         has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
