@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from matplotlib.axes import Axes
 
@@ -15,6 +16,7 @@ from quorum.experiments.compare.figures.values import draw_lines, places_of
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.tables import STATISTIC_NAMES
 from quorum.experiments.results.published import Published, Value
+from quorum.experiments.results.rows import Scalar
 
 Points = list[tuple[float, float]]
 
@@ -26,9 +28,11 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
     Time in seconds is drawn by its logarithm: a team without a model and one with differ by orders of magnitude.
     """
     for number, table in enumerate(comparison.published):
-        if comparison.across not in table.factors:
+        across = comparison.across
+        if across is None or across not in table.factors:
             continue
-        series = {metric: _series(comparison, table, metric) for metric in table.metrics if metric in METRICS}
+        places = dict(zip(comparison.points, places_of(comparison)[0], strict=True))
+        series = {metric: _series(table, metric, across, places) for metric in table.metrics if metric in METRICS}
         shown = [metric for metric, found in series.items() if found]
         drawn = style.sheet(len(shown), height=2.3)
         for place, (axes, metric) in enumerate(zip(drawn.panels, shown, strict=True)):
@@ -37,23 +41,22 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
             _draw(axes, series[metric])
             if METRICS[metric].unit == "s":
                 axes.set_yscale("log")
-            axes.set_xlabel(short(comparison.across) if drawn.bottom_row(place) else "")
+            axes.set_xlabel(short(across) if drawn.bottom_row(place) else "")
         remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval. Dashed: {table.source}."
         yield Drawing(
-            f"Published and here: {', '.join(shown)} against {comparison.across}",
+            f"Published and here: {', '.join(shown)} against {across}",
             style.finish(drawn, comparison, remark),
             "published" if number == 0 else f"published_{number + 1}",
         )
 
 
-def _series(comparison: Comparison, table: Published, metric: str) -> Mapping[str, Points]:
+def _series(table: Published, metric: str, across: str, places: Mapping[Scalar, float]) -> Mapping[str, Points]:
     """Return the published values of a metric by the place of `across`, a series for each set of the other factors."""
-    places = dict(zip(comparison.points, places_of(comparison)[0], strict=True))
     column = len(table.factors) + list(table.metrics).index(metric)
     found: dict[str, Points] = {}
     for row in table.rows:
         factors = dict(zip(table.factors, row, strict=False))
-        place, value = places.get(factors.pop(comparison.across)), _mean(row[column])
+        place, value = places.get(cast("Scalar", factors.pop(across))), _mean(row[column])
         if place is not None and value is not None:
             label = " / ".join(str(factor) for factor in factors.values() if factor is not None)
             found.setdefault(label, []).append((place, value))

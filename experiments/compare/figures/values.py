@@ -129,7 +129,7 @@ def draw_lines(axes: Axes, comparison: Comparison, metric: str) -> None:
 
 
 def places_of(comparison: Comparison) -> tuple[list[float], bool]:
-    """Return where the values of `across` stand along x, by logarithm where they span much, and whether they are numbers."""
+    """Return where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
     points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
     if len(points) < len(comparison.points):
         return [float(place) for place in range(len(comparison.points))], False

@@ -54,7 +54,7 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     assert dashed == {(9.9,), (4,)}
     assert {text.get_text() for text in steps.texts} == {"leader", "leader / gpt-4o"}
     assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
-    assert list(published.published(compare(results, Question(by=["arm"])))) == []
+    assert list(published.published(compare(results, Question(by=["n"])))) == []
 
 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:
