@@ -6,8 +6,9 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from jinja2 import TemplateError
 
@@ -49,12 +50,22 @@ class RolePrompts:
         rules: template of the rules of the world.
         max_actions: actions of a plan, at most.
         tasks: whether plans name what they are for.
+        checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
         ValueError: a template cannot be read.
     """
 
-    def __init__(self, templates: Templates, world: World, *, rules: str, max_actions: int, tasks: bool = True) -> None:
+    def __init__(
+        self,
+        templates: Templates,
+        world: World,
+        *,
+        rules: str,
+        max_actions: int,
+        tasks: bool = True,
+        checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
+    ) -> None:
         for part in templates.parts:
             templates.find(part)
         self._system, self._turn = templates.find("system"), templates.find("turn")
@@ -65,6 +76,7 @@ class RolePrompts:
             "action_names": world.vocabulary.names,
             "max_actions": max_actions,
             "tasks": tasks,
+            "checks": checks,
             "agents": len(world.agents),
             "prompts": {"rules": rules},
         }
