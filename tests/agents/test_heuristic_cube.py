@@ -20,6 +20,7 @@ def cube(n: int, max_steps: int = 500) -> CubeWorld:
         CubeConfig(
             name="cube",
             allow_unsolvable=True,
+            level=None,
             text=TEXT_LIMITS,
             n=n,
             side=None,
