@@ -820,6 +820,10 @@ def serve_simulated(
     latency: Annotated[
         float, typer.Option("--latency", metavar="SECONDS", help="Seconds that each answer takes.")
     ] = 0.0,
+    context: Annotated[
+        int | None,
+        typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
+    ] = None,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -834,7 +838,7 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], port, faults or [], latency, echo)
+    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
 
 
 def _quieten() -> None:

@@ -22,8 +22,8 @@ from quorum.agents.prompting.answers import part, read_plan
 class TalkAnswers(JointAnswers):
     """The answers of agents that talk; arguments as for a joint plan."""
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         self._talk = part(
             "TalkAnswer",
             "",
@@ -47,8 +47,8 @@ class TalkAnswers(JointAnswers):
 class ReviewAnswers(JointAnswers):
     """The answers of agents that agree or object; arguments as for a joint plan."""
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         self._review = part(
             "ReviewAnswer",
             "",

@@ -68,12 +68,14 @@ class TeamFactory:
         self.world = context.world
         self.skills = skills_of(self.world.name)
         templates = _templates(config, self.world.name, roles)
-        self._prompts = RolePrompts(templates, self.world, rules=config.rules, max_actions=config.max_actions)
+        self._prompts = RolePrompts(
+            templates, self.world, rules=config.rules, max_actions=config.max_actions, tasks=self.skills.tasks
+        )
 
     def answers(self, forms: type[Forms]) -> Forms:
         """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
         vocabulary, names = tuple(self.world.vocabulary), self.world.agents
-        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names)  # type: ignore[arg-type]
+        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names, self.skills.tasks)  # type: ignore[arg-type]
         return found
 
     def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:

@@ -1,7 +1,8 @@
 """The joint plan as a typed answer: `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`.
 
-An agent without an entry waits. Entries are a list, not an object by agent, so that an agent that is named twice is
-seen and refused.
+The thoughts are those of the whole answer: a plan in it has a task and actions, and no reason of its own, so that the
+answer for a large team stays short. An agent without an entry waits. Entries are a list, not an object by agent, so
+that an agent that is named twice is seen and refused.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ class JointAnswers:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
         names: of the agents, by index.
+        tasks: whether plans name what they are for.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        self.plan: Any = plan_model(vocabulary, max_actions)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        self.plan: Any = plan_model(vocabulary, max_actions, rationale=False, task=tasks)
         """The model of one agent's plan."""
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
         """The model of one agent's part of a joint plan."""

@@ -48,12 +48,13 @@ class RolePrompts:
         world: whose rules and vocabulary they tell.
         rules: template of the rules of the world.
         max_actions: actions of a plan, at most.
+        tasks: whether plans name what they are for.
 
     Raises:
         ValueError: a template cannot be read.
     """
 
-    def __init__(self, templates: Templates, world: World, *, rules: str, max_actions: int) -> None:
+    def __init__(self, templates: Templates, world: World, *, rules: str, max_actions: int, tasks: bool = True) -> None:
         for part in templates.parts:
             templates.find(part)
         self._system, self._turn = templates.find("system"), templates.find("turn")
@@ -63,6 +64,7 @@ class RolePrompts:
             "actions": describe(world.vocabulary),
             "action_names": world.vocabulary.names,
             "max_actions": max_actions,
+            "tasks": tasks,
             "agents": len(world.agents),
             "prompts": {"rules": rules},
         }

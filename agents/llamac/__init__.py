@@ -45,9 +45,9 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     except MissingSkill as missing:
         raise required("llamac", missing) from None
     templates = _templates(config, world.name)
-    prompts = RolePrompts(templates, world, rules=config.rules, max_actions=config.max_actions)
+    prompts = RolePrompts(templates, world, rules=config.rules, max_actions=config.max_actions, tasks=skills.tasks)
     sources = tuple(role.value for role in CRITICS["both"])
-    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources)
+    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
     actors: list[Mind] = [
         Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, world, config)
         for name in world.agents

@@ -14,7 +14,7 @@ from quorum.agents.coordination.plan_messages import Objection, feedback, read_d
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.settings import LlamacConfig, LlamacRole
-from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.answers import part_value
 from quorum.agents.skills import Gates
 
 
@@ -84,7 +84,7 @@ class Actor:
         ]
         blocks = {
             "observation": view.observation,
-            "suggestion": plan_value(own),
+            "suggestion": part_value(own),
             "partners": partners,
             "failed_check": {"code": rejection.code, "problem": rejection.text},
         }
@@ -114,4 +114,4 @@ class Actor:
         legal = rule.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
         if self._settings.on_exhaust == "noop" or not legal:
             return None
-        return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code}): {plan.rationale}")
+        return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")

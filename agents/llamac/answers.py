@@ -32,10 +32,18 @@ class Answers(JointAnswers):
         max_actions: actions of a plan, at most.
         names: of the agents, by index.
         sources: the critics that a choice can name.
+        tasks: whether plans name what they are for.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], sources: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        max_actions: int,
+        names: Sequence[str],
+        sources: Sequence[str],
+        tasks: bool = True,
+    ) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         source: Any = Literal[(*sources, NEW)]
         choice = part("ChoiceAnswer", "", agent=str, source=source, plan=self.plan | None)
         self._assessor = part("AssessorAnswer", "", thoughts=Thoughts, choices=list[choice])  # type: ignore[valid-type]

@@ -31,23 +31,27 @@ class TaskAnswer(Part):
     target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
 
 
-def plan_model(vocabulary: Vocabulary, max_actions: int) -> type[BaseModel]:
+def plan_model(
+    vocabulary: Vocabulary, max_actions: int, *, rationale: bool = True, task: bool = True
+) -> type[BaseModel]:
     """Make the model of a plan.
 
     Args:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
+        rationale: whether it has a reason of its own.
+        task: whether it names what it is for.
     """
     action: Any = reduce(or_, vocabulary)
     if len(vocabulary.names) > 1:
         action = Annotated[action, Field(discriminator="action")]
-    return part(
-        PLAN,
-        "A plan: its actions are carried out in order; one that fails ends the plan.",
-        rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
-        task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
-        actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
-    )
+    fields: dict[str, Any] = {}
+    if rationale:
+        fields["rationale"] = Annotated[str, Field(max_length=1000, description="a short reason for this plan")]
+    if task:
+        fields["task"] = Annotated[TaskAnswer | None, Field(description="null when it serves none")]
+    fields["actions"] = Annotated[list[action], Field(min_length=1, max_length=max_actions)]
+    return part(PLAN, "A plan: its actions are carried out in order; one that fails ends the plan.", **fields)
 
 
 @cache
@@ -113,17 +117,23 @@ def checked(model: type[BaseModel], value: object) -> Any:
 
 def read_plan(answer: Any) -> Plan:
     """Make a plan of the part of a validated answer that `plan_model` describes."""
-    task = Task(answer.task.kind, answer.task.target) if answer.task is not None else None
-    return Plan(tuple(answer.actions), task, answer.rationale)
+    task = getattr(answer, "task", None)
+    return Plan(
+        tuple(answer.actions),
+        Task(task.kind, task.target) if task is not None else None,
+        getattr(answer, "rationale", ""),
+    )
 
 
 def plan_value(plan: Plan) -> dict[str, Any]:
     """Write a plan as JSON-ready data: the inverse of `read_plan`."""
-    return {
-        "rationale": plan.rationale,
-        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
-        "actions": [action.model_dump(mode="json") for action in plan.actions],
-    }
+    return {"rationale": plan.rationale, "task": None, **part_value(plan)}
+
+
+def part_value(plan: Plan) -> dict[str, Any]:
+    """Write a plan as a part of a joint plan, JSON-ready: no reason of its own, and a task only where it has one."""
+    task = {"task": {"kind": plan.task.kind, "target": plan.task.target}} if plan.task is not None else {}
+    return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
 
 
 def _reason(error: Any) -> str:

@@ -73,7 +73,8 @@ def _talk(given: Mapping[str, Any], speaker: Speaker[Any], poor: float, rng: np.
 
 
 def _task(plan: Mapping[str, Any]) -> str:
-    return f"{plan['task']['kind']} {plan['task']['target']}" if plan["task"] is not None else "something"
+    task = plan.get("task")
+    return f"{task['kind']} {task['target']}" if task is not None else "something"
 
 
 def _side_with_most(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
@@ -82,7 +83,7 @@ def _side_with_most(given: Mapping[str, Any], poor: float, rng: np.random.Genera
     found = []
     for agent in given["asked"]:
         votes = [proposal.get(agent) for proposal in proposals]
-        keys = [(plan["task"], plan["actions"]) if plan is not None else None for plan in votes]
+        keys = [(plan.get("task"), plan["actions"]) if plan is not None else None for plan in votes]
         plan = votes[0] if rng.random() < poor else votes[keys.index(max(keys, key=keys.count))]
         if plan is not None:
             found.append({"agent": agent, "plan": plan})

@@ -121,6 +121,8 @@ class WorldSkills:
     """The folder of its prompt templates; None for the one that ships under its name, if any."""
     rolls_out: bool = False
     """Whether its gates can roll a joint plan out on a copy of the world."""
+    tasks: bool = True
+    """Whether there are several tasks, so that a joint plan names the one of each part."""
 
     def __init__(self, world: str) -> None:
         self.world = world

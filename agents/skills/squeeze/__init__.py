@@ -15,6 +15,8 @@ from quorum.agents.skills.speaker import Speaker
 class SqueezeSkills(WorldSkills):
     """What minds know of the Gaussian squeeze."""
 
+    tasks = False
+
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that searches the best sum."""
         from quorum.agents.skills.squeeze.heuristic import SearchingTeam

@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_trace_whatever_comes_back_first(tmp_path: 
 
 
 def test_agents_of_hmas2_object_to_what_brings_nothing_nearer():
-    idle = {"rationale": "rest", "task": None, "actions": [{"action": "idle", "steps": 3}]}
+    idle = {"task": None, "actions": [{"action": "idle", "steps": 3}]}
     w = cube(2, max_steps=1)
     centre, agents = Cast(centre=joint(agent_0=idle)), SimulatedModel(settings())
     episode("hmas2", w, lambda who: centre if who == "coordinator" else agents)

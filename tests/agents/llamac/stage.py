@@ -33,10 +33,10 @@ NOT_JSON = "this is no JSON"
 def walk(steps: int, target: str = "end") -> dict[str, Any]:
     """A plan as a model writes it."""
     actions = [{"action": "walk", "steps": steps, "fails_at": None}]
-    return {"rationale": "go", "task": {"kind": "walk", "target": target}, "actions": actions}
+    return {"task": {"kind": "walk", "target": target}, "actions": actions}
 
 
-REST = {"rationale": "stay", "task": None, "actions": [{"action": "rest", "steps": 1}]}
+REST = {"task": None, "actions": [{"action": "rest", "steps": 1}]}
 
 
 def joint(**plans: Any) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def hard():
 def move(box: str, to: str) -> dict[str, Any]:
     """A plan of one move as a model writes it."""
     task = {"kind": "place", "target": f"box_{box}"}
-    return {"rationale": "so", "task": task, "actions": [{"action": "move", "box": f"box_{box}", "to": to}]}
+    return {"task": task, "actions": [{"action": "move", "box": f"box_{box}", "to": to}]}
 
 
 PLACE = move("red", "target_red")
@@ -240,7 +240,7 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_or_fail_the_epis
 
 
 def test_a_missing_pick_fails_the_episode_after_all_internal_retries():
-    pick = {"rationale": "", "task": None, "actions": [{"action": "pick", "units": 4}]}
+    pick = {"actions": [{"action": "pick", "units": 4}]}
     two = joint(agent_0=pick, agent_1=pick)
     model = cast(explorer=two, exploiter=two)
     events = decide(model, squeeze(n=3, max_steps=2), internal_retries=1)
@@ -303,7 +303,7 @@ def test_what_cannot_be_read_or_done_is_refused_with_a_code(text, code):
 
 @pytest.mark.parametrize("units", [10, -1, 4.5, "4", None, True])
 def test_what_is_no_pick_is_refused(units):
-    pick = {"rationale": "", "task": None, "actions": [{"action": "pick", "units": units}]}
+    pick = {"actions": [{"action": "pick", "units": units}]}
     good = joint(agent_0={**pick, "actions": [{"action": "pick", "units": 4}]})
     model = cast(explorer=[joint(agent_0=pick), good], exploiter=good)
     assert set(codes_of(decide(model, squeeze(n=1, max_steps=1)))) == {"V-FORM"}
