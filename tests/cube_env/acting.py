@@ -29,7 +29,8 @@ def world(board: str, max_steps: int = 60, *, vocabulary: str = "cube", reward: 
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=agents, level=None, side=None, blocks=None, layout=board + "\n", max_steps=max_steps,
-            step_cost=0.01, deliver_reward=1.0, reward=reward, vocabulary=vocabulary, allow_unsolvable=True, text=TEXT_LIMITS,
+            step_cost=0.01, deliver_reward=1.0, reward=reward, vocabulary=vocabulary,
+            allow_unsolvable=True, text=TEXT_LIMITS,
         )
     )  # fmt: skip
     cube.reset(0)

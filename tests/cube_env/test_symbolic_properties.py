@@ -60,7 +60,8 @@ def check(seed, vocabulary, plans):
     cube = CubeWorld(
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, level=None,
-            step_cost=0.01, allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
+            step_cost=0.01, allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default",
+            vocabulary=vocabulary,
         )
     )  # fmt: skip
     cube.reset(0)
