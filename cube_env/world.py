@@ -23,6 +23,7 @@ from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, 
 from cube_env.symbolic.control import check_action, make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
+from cube_env.symbolic.open_tasks import open_tasks
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
@@ -30,7 +31,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask, TaskState
 from maeil.world import Progress, Transition
 
 LARGEST_SIDE = 1024
@@ -104,7 +105,7 @@ class CubeConfig(ComponentConfig):
 
 
 class CubeWorld:
-    """CUBE as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """CUBE as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     Args:
         config: the board and the rewards.
@@ -189,6 +190,10 @@ class CubeWorld:
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing)
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the pushes that matter now: see `cube_env.symbolic.open_tasks`."""
+        return open_tasks(self.env.cube_state, plans)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents."""

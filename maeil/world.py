@@ -146,6 +146,8 @@ class TellsOpenTasks(Protocol):
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
         """Return the tasks that matter in the state as it is: those of a plan, then at most `NEAREST` other ones.
 
+        Behind these stand the tasks that have to come before them, where the world has such.
+
         It changes nothing, not even what `World.constraints` tells next. A task that is over is not among them, and
         none is there twice.
 

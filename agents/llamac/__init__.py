@@ -49,8 +49,8 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     sources = tuple(role.value for role in CRITICS["both"])
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
     actors: list[Mind] = [
-        Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, world, config)
-        for name in world.agents
+        Actor(speaker, answers, gates, skills.evidence, world=world, settings=config)
+        for speaker in (RoleSpeaker(context.models(name), prompts, gates.rules) for name in world.agents)
     ]
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
     scrutiny = Scrutiny(world, gates, enabled=config.scrutiny)

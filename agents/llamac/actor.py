@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from maeil.errors import EpisodeStop
 from maeil.messages import MessageKind
-from maeil.mind import Act, Resume, Thought, View
+from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
@@ -34,16 +36,25 @@ class Actor:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
+        evidence: gives what they judge by (`quorum.agents.skills.WorldSkills.evidence`).
         world: whose actions it can take.
         settings: switches and bounds.
     """
 
     def __init__(
-        self, speaker: RoleSpeaker, answers: Answers, gates: Gates, world: World, settings: LlamacConfig
+        self,
+        speaker: RoleSpeaker,
+        answers: Answers,
+        gates: Gates,
+        evidence: Callable[[World, View], Observation],
+        *,
+        world: World,
+        settings: LlamacConfig,
     ) -> None:
         self._speaker = speaker
         self._answers = answers
         self._gates = gates
+        self._evidence = evidence
         self._world = world
         self._settings = settings
         self._joint = Joint({})
@@ -72,7 +83,7 @@ class Actor:
         """Plan confirmation: no call."""
         if view.agent not in self._joint.plans or not self._settings.confirmation:
             return None
-        return self._gates.confirm(view.agent, view.observation, self._joint)
+        return self._gates.confirm(view.agent, self._evidence(self._world, view), self._joint)
 
     async def _object(self, view: View, rejection: Rejection) -> Thought:
         """Write what is wrong: the rule, and what the model makes of it when it has an answer."""

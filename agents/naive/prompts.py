@@ -115,7 +115,7 @@ class PromptWriter:
             raise ValueError(f"prompts: a template cannot be filled in: {error}") from error
 
     def _blocks(self, view: View) -> Mapping[str, str]:
-        """The blocks of a turn by name; those that would be empty are left out."""
+        """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
         turn = {
             "world": self._world,
             "vocabulary": self._vocabulary,
@@ -139,7 +139,8 @@ class PromptWriter:
             "constraints": [_open_task(task, view.names) for task in tasks],
             "problems": view.problems,
         }
-        return {name: write_block(name, value) for name, value in values.items() if value or name == "observation"}
+        shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
+        return {name: write_block(name, value) for name, value in values.items() if value or name in shown}
 
 
 def _message(message: Message, names: Sequence[str]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maeil.actions import Vocabulary
-from maeil.mind import Mind, Observation
+from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
@@ -44,7 +44,7 @@ class Gates(Protocol):
 
         Args:
             agent: its index, in `joint.plans`.
-            observation: what it sees.
+            observation: what it sees, or what the rules judge by in its place (`WorldSkills.evidence`).
             joint: what it was told, as far as it was told it.
         """
 
@@ -179,6 +179,15 @@ class WorldSkills:
             ValueError: there are none, or they do not know this vocabulary.
         """
         raise MissingSkill("gates", self.world)
+
+    def evidence(self, world: World, view: View) -> Observation:
+        """Return what plan confirmation judges an agent's part by: what the agent sees.
+
+        Args:
+            world: that it acts in.
+            view: its turn.
+        """
+        return view.observation
 
     def briefing(self) -> Briefing:
         """Return how a state is told to a coordinator."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
-from maeil.mind import Mind
+from maeil.mind import Mind, Observation, View
 from maeil.world import World
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
@@ -19,13 +19,17 @@ class TransportSkills(WorldSkills):
         """Return the team that carries out the greedy plan of the board."""
         from quorum.agents.skills.transport.heuristic import HandingTeam
 
-        return HandingTeam(len(world.agents)).minds
+        return HandingTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
         """Return the rules of moves that go together and bring boxes nearer."""
         from quorum.agents.skills.transport.gates import TransportGates
 
         return TransportGates()
+
+    def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002
+        """Return the board: the rules judge by all of it whether a move brings a box nearer."""
+        return world.global_observation()
 
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
@@ -24,6 +23,7 @@ from tests.agents.baselines.stage import BASELINES, config, end_of, episode, fit
 from tests.agents.llamac.stage import Cast, calls_of, joint
 from tests.agents.naive_team import Delayed, context, cube, settings
 from tests.crafter_env.joined import world
+from tests.llamac_env.test_squeeze import world as squeeze
 from tests.maeil.corridor import Corridor
 
 FAULTS = {"malformed": 0.1, "invalid": 0.1, "poor": 0.2, "refusal": 0.02}
@@ -65,7 +65,7 @@ def test_a_team_plays_the_open_world_to_the_end(name):
 
 
 def frozen(difficulty: str):
-    own = {"name": "transport", "n": 8, "rows": None, "entry_rule": "final_state", "boards": "frozen"}
+    own = {"name": "transport", "n": 8, "rows": None, "entry_rule": "final_state", "boards": "frozen", "view": "board"}
     return TransportWorld(TransportConfig(**own, difficulty=difficulty, max_steps=30, large_extra=10))
 
 
@@ -85,7 +85,7 @@ def test_a_team_with_faults_plays_transport_to_the_end(name):
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_plays_the_squeeze_to_the_end_and_pays(name):
-    w = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=12))
+    w = squeeze(max_steps=12)
     assert end_of(simulated(name, w)).steps == 12
     assert w.progress().score > 0.9
 

@@ -22,7 +22,7 @@ from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.skills import Briefing
+from quorum.agents.skills import Briefing, WorldSkills
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play
@@ -138,8 +138,9 @@ def run(
     prompts = RolePrompts(templates, world, rules="rules.jinja", max_actions=8)
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
+    evidence = WorldSkills("hallway").evidence
     actors = [
-        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, world, settings)
+        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, evidence, world=world, settings=settings)
         for _ in range(len(world.agents))
     ]
     speaker = RoleSpeaker(model, prompts, gates.rules)
