@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario, curriculum
+from cube_env.curriculum import Scenario, Weights, curriculum
 from cube_env.env import CubeEnv
 from cube_env.errors import CubeError
 from cube_env.layout import Layout
@@ -49,7 +49,7 @@ class CubeConfig(ComponentConfig):
     level: LevelName | None = None
     """Name of the blocks; null: they have none. Only recorded values of versions before 0.11 may leave it out."""
     blocks: dict[PositiveInt, PositiveInt] | None
-    """Number of blocks by weight; null: those of the level, else the curriculum's for `n`."""
+        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
     layout: str | None
     """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt
@@ -98,7 +98,7 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "level", "text"} - self.model_fields_set
+        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
@@ -249,7 +249,9 @@ def _name(direction: Action) -> str:
 
 
 def _scenario(config: CubeConfig) -> Scenario:
-    usual = curriculum(config.n)
+    usual = curriculum(config.n, config.weights)
+    if config.blocks is not None:
+        _check_unused_weights(config, "env.blocks")
     blocks = config.blocks if config.blocks is not None else usual.blocks
     _check_weights("blocks", blocks, config)
     return Scenario(
@@ -257,6 +259,11 @@ def _scenario(config: CubeConfig) -> Scenario:
         agents=config.n,
         blocks=blocks,
     )
+
+
+def _check_unused_weights(config: CubeConfig, given: str) -> None:
+    if config.weights != "halving":
+        raise CubeError(f"weights: they are the curriculum's, and {given} says which blocks there are: leave one out")
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
@@ -271,6 +278,7 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
 
 def _layout(config: CubeConfig) -> Layout:
     assert config.layout is not None
+    _check_unused_weights(config, "env.layout")
     if config.side is not None or config.blocks is not None:
         raise CubeError("layout: an explicit layout has its own side and blocks: leave env.side and env.blocks at null")
     layout = layout_from(config.layout)

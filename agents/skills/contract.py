@@ -139,6 +139,14 @@ class WorldSkills:
         """
         raise MissingSkill("heuristic", world.name)
 
+    def one_team(self, world: World) -> Sequence[Mind]:
+        """Return the minds of a team that does one thing at a time by a greedy rule, one for each agent.
+
+        Raises:
+            ValueError: there is no such rule.
+        """
+        raise MissingSkill("one_team", world.name)
+
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:

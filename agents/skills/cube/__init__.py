@@ -26,6 +26,13 @@ class CubeSkills(WorldSkills):
 
         return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
 
+    def one_team(self, world: World) -> Sequence[Mind]:
+        """Return the team of the CUBE page, which delivers one block after the other."""
+        from quorum.agents.skills.cube.one_team import OneTeamMind
+        from quorum.agents.skills.cube.wording import Wording
+
+        return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
+
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:

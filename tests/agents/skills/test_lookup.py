@@ -64,7 +64,7 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
 
 
 def test_a_world_of_others_gets_the_minds_that_its_skills_have(registered) -> None:
-    config = heuristic.HeuristicConfig(name="heuristic")
+    config = heuristic.HeuristicConfig(name="heuristic", teams="several")
     assert heuristic.build(config, context(Corridor(3), topology("individual", 3))) == ["a mind"] * 3
     assert not skills_of("hallway").has("gates")
 
