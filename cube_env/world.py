@@ -49,7 +49,10 @@ class CubeConfig(ComponentConfig):
     level: LevelName | None = None
     """Name of the blocks; null: they have none. Only recorded values of versions before 0.11 may leave it out."""
     blocks: dict[PositiveInt, PositiveInt] | None
-        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
+    """Number of blocks by weight; null: those of the level, else the curriculum's for `n`."""
+    weights: Weights = "halving"
+    """Which weights the curriculum has, of those from `n // 2 + 1` down. Only recorded values of versions before 0.11,
+    which knew `halving` alone, may leave it out."""
     layout: str | None
     """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt

@@ -22,29 +22,6 @@ from tests.maeil.scripted import play
 PUBLISHED_STEPS = {1: 29, 2: 100, 4: 105, 8: 165}
 
 
-<<<<<<< HEAD
-def cube(n: int, max_steps: int = 500) -> CubeWorld:
-    return CubeWorld(
-        CubeConfig(
-            name="cube",
-            allow_unsolvable=True,
-            level=None,
-            text=TEXT_LIMITS,
-            n=n,
-            side=None,
-            blocks=None,
-            layout=None,
-            max_steps=max_steps,
-            step_cost=0.01,
-            deliver_reward=1.0,
-            reward="default",
-            vocabulary="cube",
-        )
-    )
-
-
-=======
->>>>>>> next
 def episode(n: int, seed: int):
     return play(GreedyTeam(n).minds, cube(n, max_steps=500), seed=seed)[-1].event
 
