@@ -671,9 +671,9 @@ def check(
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
-    This checks the packages, the folder for results, and whether the configuration composes and its components build.
-    With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
-    something that is needed fails.
+    This checks the packages, the folder for results, and whether the configuration composes, its components build, and
+    its first turn can be asked: what a run would refuse. With llm=... it also sends the model one tiny request, which a
+    provider may charge for. The exit code is 1 if something that is needed fails.
 
     Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
     against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.

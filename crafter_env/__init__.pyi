@@ -29,6 +29,7 @@ from .layout import Layout as Layout
 from .observation import Cooperation as Cooperation
 from .observation import CrafterObservation as CrafterObservation
 from .observation import Frontier as Frontier
+from .observation import LastSeen as LastSeen
 from .observation import PastAction as PastAction
 from .observation import SeenEntity as SeenEntity
 from .observation import SeenMap as SeenMap

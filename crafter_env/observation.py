@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from crafter_env.constants import Cell
 
+OPEN = "open"
+"""The goal of an episode that only its limit ends."""
 UNSEEN = "?"
 """Character of a cell that was not seen, in `SeenMap`."""
 
@@ -36,9 +38,21 @@ class SeenEntity:
 class Teammate:
     """Another agent in view."""
 
-    agent: int
+    agent: str
+    """Its name."""
     cell: Cell
     sleeping: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LastSeen:
+    """Where another agent was seen that is out of view now."""
+
+    agent: str
+    """Its name."""
+    cell: Cell
+    step: int
+    """When that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +65,8 @@ class TargetHint:
     cell: Cell
     distance: int
     """Steps to where it can be acted on."""
-    agents: int
-    """Capable agents that it takes at the same time."""
-    tool: str
-    """What each of them must hold; empty for nothing."""
     ready: bool
-    """Whether this agent holds it."""
-    score: float
-    """Points for each collector."""
+    """Whether this agent holds the tool that it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,8 @@ class Cooperation:
 
     agents: Mapping[str, int]
     """Capable agents that each resource takes."""
+    points: Mapping[str, float]
+    """Points of a unit of each resource, for each agent that collects it."""
     craft_agents: int
     """Agents that must make the same tool at once."""
     radius: int
@@ -112,7 +122,7 @@ class CrafterObservation:
     step: int
     max_steps: int
     goal: str
-    """The achievement that ends the episode; empty: to score as much as possible."""
+    """The achievement that ends the episode; `open`: to score as much as possible."""
     score: float
     """Points of the team."""
     size: Cell
@@ -132,11 +142,18 @@ class CrafterObservation:
     inventory: Mapping[str, int]
     """What it holds."""
     cooperation: Cooperation
+    known_only: bool
+    """Whether plans may name only cells that this agent has seen."""
     map: SeenMap
     visible: Mapping[str, tuple[int, ...]]
-    """Ids of the cells in view, by material."""
+    """Ids of the cells in view, by material; those that can be walked on are left out."""
     entities: tuple[SeenEntity, ...]
     teammates: tuple[Teammate, ...]
+    """Those in view, nearest first."""
+    last_seen: tuple[LastSeen, ...]
+    """Teammates that were seen earlier, nearest first."""
+    agents_not_shown: int
+    """Teammates that it sees or has seen, and that are not listed: see `env.text.max_agents`."""
     tasks: tuple[TargetHint, ...]
     """The nearest trees, stones, coals, irons and diamonds that it knows and can reach."""
     supplies: tuple[TargetHint, ...]
@@ -148,19 +165,21 @@ class CrafterObservation:
 
     def text(self) -> str:
         """The observation as readable lines."""
-        end = f"reach {self.goal}" if self.goal else "score as much as possible"
+        end = f"reach {self.goal}" if self.goal != OPEN else "open, score as much as possible"
         lines = [
             f"Step {self.step} of {self.max_steps}; goal: {end}; score {self.score:g}; daylight {self.daylight:.2f}.",
             self._self_line(),
             f"Needs: {_amounts(self.needs)}. Bag: {_amounts(self.inventory) or 'empty'}.",
             f"Agents needed at once: {_amounts(self.cooperation.agents)}; to craft {self.cooperation.craft_agents}; "
-            f"reach {self.cooperation.radius}.",
+            f"reach {self.cooperation.radius}. Points: {_amounts(self.cooperation.points)}.",
             f"Seen so far, from column {self.map.left}, row {self.map.top}:",
             *self.map.rows,
         ]
         lines += [f"In view: {material} {', '.join(map(str, ids))}" for material, ids in self.visible.items()]
         lines += [f"- {e.kind} {e.id} at {e.cell}, health {e.health}" for e in self.entities]
-        lines += [f"- agent_{t.agent} at {t.cell}{', asleep' if t.sleeping else ''}" for t in self.teammates]
+        lines += [f"- {t.agent} at {t.cell}{', asleep' if t.sleeping else ''}" for t in self.teammates]
+        lines += [f"- {t.agent} was at {t.cell} at step {t.step}" for t in self.last_seen]
+        lines += [f"- {self.agents_not_shown} other agents are farther away"] if self.agents_not_shown else []
         lines += [_hint_line(hint) for hint in (*self.tasks, *self.supplies)]
         lines += [f"- unseen land {f.direction}: cell {f.id} at {f.cell}, {f.distance} steps" for f in self.frontiers]
         lines += [_past_line(entry) for entry in self.history]
@@ -174,17 +193,16 @@ class CrafterObservation:
         return f"You are {self.agent} at {self.cell}{', asleep' if self.sleeping else ''}."
 
 
-def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
+def _amounts(amounts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items())
 
 
 def _hint_line(hint: TargetHint) -> str:
-    tool = f", takes a {hint.tool}{'' if hint.ready else ' (missing)'}" if hint.tool else ""
-    worth = f", {hint.agents} agents, {hint.score:g} points each" if hint.score else ""
-    return f"- {hint.kind} {hint.id} at {hint.cell}, {hint.distance} steps{tool}{worth}"
+    tool = "" if hint.ready else ", its tool is missing"
+    return f"- {hint.kind} {hint.id} at {hint.cell}, {hint.distance} steps{tool}"
 
 
 def _past_line(entry: PastAction) -> str:
-    arguments = ", ".join(f"{key}={value}" for key, value in entry.args.items())
+    arguments = ", ".join(f"{key}={value}" for key, value in entry.args.items() if value is not None)
     reason = f" ({entry.reason})" if entry.reason else ""
     return f"- you did {entry.action}({arguments}): {entry.status}{reason}, {entry.steps} steps"

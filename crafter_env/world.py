@@ -8,10 +8,10 @@ from dataclasses import fields, replace
 from enum import IntEnum
 from math import fsum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
 from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
@@ -20,7 +20,7 @@ from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArra
 from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import encode_rules
 from crafter_env.layout import Layout
-from crafter_env.observation import CrafterObservation
+from crafter_env.observation import OPEN, CrafterObservation
 from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
@@ -39,8 +39,6 @@ from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, TaskState
 from maeil.world import Progress, Transition
 
-OPEN = "open"
-"""The goal of an episode that only its limit ends."""
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
 _ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
 _SWITCHES = tuple(field.name for field in fields(Profile) if field.name not in ("name", "level"))
@@ -59,6 +57,15 @@ _RESULTS, _ACTIONS, _ITEMS = (tuple(kind.__members__) for kind in (Result, Actio
 _TARGETS = (*Material.__members__, *(name for name, entity in Entity.__members__.items() if entity))
 _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 """Results that make no record of their own."""
+
+
+class TextConfig(BaseModel):
+    """How much an observation tells."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_agents: PositiveInt | None
+    """Teammates that an agent is shown, the nearest; of the others it is told their number. None: all."""
 
 
 class CrafterConfig(ComponentConfig):
@@ -81,6 +88,11 @@ class CrafterConfig(ComponentConfig):
     """A map as ASCII or the path of a file with one; null: generated from the seed."""
     oracle_map: bool
     """Whether the agents know the whole map instead of what they have seen."""
+    known_only: bool = True
+    """Whether plans may name only cells that their agent has seen, and teammates only while they are in view. Only
+    recorded values of versions before 0.11, which had this rule alone, may leave it out."""
+    text: TextConfig = TextConfig(max_agents=None)
+    """How much an observation tells. Only recorded values of versions before 0.11 may leave it out."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
 
@@ -104,6 +116,13 @@ class CrafterConfig(ComponentConfig):
     def _is_goal(cls, goal: str) -> str:
         achievement(goal)
         return goal
+
+    @model_validator(mode="after")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        missing = {"known_only", "text"} - self.model_fields_set
+        if may_name_files(info) and missing:
+            raise ValueError(f"{min(missing)}: the key is missing")
+        return self
 
 
 class CrafterWorld:
@@ -142,7 +161,8 @@ class CrafterWorld:
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
-        self._oracle_map = config.oracle_map
+        self._text = config.text
+        self._knowledge = {"oracle_map": config.oracle_map, "known_only": config.known_only}
         self._rules = encode_rules(profile, level, config.n, self.env.size, config.max_steps, self.goal)
         self._points = np.zeros(len(Achievement))
         for material, recipe in COLLECT.items():
@@ -162,10 +182,10 @@ class CrafterWorld:
         self.env.reset(seed=seed)
         state = self.env.crafter_state
         env = self.env
-        self._episode = EpisodeState(state, self._rules, env.profile, env.level, oracle_map=self._oracle_map)
+        self._episode = EpisodeState(state, self._rules, env.profile, env.level, **self._knowledge)
         self._tasks = TaskBoard(self._episode)
-        goal = self.goal.name if self.goal is not None else ""
-        self._observer = Observer(self._episode, self.agents, env.max_steps, goal)
+        goal = self.goal.name if self.goal is not None else OPEN
+        self._observer = Observer(self._episode, self.agents, env.max_steps, goal, self._text.max_agents)
         self._alive = [1] * len(self.agents)
         self._held = np.zeros((len(self.agents), CAPABILITIES), dtype=np.uint8)
         self._changed = np.zeros((len(self.agents) * CAPABILITIES, 3), dtype=np.int64)
@@ -190,7 +210,7 @@ class CrafterWorld:
         return self._observer.global_observation(self._progress.score)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what a plan names that the agent has never seen, or that is not there."""
+        """Return what a plan names that there cannot be; with `known_only`, what its agent has never seen."""
         return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:

@@ -136,13 +136,11 @@ def _speaker(blocks: Mapping[str, str], schema: Mapping[str, Any]) -> tuple[Spea
         raise _unreadable(error) from error
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
-    speaker = skills.speaker()
     try:
-        speaker.check_vocabulary(vocabulary)
+        return skills.speaker().for_vocabulary(vocabulary), NAME
     except ValueError as error:
         told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{told}: {error}") from error
-    return speaker, NAME
 
 
 def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What agents have seen, and ways over it, as kernels.
 
-A map memory is uint8 (W, H): the material last seen in each cell, 0 where the agent has seen nothing.
+A map memory is uint8 (W, H): the material last seen in each cell, 0 where the agent has seen nothing. No way reads the
+world behind it: what is unseen is either shut or, for those who may go there, taken to be free until it is seen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.constants import VIEW, Action
+from crafter_env.constants import VIEW, Action, Material
 from crafter_env.kernels.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
 from crafter_env.kernels.jit import compiled
 from crafter_env.kernels.rules import WALKABLE_MASK
@@ -22,6 +23,10 @@ HALF_HEIGHT: Final = VIEW[1] // 2
 NO_WAY: Final = -1
 NEAREST: Final = 3
 """Cells of each material that are listed."""
+SEEN_MASK: Final = WALKABLE_MASK
+"""Materials that a way over seen cells alone may cross, as bits."""
+HOPEFUL_MASK: Final = WALKABLE_MASK | 1 << int(Material.none)
+"""The same of a way that takes unseen cells to be free."""
 _UP, _DOWN = int(Action.move_up), int(Action.move_down)
 _LEFT, _RIGHT = int(Action.move_left), int(Action.move_right)
 _STEPS: Final = np.array(((_UP, 0, -1), (_DOWN, 0, 1), (_LEFT, -1, 0), (_RIGHT, 1, 0)), dtype=np.int64)
@@ -41,16 +46,37 @@ def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: 
 
 
 @compiled
+def notice(objects: IntArray, agents: IntArray, step: int, met: FieldArray) -> None:
+    """Write where and when each living agent sees its living teammates, (n, n, 3): x, y, step."""
+    for i in range(agents.shape[0]):
+        if agents[i, ALIVE] == 0:
+            continue
+        x, y = objects[i, X], objects[i, Y]
+        for j in range(agents.shape[0]):
+            u, v = objects[j, X], objects[j, Y]
+            if j != i and agents[j, ALIVE] != 0 and abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT:
+                met[i, j, 0], met[i, j, 1], met[i, j, 2] = u, v, step
+
+
+@compiled
 def next_step(
-    known: ByteArray, occupants: SlotArray, x: int, y: int, goals: IntArray, field: FieldArray, queue: IntArray
+    known: ByteArray,
+    occupants: SlotArray,
+    mask: int,
+    x: int,
+    y: int,
+    goals: IntArray,
+    field: FieldArray,
+    queue: IntArray,
 ) -> int:
     """Find the first step of a shortest way.
 
-    Cells that were seen and can be walked on are free, apart from those in view on which something stands. The order of
+    Cells whose known material is in the mask are free, apart from those in view on which something stands. The order of
     equal steps is up, down, left, right.
 
     Args:
         known: map memory, (W, H).
+        mask: `SEEN_MASK` or `HOPEFUL_MASK`.
         occupants: see `World`; read in view alone.
         x: column of the agent.
         y: row of the agent.
@@ -67,7 +93,7 @@ def next_step(
         u, v = goals[k, 0], goals[k, 1]
         if u == x and v == y:
             return 0
-        if _is_free(known, occupants, x, y, u, v) and field[u, v] < 0:
+        if _is_free(known, occupants, mask, x, y, u, v) and field[u, v] < 0:
             field[u, v] = 0
             queue[end, 0], queue[end, 1] = u, v
             end += 1
@@ -77,7 +103,7 @@ def next_step(
         done += 1
         if abs(u - x) + abs(v - y) == 1:
             break
-        end = _spread(known, occupants, x, y, u, v, field, queue, end)
+        end = _spread(known, occupants, mask, x, y, u, v, field, queue, end)
     else:
         return NO_WAY
     best, step = 1 << 30, NO_WAY
@@ -98,16 +124,25 @@ def measure(known: ByteArray, occupants: SlotArray, x: int, y: int, field: Field
     while done < end:
         u, v = queue[done, 0], queue[done, 1]
         done += 1
-        end = _spread(known, occupants, x, y, u, v, field, queue, end)
+        end = _spread(known, occupants, SEEN_MASK, x, y, u, v, field, queue, end)
 
 
 @compiled
 def _spread(
-    known: ByteArray, occupants: SlotArray, x: int, y: int, u: int, v: int, field: FieldArray, queue: IntArray, end: int
+    known: ByteArray,
+    occupants: SlotArray,
+    mask: int,
+    x: int,
+    y: int,
+    u: int,
+    v: int,
+    field: FieldArray,
+    queue: IntArray,
+    end: int,
 ) -> int:
     for k in range(4):
         i, j = u + _STEPS[k, 1], v + _STEPS[k, 2]
-        if _is_free(known, occupants, x, y, i, j) and field[i, j] < 0:
+        if _is_free(known, occupants, mask, x, y, i, j) and field[i, j] < 0:
             field[i, j] = field[u, v] + 1
             queue[end, 0], queue[end, 1] = i, j
             end += 1
@@ -115,11 +150,11 @@ def _spread(
 
 
 @compiled
-def _is_free(known: ByteArray, occupants: SlotArray, x: int, y: int, u: int, v: int) -> bool:
+def _is_free(known: ByteArray, occupants: SlotArray, mask: int, x: int, y: int, u: int, v: int) -> bool:
     """Whether, as far as an agent at (x, y) knows, one can walk on a cell."""
     if not (0 <= u < known.shape[0] and 0 <= v < known.shape[1]):
         return False
-    if (WALKABLE_MASK >> np.int64(known[u, v])) & 1 == 0:
+    if (mask >> np.int64(known[u, v])) & 1 == 0:
         return False
     in_view = abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT
     return not (in_view and occupants[u, v] > 0)

@@ -18,7 +18,7 @@ Tries = Annotated[
     int,
     Field(ge=1, le=64, description="times to try while too few agents take part, or without luck"),
 ]
-Id = Annotated[int, Field(ge=0, description="id from the observation; of an agent its index")]
+Id = Annotated[int, Field(ge=0, description="id of a cell or creature; of an agent its index")]
 
 
 class Direction(StrEnum):
@@ -195,11 +195,15 @@ class Share(SymbolicAction):
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest way over cells that this agent has seen until the target is in reach; 64 steps at most."""
+    """Go by the shortest way until the target is in reach, for 64 steps at most; then navigate on."""
 
     action: Literal["navigate"] = "navigate"
     target: Target
     id: Id
+    near: Annotated[
+        int | None,
+        Field(ge=0, description="cell where a teammate out of sight was heard to be; null: where you last saw it"),
+    ] = None
 
 
 VOCABULARY = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)

@@ -131,10 +131,11 @@ class CellController(_Collecting):
         episode, agent = self.episode, self.agent
         if self._target is not None:
             named = episode.cell_with(self._target)
-            if named is None or episode.known(agent, named) is Material.none:
+            if named is None or (episode.known_only and episode.known(agent, named) is Material.none):
                 return failed(Reason.unknown_id, self._resource, self._target)
-            material = episode.known(agent, named)
-            return named if material is self._material else failed(Reason.gone, self._material.name, material.name)
+            if episode.may_be(agent, named, self._material):
+                return named
+            return failed(Reason.gone, self._material.name, episode.known(agent, named).name)
         near = [
             cell
             for cell in around(episode.cell_of(agent), episode.level.radius)

@@ -52,12 +52,21 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
                 return [f"{action}: this is yourself"]
             if isinstance(action, Share) and not episode.profile.sharing:
                 return [f"{action}: there is no sharing in the profile {episode.profile.name!r}"]
+            if isinstance(action, Navigate) and action.near is not None and episode.cell_with(action.near) is None:
+                return _check_cell(episode, agent, action, action.near)
         case Navigate(target=target, id=identity) if target.value in CREATURES_OF:
             pass  # creatures come into view and leave it while a plan runs
         case Navigate(id=int(identity)) | Collect(target=int(identity)) if not _is_creature(action):
-            cell = episode.cell_with(identity)
-            if cell is None or episode.known(agent, cell) is Material.none:
-                return [f"{action}: you have seen no cell with the id {identity}"]
+            return _check_cell(episode, agent, action, identity)
+    return []
+
+
+def _check_cell(episode: EpisodeState, agent: int, action: SymbolicAction, identity: int) -> list[str]:
+    cell = episode.cell_with(identity)
+    if cell is None:
+        return [f"{action}: no cell has the id {identity}; ids go from 1 to {episode.state.materials.size}"]
+    if episode.known_only and episode.known(agent, cell) is Material.none:
+        return [f"{action}: you have seen no cell with the id {identity}"]
     return []
 
 

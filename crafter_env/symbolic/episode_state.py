@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crafter_env.constants import WALKABLE, Action, Cell, Entity, Item, Material
+from crafter_env.constants import PLACE, WALKABLE, Action, Cell, Entity, Item, Material
 from crafter_env.constraints import aimed_cells
 from crafter_env.kernels import sight
 from crafter_env.kernels.aiming import AREA_AIM, NO_CELL
@@ -16,6 +16,8 @@ from crafter_env.observation import PastAction
 from crafter_env.profiles import Level, Profile
 from crafter_env.state import CrafterState, Creature
 
+PLACED = frozenset(recipe.puts for recipe in PLACE.values() if isinstance(recipe.puts, Material))
+"""Materials that agents can place."""
 HISTORY_LENGTH = 5
 """Ended symbolic actions that an observation shows."""
 
@@ -31,10 +33,18 @@ class EpisodeState:
         profile: switches of the rules.
         level: how many agents must cooperate.
         oracle_map: let agents know the whole map.
+        known_only: let plans name only cells that their agent has seen, and teammates only while they are in view.
     """
 
     def __init__(
-        self, state: CrafterState, rules: IntArray, profile: Profile, level: Level, *, oracle_map: bool
+        self,
+        state: CrafterState,
+        rules: IntArray,
+        profile: Profile,
+        level: Level,
+        *,
+        oracle_map: bool,
+        known_only: bool,
     ) -> None:
         self.state = state
         self.rules = rules
@@ -46,9 +56,12 @@ class EpisodeState:
         self.named = np.full(self.agents, NO_CELL, dtype=np.int64)
         """(n,) the cell that each agent's running action collects, x * height + y; -1 for none."""
         self._oracle_map = oracle_map
+        self.known_only = known_only
+        self._mask = sight.SEEN_MASK if known_only else sight.HOPEFUL_MASK
         width, height = state.size
         self.memory = np.zeros((self.agents, width, height), dtype=np.uint8)
         """(n, W, H): the material that each agent last saw in each cell, 0 where it has seen nothing."""
+        self._met = np.full((self.agents, self.agents, 3), -1, dtype=np.int32)
         self._history: list[deque[PastAction]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(self.agents)]
         self._field = np.empty((width, height), dtype=np.int32)
         self._queue = np.empty((width * height, 2), dtype=np.int64)
@@ -65,6 +78,7 @@ class EpisodeState:
             self.memory[:] = w.materials
         else:
             sight.remember(w.materials, w.objects, w.agents, self.memory)
+        sight.notice(w.objects, w.agents, self.state.step, self._met)
 
     def lives(self, agent: int) -> bool:
         """Whether an agent lives."""
@@ -121,6 +135,23 @@ class EpisodeState:
         """The material that an agent last saw in a cell of the map; `none` where it has seen nothing."""
         return Material(int(self.memory[agent, cell[0], cell[1]]))
 
+    def may_be(self, agent: int, cell: Cell, material: Material) -> bool:
+        """Whether a cell can be of a material, as far as an agent knows.
+
+        It is what it was last seen as. What was never seen can be anything, and what is out of view can have been
+        placed since; with `known_only` neither counts.
+        """
+        known = self.known(agent, cell)
+        if known is material or self.known_only:
+            return known is material
+        is_old = not (self._oracle_map or self.in_view(agent, cell))
+        return known is Material.none or (is_old and material in PLACED)
+
+    def last_seen(self, agent: int, other: int) -> tuple[Cell, int] | None:
+        """Where and at which step an agent last saw another; None when it never has."""
+        x, y, step = self._met[agent, other].tolist()
+        return ((x, y), step) if step >= 0 else None
+
     def creatures(self, agent: int, kinds: Sequence[Entity] = tuple(Entity)) -> list[tuple[Entity, Creature]]:
         """The creatures of some kinds that an agent sees, nearest first; a ripe plant is a `ripe_plant`."""
         x, y = self.cell_of(agent)
@@ -152,12 +183,17 @@ class EpisodeState:
         return abs(cell[0] - x) + abs(cell[1] - y)
 
     def step_towards(self, agent: int, goals: Sequence[Cell]) -> int:
-        """The first step of the shortest way over what the agent has seen: see `sight.next_step`."""
+        """The first step of the shortest way, as far as the agent knows: see `sight.next_step`.
+
+        Unseen cells are taken to be free, with `known_only` to be shut.
+        """
         x, y = self.cell_of(agent)
         inside = [cell for cell in goals if self.inside(cell)]
         cells = np.array(inside, dtype=np.int64).reshape(-1, 2)
         world = self.state.world
-        return int(sight.next_step(self.memory[agent], world.occupants, x, y, cells, self._field, self._queue))
+        return int(
+            sight.next_step(self.memory[agent], world.occupants, self._mask, x, y, cells, self._field, self._queue)
+        )
 
     def measure(self, agent: int) -> sight.FieldArray:
         """The length of the way to each cell, (W, H), -1 where there is none; the next search overwrites it."""

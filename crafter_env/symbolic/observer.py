@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from crafter_env.constants import COLLECT, NEEDS, Cell, Entity, Item, Material
+from crafter_env.constants import COLLECT, NEEDS, WALKABLE, Cell, Entity, Item, Material
 from crafter_env.kernels import sight
 from crafter_env.kernels.arrays import ByteArray
 from crafter_env.layout import MATERIAL_CHARACTERS
@@ -15,6 +15,7 @@ from crafter_env.observation import (
     Cooperation,
     CrafterObservation,
     Frontier,
+    LastSeen,
     SeenEntity,
     SeenMap,
     TargetHint,
@@ -39,17 +40,22 @@ class Observer:
         episode: what the controllers of the episode share.
         names: of the agents.
         max_steps: steps after which the episode is truncated.
-        goal: the achievement that ends it, or empty.
+        goal: the achievement that ends it, or `open`.
+        max_agents: teammates that an agent is shown; None for all.
     """
 
-    def __init__(self, episode: EpisodeState, names: tuple[str, ...], max_steps: int, goal: str) -> None:
+    def __init__(
+        self, episode: EpisodeState, names: tuple[str, ...], max_steps: int, goal: str, max_agents: int | None
+    ) -> None:
         self._episode = episode
         self._names = names
         self._max_steps = max_steps
         self._goal = goal
+        self._max_agents = max_agents if max_agents is not None else episode.agents
         profile, level, agents = episode.profile, episode.level, episode.agents
         self._cooperation = Cooperation(
             agents={COLLECT[material].item.name: level.threshold(material, agents) for material in reversed(TASKS)},
+            points={COLLECT[material].item.name: level.score(material, agents) for material in reversed(TASKS)},
             craft_agents=level.quorum(agents),
             radius=level.radius,
             area=profile.collect is CollectRule.area,
@@ -73,7 +79,9 @@ class Observer:
         inventory = dict(zip(Item, state.inventory[agent].tolist(), strict=True))
         dx, dy = state.facing[agent].tolist()
         tasks, supplies, frontiers = self._hints(agent) if alive else ((), (), ())
-        others = [a for a in range(episode.agents) if a != agent and alive and self._sees(agent, a)]
+        others = self._in_view(agent) if alive else []
+        shown = others[: self._max_agents]
+        missed = self._last_seen(agent, others) if alive else []
         return CrafterObservation(
             step=state.step,
             max_steps=self._max_steps,
@@ -89,10 +97,13 @@ class Observer:
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
             cooperation=self._cooperation,
+            known_only=episode.known_only,
             map=self._draw(episode.memory[agent], [agent, *others]),
             visible=self._visible(cell) if alive else {},
             entities=self._entities(episode.creatures(agent)) if alive else (),
-            teammates=tuple(Teammate(other, episode.cell_of(other), episode.sleeps(other)) for other in others),
+            teammates=tuple(self._teammate(other) for other in shown),
+            last_seen=tuple(missed[: self._max_agents - len(shown)]),
+            agents_not_shown=max(len(others) + len(missed) - self._max_agents, 0),
             tasks=tasks,
             supplies=supplies,
             frontiers=frontiers,
@@ -118,17 +129,40 @@ class Observer:
             needs={},
             inventory={},
             cooperation=self._cooperation,
+            known_only=episode.known_only,
             map=self._draw(state.materials, living),
             visible={},
             entities=self._entities((state.entity_at(creature.cell), creature) for creature in state.creatures()),
-            teammates=tuple(Teammate(agent, episode.cell_of(agent), episode.sleeps(agent)) for agent in living),
+            teammates=tuple(self._teammate(agent) for agent in living),
+            last_seen=(),
+            agents_not_shown=0,
             tasks=(),
             supplies=(),
             frontiers=(),
         )
 
-    def _sees(self, agent: int, other: int) -> bool:
-        return self._episode.lives(other) and self._episode.in_view(agent, self._episode.cell_of(other))
+    def _in_view(self, agent: int) -> list[int]:
+        """The teammates that an agent sees, nearest first, equals by index."""
+        episode = self._episode
+        return sorted(
+            (
+                other
+                for other in range(episode.agents)
+                if other != agent and episode.lives(other) and episode.in_view(agent, episode.cell_of(other))
+            ),
+            key=lambda other: episode.distance(agent, episode.cell_of(other)),
+        )
+
+    def _last_seen(self, agent: int, in_view: Collection[int]) -> list[LastSeen]:
+        """The teammates that an agent has seen and does not see now, nearest first, equals by index."""
+        found = []
+        for other in range(self._episode.agents):
+            if other not in in_view and (seen := self._episode.last_seen(agent, other)) is not None:
+                found.append(LastSeen(self._names[other], *seen))
+        return sorted(found, key=lambda seen: self._episode.distance(agent, seen.cell))
+
+    def _teammate(self, agent: int) -> Teammate:
+        return Teammate(self._names[agent], self._episode.cell_of(agent), self._episode.sleeps(agent))
 
     def _draw(self, known: ByteArray, agents: list[int]) -> SeenMap:
         columns, rows = np.nonzero(known.any(axis=1))[0], np.nonzero(known.any(axis=0))[0]
@@ -145,9 +179,9 @@ class Observer:
         for v in range(y - sight.HALF_HEIGHT, y + sight.HALF_HEIGHT + 1):
             for u in range(x - sight.HALF_WIDTH, x + sight.HALF_WIDTH + 1):
                 if episode.inside((u, v)):
-                    found.setdefault(Material(int(episode.state.materials[u, v])).name, []).append(
-                        episode.id_of((u, v))
-                    )
+                    material = Material(int(episode.state.materials[u, v]))
+                    if material not in WALKABLE:
+                        found.setdefault(material.name, []).append(episode.id_of((u, v)))
         return {material: tuple(ids) for material, ids in sorted(found.items())}
 
     def _entities(self, seen: Iterable[tuple[Entity, Creature]]) -> tuple[SeenEntity, ...]:
@@ -183,10 +217,7 @@ class Observer:
                 material.name,
                 (x, y),
                 length,
-                episode.level.threshold(material, episode.agents),
-                tool.name if tool is not None else "",
                 tool is None or episode.holds(agent, tool) > 0,
-                episode.level.score(material, episode.agents),
             )
             for x, y, length in self._found[material].tolist()
             if length >= 0

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     no_place = "no_place"  # object
     no_station = "no_station"  # table or furnace
     no_such_agent = "no_such_agent"  # index
+    not_as_told = "not_as_told"  # what a plan named (`iron_2081`), `found`, what is there (`nobody` for a teammate)
     not_held = "not_held"  # item
     not_in_profile = "not_in_profile"  # what the profile does without
     not_reached = "not_reached"  # steps taken

@@ -1,11 +1,11 @@
-"""The controller of `navigate`: over cells that the agent has seen, planned anew before each step."""
+"""The controller of `navigate`: planned anew before each step by what the agent has seen by then."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.constants import Action, Cell, Material
-from crafter_env.kernels.sight import NO_WAY
+from crafter_env.constants import WALKABLE, Action, Cell, Material
+from crafter_env.kernels.sight import HALF_HEIGHT, NO_WAY
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF, Navigate, Target
 from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.episode_state import EpisodeState, around, beside_station
@@ -19,20 +19,24 @@ TIMEOUT: Final = 64
 
 
 class NavigateController(CrafterController):
-    """Go to where a target can be acted on."""
+    """Go to where a target can be acted on, also to one that the agent has only heard of."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
         super().__init__(episode, agent, action)
-        self._target, self._id = action.target, action.id
+        self._target, self._id, self._near = action.target, action.id, action.near
+        self._begun = episode.state.step
+        cell = episode.cell_with(action.id)
+        self._was_unseen = cell is not None and episode.known(agent, cell) is Material.none
 
     def check(self) -> ActionEnd | None:
-        """End on arrival; when the target is unknown, gone or out of sight; or when what was seen gives no way."""
-        found = locate(self.episode, self.agent, self._target, self._id)
+        """End on arrival; when the target is not there, or unknown; or when there is no way, as far as was seen."""
+        found = self._locate()
         if isinstance(found, ActionEnd):
             return found
         step = self.episode.step_towards(self.agent, goals(self.episode, self._target, found))
         if step == Action.noop:
-            return SUCCESS
+            missed = self._target is Target.agent and not self._in_sight(self._id)
+            return failed(Reason.not_as_told, f"{self._target}_{self._id}", "found", "nobody") if missed else SUCCESS
         if step == NO_WAY:
             return failed(Reason.no_path, self._target, self._id)
         if self.ticks >= TIMEOUT:
@@ -40,39 +44,65 @@ class NavigateController(CrafterController):
         self.step = step
         return None
 
+    def _locate(self) -> Cell | ActionEnd:
+        """Find where the target is, as far as the agent knows; or tell why it does not know."""
+        if self._target is Target.agent:
+            return self._teammate()
+        if self._target.value in CREATURES_OF:
+            return self._creature()
+        return self._cell()
 
-def locate(episode: EpisodeState, agent: int, target: Target, identity: int) -> Cell | ActionEnd:
-    """Find where a target is, as far as an agent knows; or tell why it does not know."""
-    if target is Target.agent:
-        if not 0 <= identity < episode.agents or identity == agent:
-            return failed(Reason.no_such_agent, identity)
-        cell = episode.cell_of(identity)
-        if not episode.lives(identity):
-            return failed(Reason.recipient_dead, identity)
-        return cell if episode.in_view(agent, cell) else failed(Reason.out_of_sight, target, identity)
-    if target.value in CREATURES_OF:
-        for _, creature in episode.creatures(agent, CREATURES_OF[target.value]):
-            if episode.creature_id(creature) == identity:
+    def _creature(self) -> Cell | ActionEnd:
+        for _, creature in self.episode.creatures(self.agent, CREATURES_OF[self._target.value]):
+            if self.episode.creature_id(creature) == self._id:
                 return creature.cell
-        return failed(Reason.out_of_sight, target, identity)
-    found = episode.cell_with(identity)
-    if found is None or episode.known(agent, found) is Material.none:
-        return failed(Reason.unknown_id, target, identity)
-    material = episode.known(agent, found)
-    if target is not Target.cell and material is not MATERIAL_OF[target]:
-        return failed(Reason.gone, target, material.name)
-    return found
+        return failed(Reason.out_of_sight, self._target, self._id)
+
+    def _teammate(self) -> Cell | ActionEnd:
+        """Where a teammate is; out of sight, where it was last seen on the way, was heard to be, or was last seen."""
+        episode, agent, other = self.episode, self.agent, self._id
+        if not 0 <= other < episode.agents or other == agent:
+            return failed(Reason.no_such_agent, other)
+        if self._in_sight(other):
+            return episode.cell_of(other)
+        if episode.known_only:
+            lives = episode.lives(other)
+            return failed(Reason.out_of_sight, self._target, other) if lives else failed(Reason.recipient_dead, other)
+        seen = episode.last_seen(agent, other)
+        place = seen[0] if seen is not None else None
+        if self._near is not None and (seen is None or seen[1] < self._begun):
+            place = episode.cell_with(self._near)
+        return place if place is not None else failed(Reason.out_of_sight, self._target, other)
+
+    def _in_sight(self, other: int) -> bool:
+        return self.episode.lives(other) and self.episode.in_view(self.agent, self.episode.cell_of(other))
+
+    def _cell(self) -> Cell | ActionEnd:
+        episode, agent = self.episode, self.agent
+        cell = episode.cell_with(self._id)
+        if cell is None or (episode.known_only and episode.known(agent, cell) is Material.none):
+            return failed(Reason.unknown_id, self._target, self._id)
+        material = episode.known(agent, cell)
+        if self._target is Target.cell:
+            fits = material in WALKABLE or not self._was_unseen or material is Material.none
+        else:
+            fits = episode.may_be(agent, cell, MATERIAL_OF[self._target])
+        if fits:
+            return cell
+        if self._was_unseen:
+            return failed(Reason.not_as_told, f"{self._target}_{self._id}", "found", material.name)
+        return failed(Reason.gone, self._target, material.name)
 
 
 def goals(episode: EpisodeState, target: Target, cell: Cell) -> list[Cell]:
     """The cells from which a target can be acted on.
 
     A cell itself; beside creatures, teammates and water; beside a station or diagonal to it; and within the collect
-    radius of everything that is collected.
+    radius of everything that is collected, from where it is seen.
     """
     if target is Target.cell:
         return [cell]
     if target in (Target.table, Target.furnace):
         return beside_station(cell)
     collected = target.value in MATERIAL_OF and target is not Target.water
-    return around(cell, episode.level.radius if collected else 1)
+    return around(cell, min(episode.level.radius, HALF_HEIGHT) if collected else 1)

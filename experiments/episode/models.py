@@ -258,13 +258,3 @@ class _ConfiguredModel:
             reply.repairs, ", from the cache" if reply.cache_hit else "",
         )  # fmt: skip
         return reply
-
-
-class _NoModel:
-    async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - the protocol's
-        raise TypeError("this model is never asked")
-
-
-def no_model(participant: str) -> Model:  # noqa: ARG001 - one for all
-    """Return what stands in the place of a model where minds are built and never think."""
-    return _NoModel()

@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 import pytest
 
-from cube_env import CubeEnv, Layout
-from maeil import Act, OpenTask
+from cube_env import CubeEnv, Idle, Layout, Move
+from maeil import Act, OpenTask, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.messages import Message, MessageKind
 from maeil.metrics import compute_metrics
@@ -205,7 +205,8 @@ def test_in_a_world_without_rules_it_says_that_it_is_uninformed(world):
 
 
 def test_a_vocabulary_without_rules_is_an_error_that_says_which():
-    other = cube(4, vocabulary="emcoop")
+    other = cube(4)
+    other.vocabulary = Vocabulary(Move, Idle)
     other.reset(0)
     with pytest.raises(BadRequest, match=r"it needs move_to_block, push_block, rendezvous; set env\.vocabulary=cube"):
         answer(request(other)[0])

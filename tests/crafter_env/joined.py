@@ -22,6 +22,8 @@ DEFAULTS: dict[str, Any] = {
     "goal": "open",
     "layout": None,
     "oracle_map": False,
+    "known_only": False,
+    "text": {"max_agents": 32},
     "max_steps": 500,
 }
 

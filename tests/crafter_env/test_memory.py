@@ -49,13 +49,13 @@ def test_memories_are_the_agents_own():
     assert w.observe(0).teammates == ()
 
 
-def test_unseen_ids_are_unknown_unless_the_map_is_given():
+def test_with_known_only_unseen_ids_are_unknown_unless_the_map_is_given():
     tree = number(world(LONG), (19, 1))
-    w = world(LONG)
+    w = world(LONG, known_only=True)
     assert run(w, go(w, Target.tree, tree)) == {0: (f"unknown_id tree {tree}", 0)}
     refused = w.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),)))
-    assert refused == (f"navigate(target=tree, id={tree}): you have seen no cell with the id {tree}",)
-    oracle = world(LONG, oracle_map=True)
+    assert refused == (f"navigate(target=tree, id={tree}, near=null): you have seen no cell with the id {tree}",)
+    oracle = world(LONG, oracle_map=True, known_only=True)
     assert oracle.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),))) == ()
     assert run(oracle, go(oracle, Target.tree, tree)) == {0: ("success", 17)}
     assert cell(oracle, 0) == (17, 1)
@@ -113,8 +113,8 @@ def test_navigate_gives_up_after_64_steps():
     assert controller.status().reason == "not_reached 64"
 
 
-def test_a_teammate_is_found_while_in_view():
-    w = world("0.....1...\n..........\n..........")
+def test_with_known_only_a_teammate_is_found_while_in_view():
+    w = world("0.....1...\n..........\n..........", known_only=True)
     assert run(w, go(w, Target.agent, 1)) == {0: ("out_of_sight agent 1", 0)}
     run(w, {1: Move(direction=Direction.left, steps=2)})
     assert run(w, go(w, Target.agent, 1)) == {0: ("success", 3)}
@@ -125,10 +125,11 @@ def test_an_observation_lists_what_can_be_reached_with_its_rules():
     seen = w.observe(0)
     hints = {hint.kind: hint for hint in (*seen.tasks, *seen.supplies)}
     assert (hints["tree"].id, hints["tree"].distance, hints["tree"].ready) == (number(w, (3, 1)), 0, True)
-    assert (hints["iron"].agents, hints["iron"].tool, hints["iron"].ready) == (1, "stone_pickaxe", False)
-    assert (hints["stone"].tool, hints["stone"].ready, hints["stone"].score) == ("wood_pickaxe", True, 15)
+    assert (hints["iron"].ready, hints["stone"].ready) == (False, True)
+    assert seen.cooperation.points["stone"] == 15
     assert hints["water"].distance == 3
     assert seen.visible["iron"] == (number(w, (3, 2)),)
+    assert "grass" not in seen.visible
     assert seen.cooperation.agents == {"wood": 1, "stone": 1, "coal": 1, "iron": 1, "diamond": 1}
 
 
@@ -151,7 +152,7 @@ def test_an_observation_is_json_and_can_be_read_back():
     global_observation = w.global_observation()
     assert global_observation.cell is None
     assert global_observation.map.rows[1] == ".0.T.."
-    assert [teammate.agent for teammate in global_observation.teammates] == [0, 1]
+    assert [teammate.agent for teammate in global_observation.teammates] == ["agent_0", "agent_1"]
 
 
 def test_the_text_tells_what_the_fields_tell():
@@ -161,8 +162,8 @@ def test_the_text_tells_what_the_fields_tell():
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_the_first_step_is_one_of_a_shortest_way(seed):
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_the_first_step_is_one_of_a_shortest_way(seed, hopeful):
     """Against a breadth-first search in plain Python."""
     rng = np.random.default_rng(seed)
     size = (int(rng.integers(3, 12)), int(rng.integers(3, 12)))
@@ -172,12 +173,13 @@ def test_the_first_step_is_one_of_a_shortest_way(seed):
     occupants[x, y] = 0
     goal = int(rng.integers(size[0])), int(rng.integers(size[1]))
     field, queue = np.empty(size, dtype=np.int32), np.empty((size[0] * size[1], 2), dtype=np.int64)
-    step = sight.next_step(known, occupants, x, y, np.array([goal]), field, queue)
+    mask = sight.HOPEFUL_MASK if hopeful else sight.SEEN_MASK
+    step = sight.next_step(known, occupants, mask, x, y, np.array([goal]), field, queue)
 
     def free(cell):
         in_view = abs(cell[0] - x) <= 4 and abs(cell[1] - y) <= 3
         inside = 0 <= cell[0] < size[0] and 0 <= cell[1] < size[1]
-        return inside and known[cell] == 2 and not (in_view and occupants[cell])
+        return inside and known[cell] in ((0, 2) if hopeful else (2,)) and not (in_view and occupants[cell])
 
     def lengths(start):
         found, edge = {start: 0}, deque([start])
@@ -208,3 +210,18 @@ def test_a_dead_agent_sees_no_more(oracle):
     seen = w.observe(0)
     assert (seen.alive, seen.visible, seen.tasks, seen.frontiers) == (False, {}, (), ())
     assert "dead" in seen.text()
+
+
+def test_teammates_are_listed_nearest_first_and_the_rest_is_counted():
+    w = world("0..1.....2\n..........\n...3......", text={"max_agents": 2})
+    seen = w.observe(0)
+    assert [t.agent for t in seen.teammates] == ["agent_1", "agent_3"]
+    assert (seen.last_seen, seen.agents_not_shown) == ((), 0)
+    run(w, {2: Move(direction=Direction.left, steps=5)})
+    run(w, {3: Move(direction=Direction.right, steps=6)})
+    seen = w.observe(0)
+    assert [t.agent for t in seen.teammates] == ["agent_1", "agent_2"]
+    assert (seen.last_seen, seen.agents_not_shown) == ((), 1)
+    assert "1 other agents" in seen.text()
+    assert len(w.observe(1).teammates) == 2
+    assert len(w.global_observation().teammates) == 4, "who has no body is told of all"

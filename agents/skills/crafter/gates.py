@@ -56,7 +56,11 @@ class CrafterGates:
         "V-QUORUM": Rule(_CONFLICT, Constraint.PARTICIPATION, "as many agents with the tool as a target takes"),
         "V-RANGE": Rule(_CONFLICT, Constraint.SPATIAL, "each member of a group has a free cell in reach of the target"),
         "V-MEET": Rule(_CONFLICT, Constraint.TEMPORAL, "the tries of a group's members overlap"),
-        "C-AVAIL": Rule(Fault.UNAVAILABLE, Constraint.SPATIAL, "the agent lives, and knows a way to its first goal"),
+        "C-AVAIL": Rule(
+            Fault.UNAVAILABLE,
+            Constraint.SPATIAL,
+            "the agent lives, and nothing that it has seen shuts its first goal off",
+        ),
         "C-STOCK": Rule(Fault.UNAVAILABLE, Constraint.DEPENDENCY, "it holds inputs and tools when it uses them"),
         "C-PROG": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a way, a missing thing, unseen land or a need falls"),
     }
@@ -134,7 +138,7 @@ def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iter
             text = f"{place} takes {needed} agents with the tool, and {able} of agents {list(agents)} come with it"
             yield Rejection("V-QUORUM", agents, text)
             continue
-        room = len(places(scene, cell, scene.seen.cooperation.radius, around=False))
+        room = _room(scenes, cell)
         cut_off = [visit.agent for visit in group if visit.arrival is None]
         if cut_off or room < len(group):
             reason = f"agents {cut_off} know no way to it" if cut_off else f"it has room for {room} agents"
@@ -145,6 +149,23 @@ def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iter
         if hasty or max(arrivals) > STEPS:
             text = f"{place}: the last comes in {max(arrivals)} steps, when agents {hasty} have given up"
             yield Rejection("V-MEET", tuple(hasty) or agents, text)
+
+
+def _room(scenes: Mapping[int, Scene], cell: Cell) -> int:
+    """The places from which a cell can be acted on, as far as the team knows; what nobody has seen counts as free."""
+    team = list(scenes.values())
+    radius = team[0].seen.cooperation.radius
+    free = {place for scene in team for place in places(scene, cell, radius, around=False)}
+    if not team[0].seen.known_only:
+        near = [(cell[0] + dx, cell[1] + dy) for dx in range(-radius, radius + 1) for dy in range(-radius, radius + 1)]
+        free |= {
+            place
+            for place in near
+            if 0 < distance(place, cell) <= radius
+            and team[0].on_map(place)
+            and all(scene.material(place) is Material.none for scene in team)
+        }
+    return len(free)
 
 
 def _by_cell(ledger: Ledger) -> dict[Cell, list[Visit]]:

@@ -33,6 +33,8 @@ MATERIAL: Mapping[Resource, Material] = {resource: material for material, resour
 """The resources that are cells, and their material."""
 NIGHT = 100
 """Steps that a sleep is taken to last."""
+STANDS = WALKABLE | {Material.none}
+"""What a plan may want to stand on: `none` is unseen."""
 STEPS = 64
 """Steps of a `navigate`, at most."""
 
@@ -81,6 +83,8 @@ class _Page:
     actions: tuple[SymbolicAction, ...]
     cell: Cell
     bag: Counter[Item]
+    told: set[Material] = field(default_factory=set)
+    """Stations that its plan goes to, where it has not seen what is there."""
     done: int = 0
     time: int | None = 0
 
@@ -146,8 +150,17 @@ def target_of(scene: Scene, action: Collect) -> Cell | None:
 
 
 def way(scene: Scene, cell: Cell, reach: int) -> int | None:
-    """Steps to where a cell is in reach; None when no way is known."""
-    trip = scene.search(lambda place: 0 if distance(place, cell) <= reach else None)
+    """Steps to where a cell is in reach; None when there is no way, as far as the agent knows.
+
+    Where plans may name unseen cells and no way over seen ones is known, unseen cells are taken to be free.
+    """
+
+    def arrives(place: Cell) -> float | None:
+        return 0 if distance(place, cell) <= reach else None
+
+    trip = scene.search(arrives)
+    if trip is None and not scene.seen.known_only:
+        trip = scene.search(arrives, 2 * sum(scene.seen.size), hopeful=True)
     return trip.cost if trip is not None else None
 
 
@@ -171,7 +184,8 @@ def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
             if lacking:
                 return True, lacking
             for station in stations_of(page.scene, tool):
-                if station not in ledger.placed and not page.scene.known(station):
+                known = station in ledger.placed or station in page.told or page.scene.known(station)
+                if not known:
                     return False, f"no {station.name} stands by then"
         case Place(object=what):
             recipe = PLACE[what.primitive]
@@ -196,7 +210,9 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
         case Navigate(target=target, id=identity):
             if target not in (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skeleton):
                 cell = scene.cell_of(identity)
-                _walk(page, cell, 0 if scene.material(cell) in WALKABLE else 1)
+                _walk(page, cell, 0 if target is Target.cell and scene.material(cell) in STANDS else 1)
+                if scene.material(cell) is Material.none and target in (Target.table, Target.furnace):
+                    page.told.add(Material[target.value])
         case Collect(resource=resource, steps=tries) as action:
             aim = target_of(scene, action)
             if aim is None:

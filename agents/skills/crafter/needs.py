@@ -186,7 +186,7 @@ def ambition(scene: Scene) -> Tool | None:
     for tool in LADDER:
         is_idle = tool is Tool.stone_sword and not scene.seen.cooperation.mobs
         if not scene.held(Item[tool.value]) and not is_idle:
-            is_extra = not scene.seen.goal and tool is not Tool.wood_pickaxe
+            is_extra = scene.seen.goal == "open" and tool is not Tool.wood_pickaxe
             return None if is_extra and scene.left_steps < SPARE_STEPS else tool
     return None
 
@@ -218,7 +218,7 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
         scene: what the agent knows.
         avoid: ids of cells that it leaves to others.
     """
-    points = {hint.kind: hint.score for hint in scene.seen.tasks}
+    points = {SOURCE[Item[name]].name: score for name, score in scene.seen.cooperation.points.items()}
 
     def gains(cell: Cell) -> list[tuple[float, Cell]]:
         found = []

@@ -167,12 +167,13 @@ class Scene:
     def _digs(self, material: Material) -> bool:
         return material in DIGGABLE and self.needed(material) == 1 and self.can_collect(material)
 
-    def search(self, wanted: Callable[[Cell], float | None], limit: int = 80) -> Trip | None:
+    def search(self, wanted: Callable[[Cell], float | None], limit: int = 80, *, hopeful: bool = False) -> Trip | None:
         """Find the cell with the smallest cost of the way plus its own handicap.
 
         Args:
             wanted: gives the handicap of a cell that one can stand on, at least 0; None when it is no goal.
             limit: largest cost of a way.
+            hopeful: whether unseen cells are taken to be free.
         """
         cost = {self.cell: 0}
         previous: dict[Cell, Cell] = {}
@@ -190,7 +191,8 @@ class Scene:
             for dx, dy in STEPS.values():
                 beside = cell[0] + dx, cell[1] + dy
                 material = self.material(beside)
-                if material in WALKABLE and beside not in self._taken:
+                is_free = material in WALKABLE or (hopeful and material is Material.none and self.on_map(beside))
+                if is_free and beside not in self._taken:
                     price = spent + 1
                 elif self._digs(material):
                     price = spent + DIG

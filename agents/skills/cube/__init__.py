@@ -15,25 +15,26 @@ from quorum.agents.skills.speaker import Speaker
 
 
 class CubeSkills(WorldSkills):
-    """What minds know of CUBE. The planner knows both of its vocabularies, all else the one named `cube`."""
+    """What minds know of CUBE, in both of its vocabularies."""
 
     rolls_out = True
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the greedy team."""
         from quorum.agents.skills.cube.heuristic import GreedyTeam
+        from quorum.agents.skills.cube.wording import Wording
 
-        _check_vocabulary(world.vocabulary)
-        return GreedyTeam(len(world.agents)).minds
+        return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:
         """Return a negotiator for each random stream."""
         from quorum.agents.skills.cube.negotiator import Negotiator
+        from quorum.agents.skills.cube.wording import Wording
 
-        _check_vocabulary(world.vocabulary)
-        return [Negotiator(noise, patience, generator) for generator in generators]
+        wording = Wording.of(world.vocabulary.names)
+        return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
 
     def planner(self, world: World, effort: Effort, generator: np.random.Generator) -> Sequence[Mind]:
         """Return the team that carries out a schedule of all deliveries."""
@@ -41,11 +42,10 @@ class CubeSkills(WorldSkills):
 
         return PlannedTeam(len(world.agents), world.vocabulary, effort, generator).minds
 
-    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002 - they read both
         """Return the rules of teams that can move their blocks."""
         from quorum.agents.skills.cube.gates import CubeGates
 
-        _check_vocabulary(vocabulary)
         return CubeGates(rollout)
 
     def briefing(self) -> Briefing:
@@ -59,11 +59,6 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.speaker import CubeSpeaker
 
         return CubeSpeaker()
-
-
-def _check_vocabulary(vocabulary: Vocabulary) -> None:
-    if "push_block" not in vocabulary.names:
-        raise ValueError("the minds without a language model plan in the cube vocabulary: set env.vocabulary=cube")
 
 
 skills = CubeSkills("cube")

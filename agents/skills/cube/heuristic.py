@@ -13,7 +13,8 @@ from cube_env import SymbolicObservation
 from maeil.mind import View
 from maeil.plans import Plan, PlanStatus
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.cube.routes import way
+from quorum.agents.skills.cube.wording import CUBE, Wording
 
 
 class GreedyTeam:
@@ -24,9 +25,11 @@ class GreedyTeam:
 
     Args:
         agents: number of agents.
+        wording: of its plans.
     """
 
-    def __init__(self, agents: int) -> None:
+    def __init__(self, agents: int, wording: Wording = CUBE) -> None:
+        self._wording = wording
         self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._block_of: dict[int, int] = {}
 
@@ -47,7 +50,7 @@ class GreedyTeam:
         if agent not in self._block_of:
             self._assign(observation)
         block = next(block for block in observation.blocks if block.id == self._block_of[agent])
-        return delivery(
+        return self._wording.delivery(
             block, f"of the blocks with a clear way, block {block.id} is the nearest to the goal that has room for me"
         )
 

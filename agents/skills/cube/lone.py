@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cube_env import Face, MoveToBlock, PushBlock, SymbolicBlock, SymbolicObservation
+from cube_env import SymbolicBlock, SymbolicObservation
 from maeil.mind import View
-from maeil.plans import Plan, PlanStatus, Task
+from maeil.plans import PlanStatus
 from quorum.agents.skills.cube.knowledge import clear, seen
 from quorum.agents.skills.cube.routes import way
-
-TRIES = 3
-"""Steps after which it gives up on a block that does not move."""
 
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
@@ -31,11 +28,3 @@ def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
         return min(short, key=lambda block: (-there[block.id], block.distance, block.id))
     cell = observation.agents[view.agent]
     return min(short, key=lambda block: (way(cell, block), block.id))
-
-
-def lone_plan(block: SymbolicBlock, rationale: str) -> Plan:
-    """The plan of one who counts on nobody: go to the left face, push at once, and give up when nothing moves."""
-    first = PushBlock(block=block.id, steps=1, timeout=TRIES)
-    rest = (PushBlock(block=block.id, steps=block.distance - 1),) if block.distance > 1 else ()
-    go = MoveToBlock(block=block.id, face=Face.left)
-    return Plan((go, first, *rest), Task("deliver", f"block_{block.id}"), rationale)

@@ -9,6 +9,7 @@ As a planner of joint plans it forms the teams of all agents that it is asked ab
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +19,13 @@ from cube_env import (
     Idle,
     Move,
     MoveToBlock,
+    Navigate,
     PushBlock,
+    PushTowards,
     Rendezvous,
     SymbolicBlock,
     SymbolicObservation,
+    Wait,
     WaitAgents,
     YieldBlock,
     read_shown,
@@ -32,19 +36,34 @@ from maeil.plans import Plan
 from quorum.agents.skills.cube.advice import redirected
 from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
 from quorum.agents.skills.cube.knowledge import block_of, clear, deliveries, recall
-from quorum.agents.skills.cube.lone import lone_choice, lone_plan
+from quorum.agents.skills.cube.lone import lone_choice
 from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.routes import delivery
+from quorum.agents.skills.cube.wording import CUBE, Wording
 from quorum.agents.skills.speaker import Brief, Speaker
 
 
 class CubeSpeaker(Speaker[SymbolicObservation]):
-    """A negotiator that remembers what its prompt tells, and a loner as long as that tells of nobody."""
+    """A negotiator that remembers what its prompt tells, and a loner as long as that tells of nobody.
+
+    Args:
+        wording: of its plans.
+    """
 
     observation = SymbolicObservation
-    vocabulary = Vocabulary(Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents)
-    needs = frozenset({"move_to_block", "rendezvous", "push_block"})
-    way_out = "set env.vocabulary=cube"
+    vocabulary = Vocabulary(
+        Move, MoveToBlock, Rendezvous, PushBlock, YieldBlock, Idle, WaitAgents, Wait, PushTowards, Navigate
+    )
+    way_out = "set env.vocabulary=cube or env.vocabulary=emcoop"
+
+    def __init__(self, wording: Wording = CUBE) -> None:
+        self._wording = wording
+        self.needs = wording.words
+
+    def for_vocabulary(self, names: Collection[str]) -> CubeSpeaker:
+        """Return a speaker that plans in CUBE's words, or in EmCoop's where it knows those alone."""
+        speaker = CubeSpeaker(Wording.of(names) if "navigate" in names else self._wording)
+        speaker.check_vocabulary(names)
+        return speaker
 
     def read_observation(self, text: str) -> SymbolicObservation:
         """Read the observation of a prompt, or the board that a coordinator is shown."""
@@ -54,36 +73,42 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         """Answer as a negotiator would, as far as it has heard somebody; follow feedback where there is any."""
         observation = view.observation
         assert isinstance(observation, SymbolicObservation)
-        thought = Negotiator(poor, PATIENCE, rng, recall(view, observation)).answer(view, observation)
+        mind = Negotiator(poor, PATIENCE, rng, recall(view, observation), self._wording)
+        thought = mind.answer(view, observation)
         if Act.PLAN not in view.turn.acts:
             return thought
-        heard = any(message.sender != view.agent for message in (*view.memory, *view.unread))
-        if heard:
-            return replace(thought, decision=_joined(view, observation, thought.decision))
-        if thought.messages:
-            return replace(thought, decision=lone_plan(_block(view, observation, thought.decision), "I said so"))
-        if rng.random() < poor:
-            blocks = clear(observation)
-            return replace(thought, decision=lone_plan(blocks[rng.integers(len(blocks))], "at random"))
-        return replace(thought, decision=lone_plan(lone_choice(view, observation), "by what I see it is the best"))
+        if any(message.sender != view.agent for message in (*view.memory, *view.unread)):
+            return replace(thought, decision=self._join(view, observation, thought.decision))
+        return replace(thought, decision=self._try(view, observation, thought, poor, rng))
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Form whole teams."""
-        return joint_plan(read_shown(brief.state), brief)
+        return joint_plan(read_shown(brief.state), brief, self._wording)
 
+    def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
+        """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""
+        wanted = _block(view, observation, decision)
+        block = redirected(wanted, view, observation)
+        task = deliveries(view).get(block.id)
+        reason = decision.rationale if isinstance(decision, Plan) else "it is where I am needed"
+        if block.id != wanted.id:
+            reason = f"block {wanted.id} has all whom it takes, and this one lacks some"
+        plan = self._wording.delivery(block, reason, PATIENCE, task.needs if task is not None else None)
+        if view.plan is None or view.plan.task != plan.task:
+            return plan
+        alone = block.weight > 1 and str(self._wording.try_push(block)) in view.plan.actions
+        return plan if alone else Resume.RESUME
 
-def _joined(view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
-    """Make the plan of one who counts on others: with a meeting, for as many as feedback says that it takes."""
-    wanted = _block(view, observation, decision)
-    block = redirected(wanted, view, observation)
-    task = deliveries(view).get(block.id)
-    told = decision.rationale if isinstance(decision, Plan) else "I go on"
-    reason = told if block.id == wanted.id else f"block {wanted.id} has all that it needs, and this one lacks some"
-    plan = delivery(block, reason, PATIENCE, task.needs if task is not None else None)
-    if view.plan is None or view.plan.task != plan.task:
-        return plan
-    meets = block.weight == 1 or any(action.startswith("rendezvous") for action in view.plan.actions)
-    return Resume.RESUME if meets else plan
+    def _try(
+        self, view: View, observation: SymbolicObservation, thought: Thought, poor: float, rng: np.random.Generator
+    ) -> Plan:
+        """Make the plan of one who has heard nobody: for the block that it claims in this turn, or by what it sees."""
+        if thought.messages:
+            return self._wording.attempt(_block(view, observation, thought.decision), "I have said so")
+        if rng.random() < poor:
+            blocks = clear(observation)
+            return self._wording.attempt(blocks[rng.integers(len(blocks))], "at random")
+        return self._wording.attempt(lone_choice(view, observation), "of what I see it is the nearest that lacks hands")
 
 
 def _block(view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> SymbolicBlock:

@@ -68,6 +68,7 @@ class Case:
         level: str = "coop2",
         agent: int = 0,
         oracle_map: bool = True,
+        known_only: bool = False,
         **needs: int,
     ) -> None:
         w = world(
@@ -77,6 +78,7 @@ class Case:
             profile="coop",
             switches={"mobs": False, "sharing": True, "share_radius": None},
             oracle_map=oracle_map,
+            known_only=known_only,
         )
         for need, value in needs.items():
             w.env.crafter_state.inventory[:, Item[need]] = value
@@ -188,6 +190,32 @@ def test_walking_towards_unseen_land_is_progress():
     assert Case(plan).confirmation == "C-PROG", "the whole map is known"
     wide = "\n".join("." * 20 for _ in range(7)).replace(".", "0", 1)
     assert Case(plan, drawing=wide, oracle_map=False).confirmation is None
+
+
+FAR_IRON = """
+.....................
+0....................
+.....................
+..................i..
+1....................
+2....................
+....................."""
+FAR = 18 * 7 + 3 + 1
+MEET = {agent: (Navigate(target=Target.iron, id=FAR), mine(FAR, Resource.iron, steps=12)) for agent in (0, 1, 2)}
+
+
+def test_the_gates_let_a_team_go_to_a_place_that_none_of_it_has_seen():
+    assert Case(MEET, ABLE, drawing=FAR_IRON, oracle_map=False).scrutiny == []
+    assert Case(MEET, ABLE, drawing=FAR_IRON, oracle_map=False).confirmation is None
+    strict = Case(MEET, ABLE, drawing=FAR_IRON, oracle_map=False, known_only=True)
+    assert (strict.scrutiny, strict.confirmation) == ([("V-RANGE", (0, 1, 2))], "C-AVAIL")
+
+
+def test_a_station_that_a_plan_goes_to_counts_as_standing_though_it_was_not_seen():
+    plan = {0: (Navigate(target=Target.table, id=FAR), Craft(item=Tool.wood_pickaxe))}
+    bag = {0: {Item.wood: 1}}
+    assert Case(plan, bag, drawing=FAR_IRON, oracle_map=False).scrutiny == []
+    assert Case({0: plan[0][1:]}, bag, drawing=FAR_IRON, oracle_map=False).scrutiny == [("V-ORDER", (0,))]
 
 
 def test_a_ledger_counts_what_is_collected_on_the_way():
