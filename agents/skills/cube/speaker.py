@@ -1,8 +1,9 @@
 """The simulated speaker in CUBE: it uses what it hears, and knows only what it sees.
 
-As long as it has heard nobody, it takes what is nearest and waits for nobody (`lone.py`), so that a team without talk
-double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and follows orders. Where
-its turn has feedback, that says where agents are lacking, and how many a push takes (`advice.py`).
+As long as it has heard nobody and told nobody, it takes what is nearest and waits for nobody (`lone.py`), so that a
+team without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and
+follows orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes
+(`advice.py`).
 
 As a planner of joint plans it forms the teams of all agents that it is asked about: `critic.py`.
 """
@@ -70,16 +71,16 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return read_shown(orjson.loads(text))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
-        """Answer as a negotiator would, as far as it has heard somebody; follow feedback where there is any."""
+        """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
         observation = view.observation
         assert isinstance(observation, SymbolicObservation)
         mind = Negotiator(poor, PATIENCE, rng, recall(view, observation), self._wording)
         thought = mind.answer(view, observation)
         if Act.PLAN not in view.turn.acts:
             return thought
-        if any(message.sender != view.agent for message in (*view.memory, *view.unread)):
+        if thought.messages or view.memory or view.unread:
             return replace(thought, decision=self._join(view, observation, thought.decision))
-        return replace(thought, decision=self._try(view, observation, thought, poor, rng))
+        return replace(thought, decision=self._try(view, observation, poor, rng))
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Form whole teams."""
@@ -99,12 +100,8 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         alone = block.weight > 1 and str(self._wording.try_push(block)) in view.plan.actions
         return plan if alone else Resume.RESUME
 
-    def _try(
-        self, view: View, observation: SymbolicObservation, thought: Thought, poor: float, rng: np.random.Generator
-    ) -> Plan:
-        """Make the plan of one who has heard nobody: for the block that it claims in this turn, or by what it sees."""
-        if thought.messages:
-            return self._wording.attempt(_block(view, observation, thought.decision), "I have said so")
+    def _try(self, view: View, observation: SymbolicObservation, poor: float, rng: np.random.Generator) -> Plan:
+        """Make the plan of one who has heard nobody and told nobody."""
         if rng.random() < poor:
             blocks = clear(observation)
             return self._wording.attempt(blocks[rng.integers(len(blocks))], "at random")
