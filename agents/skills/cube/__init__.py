@@ -10,6 +10,7 @@ import numpy as np
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -25,6 +26,13 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.wording import Wording
 
         return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
+
+    def one_team(self, world: World) -> Sequence[Mind]:
+        """Return the team of the CUBE page, which delivers one block after the other."""
+        from quorum.agents.skills.cube.one_team import OneTeamMind
+        from quorum.agents.skills.cube.wording import Wording
+
+        return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
@@ -53,6 +61,12 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.briefing import CubeBriefing
 
         return CubeBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.cube.example import cube_example
+
+        return cube_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

@@ -66,7 +66,7 @@ class _Staffing:
             for right in range(block.weight)
         }
         self._free = list(brief.asked)
-        tasks = [Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None]
+        tasks = [Task(**plan["task"]) for plan in brief.running.values() if "task" in plan]
         self._pushing = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
         self._waiting = Counter(block_of(task) for task in tasks if task.kind == STAND_BY)
 

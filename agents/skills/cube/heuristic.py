@@ -1,8 +1,7 @@
 """The greedy rule for CUBE: always the blocks nearest to the goal, with just enough agents each.
 
-The CUBE page describes its heuristic in one sentence: pick the undelivered block closest to the goal, assign agents,
-and each goes to the left face, meets the others there, and pushes until the block is delivered. What it leaves open is
-decided here and kept simple: no path optimisation, no plan for congestion.
+The CUBE page's own heuristic delivers one block after the other: `one_team.py`. This rule works on as many blocks at
+once as there are agents for. It is as simple otherwise: no path optimisation, no plan for congestion.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from quorum.agents.skills.cube.wording import CUBE, Wording
 
 
 class GreedyTeam:
-    """Gives orders to all agents of a team, as the published script does.
+    """Gives orders to all agents of a team.
 
-    Its minds share what it knows: who works on which block. They send no messages; the published baseline commands its
-    agents too.
+    Its minds share what it knows: who works on which block. They send no messages.
 
     Args:
         agents: number of agents.

@@ -97,6 +97,15 @@ def test_it_runs_from_a_configuration(tmp_path: Path):
             ["topology=centralized", "topology.leader=coordinator"],
             "agents.external_retries: 3 are more than the 1 answers",
         ),
+        (
+            [
+                "topology=centralized",
+                "topology.leader=coordinator",
+                "topology.rounds=3",
+                "topology.feedback=constraints",
+            ],
+            "agents=llamac plans from the whole state of the world and shows no feedback of the loop: set topology.",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_told_with_the_way_out(tmp_path: Path, words, said):
