@@ -310,10 +310,16 @@ def metrics(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.")],
     *,
     as_json: Json = False,
+    per: Annotated[
+        str | None, typer.Option("--per", metavar="agent|message", help="Show a table with a row for each instead.")
+    ] = None,
     write: Annotated[bool, typer.Option("--write", help="Replace metrics.json beside each trace.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """Recompute the metrics of old traces.
+
+    --per agent shows what each participant thought and said, and its latency and synchronisation cost. --per message
+    shows whom each message interrupted, and what that cost the team.
 
     The trace of a killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated,
     and the exit code is 2.
@@ -322,14 +328,20 @@ def metrics(
     Examples:
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum metrics runs/* --write
+      quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d --per agent
       quorum metrics old/trace.jsonl.gz --json
       quorum metrics runs/* --plugin my_metrics --write
     """
     from maeil.user_errors import UserError
-    from quorum.experiments.results.recompute import recompute_all, write_metrics
+    from quorum.experiments.results.recompute import of_all, recompute, write_metrics
 
+    if per is not None and write:
+        raise UserError("--write: metrics.json holds the metrics, not the table of --per: leave one of them out")
     _load_plugins(plugin)
-    done, wrong = recompute_all(runs)
+    if per is not None:
+        _show_breakdowns(runs, per, as_json=as_json)
+        return
+    done, wrong = of_all(runs, recompute)
     if as_json:
         echo_json([run.plain() for run in done])
     elif done:
@@ -344,12 +356,28 @@ def metrics(
         raise UserError("\n".join(map(str, wrong)))
 
 
+def _show_breakdowns(runs: list[Path], per: str, *, as_json: bool) -> None:
+    from maeil.user_errors import UserError
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.results.breakdown import break_down, find_table, print_breakdowns
+    from quorum.experiments.results.recompute import of_all
+
+    find_table(per)
+    found, wrong = of_all(runs, lambda run: break_down(run, per))
+    if as_json:
+        echo_json([one.plain() for one in found])
+    else:
+        print_breakdowns(found, per, Console())
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))
+
+
 @_verb()
 def results(
     sweep: Sweeps,
     *,
     sql: Annotated[
-        str | None, typer.Option("--sql", metavar="QUERY", help="Query the tables results and events.")
+        str | None, typer.Option("--sql", metavar="QUERY", help="Query the tables of results and traces.")
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.")] = False,
     as_json: Json = False,
@@ -357,7 +385,8 @@ def results(
     """Show the results of a sweep, one row per run, and rebuild its results.csv from the folders.
 
     With --csv, --json or --sql nothing is written. --sql uses DuckDB (the extra `analysis`). The table results has the
-    columns of results.csv and the wall times; the table events has the traces. Put names with a dot in double quotes.
+    columns of results.csv and the wall times, events has the traces, and per_agent and per_message have the tables of
+    `quorum metrics --per`. Put names with a dot in double quotes.
 
     \b
     Examples:
@@ -365,6 +394,7 @@ def results(
       quorum results runs/topologies --csv > results.csv
       quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
       quorum results runs/topologies --sql "select event, count(*) from events group by event"
+      quorum results runs/topologies --sql "select agent, avg(latency_mean) from per_agent group by agent"
     """
     from maeil.user_errors import UserError
     from quorum.experiments.common.consoles import Console
@@ -408,6 +438,10 @@ Statistic = Annotated[str, typer.Option("--statistic", metavar="mean|median|iqm"
 AcceptVersions = Annotated[
     bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
 ]
+Radar = Annotated[
+    str,
+    typer.Option("--radar", metavar="attempts|improvements|emcoop", help="What the radar shows of constraints."),
+]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the steps.")]
 
 
@@ -425,6 +459,7 @@ def compare(
     ] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
+    radar: Radar = "attempts",
     as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -453,7 +488,7 @@ def compare(
     from quorum.experiments.results import read_results
 
     _load_plugins(plugin)
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     if as_json:
@@ -479,6 +514,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
+    radar: Radar = "attempts",
     force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -500,7 +536,7 @@ def report(
 
     _load_plugins(plugin)
     found = read_results(sweep)
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
     write_report(found, answer([found], question), output, plugin or ())
@@ -671,9 +707,9 @@ def check(
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
-    This checks the packages, the folder for results, and whether the configuration composes and its components build.
-    With llm=... it also sends the model one tiny request, which a provider may charge for. The exit code is 1 if
-    something that is needed fails.
+    This checks the packages, the folder for results, and whether the configuration composes, its components build, and
+    its first turn can be asked: what a run would refuse. With llm=... it also sends the model one tiny request, which a
+    provider may charge for. The exit code is 1 if something that is needed fails.
 
     Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
     against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
@@ -784,6 +820,10 @@ def serve_simulated(
     latency: Annotated[
         float, typer.Option("--latency", metavar="SECONDS", help="Seconds that each answer takes.")
     ] = 0.0,
+    context: Annotated[
+        int | None,
+        typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
+    ] = None,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -798,7 +838,7 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], port, faults or [], latency, echo)
+    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
 
 
 def _quieten() -> None:

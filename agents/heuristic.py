@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Self
 
-from maeil.component import Component, ComponentConfig, TeamContext
+from pydantic import ValidationInfo, model_validator
+
+from maeil.component import Component, ComponentConfig, TeamContext, may_name_files
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
 
 
 class HeuristicConfig(ComponentConfig):
-    """`heuristic` has no parameters."""
+    """Which of a world's greedy rules `heuristic` follows."""
 
     name: Literal["heuristic"]
+    teams: Literal["several", "one"] = "several"
+    """`several`: the world's rule forms as many teams as there is work for; `one`: all agents do one thing at a time.
+    Only recorded values of versions before 0.11, which knew the former alone, may leave it out."""
+
+    @model_validator(mode="after")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        if may_name_files(info) and "teams" not in self.model_fields_set:
+            raise ValueError("teams: the key is missing")
+        return self
 
 
 def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
     """Make the minds of a team, one for each agent; they draw nothing at random.
 
     Raises:
-        ValueError: there is no greedy rule for this world, or the topology wants a coordinator.
+        ValueError: there is no such rule for this world, or the topology wants a coordinator.
     """
     if context.topology.coordinated:
         raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
+    skills = skills_of(context.world.name)
     try:
-        return skills_of(context.world.name).heuristic(context.world)
+        return skills.one_team(context.world) if config.teams == "one" else skills.heuristic(context.world)
     except MissingSkill as missing:
-        raise required(config.name, missing) from None
+        chosen = f"{config.name} agents.teams=one" if config.teams == "one" else config.name
+        raise required(chosen, missing) from None
 
 
 component = Component(HeuristicConfig, build, talks=False)

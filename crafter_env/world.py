@@ -29,6 +29,7 @@ from crafter_env.symbolic.control import check_action, make_controller
 from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.observer import Observer
+from crafter_env.symbolic.open_tasks import open_tasks
 from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
@@ -36,7 +37,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
-from maeil.tasks import CapabilityChange, TaskState
+from maeil.tasks import CapabilityChange, OpenTask, TaskState
 from maeil.world import Progress, Transition
 
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
@@ -126,7 +127,7 @@ class CrafterConfig(ComponentConfig):
 
 
 class CrafterWorld:
-    """The open world as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """The open world as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -238,6 +239,10 @@ class CrafterWorld:
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
         return self._tasks.changes(joint)
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return what to collect and to craft now: see `crafter_env.symbolic.open_tasks`."""
+        return open_tasks(self._episode, plans)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents."""

@@ -10,8 +10,9 @@ A task is a face of a block that is there: to push that block away from that fac
 - joint: agents that are aligned and whose primitive is the push direction;
 - dependency: nothing but force is missing, no wall and no agent is in front of the chain.
 
-EmCoop's formula for spatial counts agents at most one cell away from a face cell. EmCoop sets p to the weight of the
-block alone and has no dependency; with chains of blocks both would call pushes possible that are not.
+EmCoop's literal formula differs, and is reported beside ours: p is the weight of the block alone, spatial counts the
+agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency. With chains of blocks it
+calls pushes possible that are not. A face cell is one that is on the board and not of a block.
 
 A delivered block's four tasks are over: each is given once more with threshold 0, all counts 0 and no dependency.
 """
@@ -27,8 +28,8 @@ from cube_env.constants import PUSH_DIRECTION, Action, Face
 from cube_env.jit import compiled
 from cube_env.state import CubeState
 
-NUMBERS = 5
-THRESHOLD, SPATIAL, TEMPORAL, JOINT, DEPENDENCY = range(NUMBERS)
+NUMBERS = 6
+THRESHOLD, SPATIAL, TEMPORAL, JOINT, DEPENDENCY, NEAR = range(NUMBERS)
 
 DIRECTIONS = 4
 """A task's row is `DIRECTIONS * block + direction - 1`, by the direction in which it is pushed."""
@@ -51,6 +52,8 @@ class FaceConstraints(NamedTuple):
     participation: int
     joint: int
     dependency: bool
+    literal: tuple[int, int, bool]
+    """Weight of the block, agents near a face cell, and no dependency: True while the block is there."""
 
 
 class ConstraintWatch:
@@ -87,12 +90,13 @@ class ConstraintWatch:
             return []
         rows = changed[:count]
         n = len(joint)
+        weights = state.block_table[:, WEIGHT].tolist()
         return [
             FaceConstraints(
                 row // DIRECTIONS, _FACES[row % DIRECTIONS], threshold, spatial, temporal, n if threshold else 0,
-                together, bool(dependency),
+                together, bool(dependency), (weights[row // DIRECTIONS] if threshold else 0, near, threshold > 0),
             )
-            for row, (threshold, spatial, temporal, together, dependency) in zip(
+            for row, (threshold, spatial, temporal, together, dependency, near) in zip(
                 rows.tolist(), numbers[rows].tolist(), strict=True
             )
         ]  # fmt: skip
@@ -118,9 +122,9 @@ def task_changes(
         blocks: (B, 4) of `cube_env.arrays`.
         joint: (n,) primitives.
         pushing: (n,) blocks that symbolic pushes name; -1 for none.
-        numbers: (4 B, 5) threshold, spatial, temporal, joint and dependency of each task; written here.
+        numbers: (4 B, 6) threshold, spatial, temporal, joint, dependency and near of each task; written here.
         changed: (4 B,) the rows that are new; written here.
-        now: (4 B, 5) scratch.
+        now: (4 B, 6) scratch.
         aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
         chain: (B,) scratch.
         chain_of: (B,) scratch.
@@ -135,6 +139,7 @@ def task_changes(
         block, direction = task // DIRECTIONS, task % DIRECTIONS + 1
         if blocks[block, ALIVE]:
             _count_lines(grid, blocks, joint, block, direction, now[task], aligned_with)
+            _count_near(grid, blocks, block, direction, now[task])
             _weigh_chain(grid, blocks, task, now[task], chain, chain_of)
     for i in range(joint.shape[0]):
         block = pushing[i]
@@ -196,6 +201,26 @@ def _count_lines(
             c -= col_step
         row += along_row
         col += along_col
+
+
+@compiled
+def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, now: IntArray) -> None:
+    """Count the agents at most one cell away from a face cell behind a block, seen in a direction."""
+    side = grid.shape[0]
+    width = blocks[block, WEIGHT]
+    row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
+    row_step = int(direction == _DOWN) - int(direction == _UP)
+    col_step = int(direction == _RIGHT) - int(direction == _LEFT)
+    for k in range(-1, width + 1):
+        for behind in range(2):
+            r, c = row + k * along_row - behind * row_step, col + k * along_col - behind * col_step
+            if not (0 <= r < side and 0 <= c < side) or grid[r, c] <= 0:
+                continue
+            for j in range(max(k - 1 + behind, 0), min(k + 2 - behind, width)):
+                face_row, face_col = row + j * along_row, col + j * along_col
+                if 0 <= face_row < side and 0 <= face_col < side and grid[face_row, face_col] >= 0:
+                    now[NEAR] += 1
+                    break
 
 
 @compiled

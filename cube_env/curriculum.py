@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import index
 from types import MappingProxyType
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 from cube_env.errors import PlacementError
+
+Weights = Literal["halving", "every"]
+"""The two readings of which weights the curriculum has."""
 
 SMALLEST_SIDE = 20
 """Side of the curriculum's grid up to n = 20; above that the side is n."""
@@ -63,11 +66,18 @@ class Scenario:
         return Scenario, (self.side, self.agents, dict(self.blocks))
 
 
-def curriculum(n: int) -> Scenario:
+def curriculum(n: int, weights: Weights = "halving") -> Scenario:
     """The scenario of the CUBE curriculum for one integer `n`.
 
-    `n` agents on a grid of side `max(20, n)`. With `w0 = n // 2 + 1`, level `j = 0, 1, 2, ...` has `j + 1` blocks
-    of weight `w0 // 2**j` while that weight is at least 1. Source: the CUBE page, curriculum.
+    `n` agents on a grid of side `max(20, n)`. With `w0 = n // 2 + 1`, level `j = 0, 1, 2, ...` has `j + 1` blocks of
+    one weight, while that weight is at least 1. Source: the CUBE page, curriculum, which gives neither numbers nor
+    the steps between the weights. Its results have 1, 3, 3 and 6 blocks at n = 1, 2, 4 and 8, and its text has about
+    half of the grid covered; of the two readings, `halving` alone comes to either.
+
+    Args:
+        n: agents.
+        weights: `halving`: `w0 // 2**j`; `every`: `w0 - j`, the page's words taken literally. Its blocks do not fit
+            the grid from n = 10 on.
 
     Raises:
         PlacementError: `n` is no integer from 1 on.
@@ -78,5 +88,5 @@ def curriculum(n: int) -> Scenario:
     weight, count = n // 2 + 1, 1
     while weight >= 1:
         blocks[weight] = count
-        weight, count = weight // 2, count + 1
+        weight, count = weight // 2 if weights == "halving" else weight - 1, count + 1
     return Scenario(side=max(SMALLEST_SIDE, n), agents=n, blocks=blocks)

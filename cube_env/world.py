@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario, curriculum
+from cube_env.curriculum import Scenario, Weights, curriculum
 from cube_env.env import CubeEnv
 from cube_env.errors import CubeError
 from cube_env.layout import Layout
@@ -22,6 +22,7 @@ from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, 
 from cube_env.symbolic.control import check_action, make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
+from cube_env.symbolic.open_tasks import open_tasks
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
@@ -29,7 +30,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask, TaskState
 from maeil.world import Progress, Transition
 
 LARGEST_SIDE = 1024
@@ -46,6 +47,9 @@ class CubeConfig(ComponentConfig):
     """Cells along each edge; null: the curriculum's for `n`."""
     blocks: dict[PositiveInt, PositiveInt] | None
     """Number of blocks by weight; null: the curriculum's for `n`."""
+    weights: Weights = "halving"
+    """Which weights the curriculum has, of those from `n // 2 + 1` down. Only recorded values of versions before 0.11,
+    which knew `halving` alone, may leave it out."""
     layout: str | None
     """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt
@@ -81,14 +85,14 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "text"} - self.model_fields_set
+        missing = {"allow_unsolvable", "text", "weights"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
 
 
 class CubeWorld:
-    """CUBE as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """CUBE as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     Args:
         config: the board and the rewards.
@@ -174,6 +178,10 @@ class CubeWorld:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing)
 
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the pushes that matter now: see `cube_env.symbolic.open_tasks`."""
+        return open_tasks(self.env.cube_state, plans)
+
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents."""
         cells = self.env.cube_state.agents
@@ -228,7 +236,9 @@ def _name(direction: Action) -> str:
 
 
 def _scenario(config: CubeConfig) -> Scenario:
-    usual = curriculum(config.n)
+    usual = curriculum(config.n, config.weights)
+    if config.blocks is not None:
+        _check_unused_weights(config, "env.blocks")
     blocks = config.blocks if config.blocks is not None else usual.blocks
     _check_weights("blocks", blocks, config)
     return Scenario(
@@ -236,6 +246,11 @@ def _scenario(config: CubeConfig) -> Scenario:
         agents=config.n,
         blocks=blocks,
     )
+
+
+def _check_unused_weights(config: CubeConfig, given: str) -> None:
+    if config.weights != "halving":
+        raise CubeError(f"weights: they are the curriculum's, and {given} says which blocks there are: leave one out")
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
@@ -250,6 +265,7 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
 
 def _layout(config: CubeConfig) -> Layout:
     assert config.layout is not None
+    _check_unused_weights(config, "env.layout")
     if config.side is not None or config.blocks is not None:
         raise CubeError("layout: an explicit layout has its own side and blocks: leave env.side and env.blocks at null")
     layout = layout_from(config.layout)

@@ -9,6 +9,7 @@ from .squeeze.game import Curve as Curve
 from .squeeze.game import Game as Game
 from .squeeze.game import curve as curve
 from .squeeze.game import draw_game as draw_game
+from .squeeze.game import make_game as make_game
 from .squeeze.observation import Round as Round
 from .squeeze.observation import SqueezeObservation as SqueezeObservation
 from .squeeze.symbolic.actions import Pick as Pick
@@ -41,7 +42,9 @@ from .transport.grid import manhattan as manhattan
 from .transport.grid import usual_rows as usual_rows
 from .transport.observation import Choice as Choice
 from .transport.observation import TransportObservation as TransportObservation
+from .transport.observation import moves_by_box as moves_by_box
 from .transport.observation import observation_line as observation_line
+from .transport.observation import read_shown as read_shown
 from .transport.plan import Broken as Broken
 from .transport.plan import JointMove as JointMove
 from .transport.plan import JointPlan as JointPlan
@@ -58,6 +61,7 @@ from .transport.text import Unreadable as Unreadable
 from .transport.text import read_board as read_board
 from .transport.text import read_joint as read_joint
 from .transport.text import read_move as read_move
+from .transport.text import read_place as read_place
 from .transport.text import write_board as write_board
 from .transport.text import write_destination as write_destination
 from .transport.text import write_joint as write_joint

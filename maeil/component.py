@@ -24,6 +24,17 @@ def may_name_files(info: ValidationInfo) -> bool:
     return info.context is not RECORDED
 
 
+def needs_keys(values: BaseModel, info: ValidationInfo, *keys: str) -> None:
+    """Refuse values without keys that only those of a recorded run, of a version before the keys, may leave out.
+
+    Raises:
+        ValueError: one is missing.
+    """
+    missing = [key for key in keys if key not in values.model_fields_set]
+    if missing and info.context is not RECORDED:
+        raise ValueError(f"{missing[0]}: the key is missing")
+
+
 class ComponentConfig(BaseModel):
     """Base of every component's configuration.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from maeil.plans import Task
@@ -54,7 +54,8 @@ class ConstraintTracker:
                 self._states[state.task] = state
             else:
                 self._states.pop(state.task, None)
-            self._team.record(ConstraintChange(**asdict(state)))
+            literal = state.literal or (state.threshold, state.spatial, state.dependency)
+            self._team.record(ConstraintChange(**asdict(replace(state, literal=literal))))
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
         """Return the attempts of the step as records; a failed one says which constraints were missing."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from maeil.actions import ActionStatus
-from maeil.plans import PlanStatus
+from maeil.plans import PlanStatus, Task
 from maeil.stages import Stage, Trigger
+from maeil.tasks import Attempt
 from maeil.team import Participant, Team
 from maeil.world import ActionEnd, World
 
@@ -21,6 +22,13 @@ class PlanExecution:
     def __init__(self, world: World, team: Team) -> None:
         self._world = world
         self._team = team
+        self._unmet: dict[Task, list[int]] = {}
+
+    def unmet(self) -> tuple[Attempt, ...]:
+        """Return the attempts of those who have waited in vain since this was last asked, one for each task."""
+        found = tuple(Attempt(task, tuple(sorted(agents)), succeeded=False) for task, agents in self._unmet.items())
+        self._unmet.clear()
+        return found
 
     def settle(self) -> bool:
         """Start and end actions until nothing changes any more in the state as it is.
@@ -72,6 +80,8 @@ class PlanExecution:
         assert plan is not None
         name = plan.plan.actions[plan.index].action
         self._team.end_action(agent, end)
+        if end.unmet is not None:
+            self._unmet.setdefault(end.unmet, []).append(agent.index)
         if end.status is ActionStatus.SUCCESS:
             plan.index += 1
             if plan.index < len(plan.plan.actions):

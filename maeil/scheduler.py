@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from maeil.constraints import ConstraintTracker
 from maeil.conversation import Conversation
@@ -13,6 +14,7 @@ from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
+from maeil.tasks import Attempt
 from maeil.team import Team
 from maeil.topology import Topology
 from maeil.trace.events import (
@@ -103,7 +105,7 @@ class _Episode:
             for agent in waiting:
                 self._team.change_stage(agent, Trigger.ALL_READY)
             # Without a new or resumed plan everything has been settled after the last step.
-            if not (waiting and self._execution.settle()):
+            if not (waiting and self._settle()):
                 self._step()
 
     def _step(self) -> None:
@@ -111,18 +113,26 @@ class _Episode:
         self._constraints.before_step(joint)
         transition = self._world.step(joint)
         self._team.record(StepTaken(joint, transition.reward))
-        if transition.outcomes or transition.attempts:
-            attempts = self._constraints.attribute(transition.attempts)
-            self._team.record(StepOutcome(transition.outcomes, attempts))
+        self._record_outcome(transition.outcomes, transition.attempts)
         for change in transition.capabilities:
             self._team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self._team.now.t += 1
         self._done = transition.terminated or transition.truncated
         self._finished = transition.terminated
         self._record_progress()
-        self._execution.settle()
+        self._settle()
         self._conversation.begin_step()
         self._team.flush()
+
+    def _settle(self) -> bool:
+        """Let actions end and begin; those who have waited in vain have made an attempt, known only now."""
+        thinkers = self._execution.settle()
+        self._record_outcome((), self._execution.unmet())
+        return thinkers
+
+    def _record_outcome(self, outcomes: Sequence[Mapping[str, Any]], attempts: Sequence[Attempt]) -> None:
+        if outcomes or attempts:
+            self._team.record(StepOutcome(outcomes, self._constraints.attribute(attempts)))
 
     def _record_progress(self) -> None:
         progress = self._world.progress()

@@ -30,6 +30,7 @@ class TaskState:
         participation: number of agents that are able to take part.
         joint: number of agents that satisfy all three at once.
         dependency: whether everything else that it needs holds.
+        literal: threshold, spatial and dependency by EmCoop's literal definition; None where it is this one.
     """
 
     task: Task
@@ -39,6 +40,7 @@ class TaskState:
     participation: int
     joint: int
     dependency: bool
+    literal: tuple[int, int, bool] | None = None
 
     @property
     def cooperative(self) -> bool:

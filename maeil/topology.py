@@ -104,6 +104,8 @@ class Topology(ABC):
     dialogue: bool = False
     """Whether the floor goes round until a message of the kind `directive` states the joint plan. Where it does not, a
     coordinator directs."""
+    feedback: bool = False
+    """Whether turns of it are told the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
     rounds: int | None = None

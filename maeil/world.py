@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, OpenTask, TaskState
 
 
@@ -19,10 +19,12 @@ class ActionEnd:
     Attributes:
         status: how it ended.
         reason: why, for anything but plain success; an identifier first (`block_gone`), numbers behind it.
+        unmet: the task at whose place the agent has waited for others in vain: an attempt that failed.
     """
 
     status: ActionStatus
     reason: str = ""
+    unmet: Task | None = None
 
 
 class Controller(Protocol):
@@ -143,6 +145,8 @@ class TellsOpenTasks(Protocol):
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
         """Return the tasks that matter in the state as it is: those of a plan, then at most `NEAREST` other ones.
+
+        Behind these stand the tasks that have to come before them, where the world has such.
 
         It changes nothing, not even what `World.constraints` tells next. A task that is over is not among them, and
         none is there twice.

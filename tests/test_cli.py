@@ -144,9 +144,12 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
         "  corridor      A corridor: everybody walks",
         "corridor_configs)",
         "env.length=5",
+        "    n=1 ",
     ):
         assert words in text
     assert "topology=" not in text
+    for words in ("env.env", "env.name", "env.n=", "env.max_steps"):
+        assert words not in text, "these cannot be typed: others flow into them"
     text = quorum("list", "agents", "--plugin", "walker").stdout
     assert "  walker        registered by a package or plugin" in text
     data = json.loads(quorum("list", "--json").stdout)
@@ -156,7 +159,7 @@ def test_list_shows_groups_options_knobs_and_third_parties(quorum: Quorum) -> No
 def test_check_looks_at_the_installation_and_its_exit_code_tells(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("check", "n=2")
     assert done.returncode == 0
-    assert "composes, and its components build" in done.stdout
+    assert "composes, its components build, and it can begin" in done.stdout
     done = quorum("check", "n=0")
     assert done.returncode == 1
     assert "it must be at least 1" in done.stdout

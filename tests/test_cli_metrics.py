@@ -224,3 +224,16 @@ def test_the_bound_of_the_board_gives_the_distance_to_it() -> None:
 )
 def test_values_are_written_for_a_reader(value: float | None, text: str) -> None:
     assert shown(value) == text
+
+
+def test_per_agent_and_per_message_are_tables(quorum: Quorum, tmp_path: Path) -> None:
+    record(tmp_path / "one", steps=2)
+    (found,) = json.loads(quorum("metrics", "one", "--per", "agent", "--json").stdout)
+    assert found["run"] == "one"
+    assert [(row["agent"], row["plans"], row["interruptions"]) for row in found["rows"]] == [("agent_0", 1, 0)]
+    assert json.loads(quorum("metrics", "one", "--per", "message", "--json").stdout) == [{"run": "one", "rows": []}]
+    assert "synchronisation" in quorum("metrics", "one", "--per", "agent").stdout
+    wrong = quorum("metrics", "one", "--per", "agents")
+    assert wrong.returncode == 2
+    assert "Did you mean 'agent'?" in wrong.stderr
+    assert quorum("metrics", "one", "--per", "agent", "--write").returncode == 2

@@ -36,7 +36,7 @@ EXPERIMENTS = {
     "replay": ("results", "episode", "configuration", "common"),
 }
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "heuristic", "negotiator", "planner")
+MINDS = ("naive", "llamac", "baselines", "heuristic", "always_right", "negotiator", "planner")
 AGENTS = {
     "llm": (),
     "prompting": ("llm",),

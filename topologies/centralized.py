@@ -45,7 +45,7 @@ class Centralized(Topology):
         self._config = config
         self.coordinated = config.leader == "coordinator"
         self.rounds = config.rounds
-        self._feedback = config.feedback == "constraints"
+        self.feedback = config.feedback == "constraints"
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return the turns of the next phase of the conversation."""
@@ -77,11 +77,11 @@ class Centralized(Topology):
 
     def _direct(self, leader: int, conversation: ConversationState) -> Turn:
         followers = tuple(agent for agent in range(conversation.agents) if agent != leader)
-        return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=self._feedback)
+        return Turn(leader, frozenset({Act.SPEAK}), followers, role=LEADER, feedback=self.feedback)
 
     def _plan(self, leader: int, conversation: ConversationState) -> list[Turn]:
         return [
-            Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER, feedback=self._feedback)
+            Turn(agent, frozenset({Act.PLAN}), role=LEADER if agent == leader else FOLLOWER, feedback=self.feedback)
             for agent in conversation.undecided
         ]
 

@@ -15,15 +15,15 @@ from pydantic import Field
 
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
-from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
-from quorum.agents.prompting.answers import part, read_plan
+from quorum.agents.coordination.answers import JointAnswers, form, read
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 
 class TalkAnswers(JointAnswers):
     """The answers of agents that talk; arguments as for a joint plan."""
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         self._talk = part(
             "TalkAnswer",
             "",
@@ -47,8 +47,8 @@ class TalkAnswers(JointAnswers):
 class ReviewAnswers(JointAnswers):
     """The answers of agents that agree or object; arguments as for a joint plan."""
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         self._review = part(
             "ReviewAnswer",
             "",

@@ -84,7 +84,7 @@ class Asker:
         def judge(answer: SpeakerReply) -> Proposal:
             return self._answers.proposal(answer, asked, lambda plans: impossible(self._world, plans))
 
-        return await self.insist(role, self._answers.joint, judge, view, blocks)
+        return await self.insist(role, self._answers.joint, judge, view, blocks, agents=len(asked))
 
     async def insist(
         self,
@@ -93,6 +93,8 @@ class Asker:
         judge: Callable[[SpeakerReply], T],
         view: View,
         blocks: Mapping[str, object],
+        *,
+        agents: int,
     ) -> AskingResult[T]:
         """Ask until an answer has no rejections, or all retries are used up.
 
@@ -102,11 +104,12 @@ class Asker:
             judge: reads an answer and tells what is wrong with it.
             view: the turn in which it is asked.
             blocks: the data of the prompt; `feedback` is added, with what was wrong with the answer before.
+            agents: for how many agents the answer has a plan, at most.
         """
         calls: list[Call] = []
         feedback: list[dict[str, Any]] = []
         while True:
-            asked = await self._speaker.ask(role, wanted, view, {**blocks, "feedback": feedback})
+            asked = await self._speaker.ask(role, wanted, view, {**blocks, "feedback": feedback}, agents=agents)
             answer = judge(asked)
             calls.append(self._speaker.rejected(asked.call, answer.rejections))
             if not answer.rejections or len(calls) > self.retries:

@@ -122,7 +122,12 @@ class Talker:
             "turns_left": self._turns - self._spoken if view.turn.recipients else 0,
         }
         outcome = await self._asker.insist(
-            BaselineRole.TALKER, self._answers.talk, lambda answer: self._utterance(answer, asked), view, blocks
+            BaselineRole.TALKER,
+            self._answers.talk,
+            lambda answer: self._utterance(answer, asked),
+            view,
+            blocks,
+            agents=len(asked),
         )
         if outcome.answer.rejections:
             raise NoJointPlan(self._asker.retries, outcome.answer.rejections, outcome.calls)

@@ -1,16 +1,17 @@
 """The joint plan as a typed answer: `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`.
 
-An agent without an entry waits. Entries are a list, not an object by agent, so that an agent that is named twice is
-seen and refused.
+The thoughts are those of the whole answer: a plan in it has a task and actions, and no reason of its own, so that the
+answer for a large team stays short. An agent without an entry waits. Entries are a list, not an object by agent, so
+that an agent that is named twice is seen and refused.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
@@ -18,9 +19,7 @@ from maeil.plans import Plan
 from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Proposal, Rejection, unreadable
 from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import checked, part, plan_model, read_plan, tidy
-
-Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
+from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
 
 
 class Misread(Exception):
@@ -38,10 +37,11 @@ class JointAnswers:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
         names: of the agents, by index.
+        tasks: whether plans name what they are for.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str]) -> None:
-        self.plan: Any = plan_model(vocabulary, max_actions)
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        self.plan: Any = plan_model(vocabulary, max_actions, rationale=False, task=tasks)
         """The model of one agent's plan."""
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
         """The model of one agent's part of a joint plan."""

@@ -13,7 +13,7 @@ from maeil.mind import Observation
 from maeil.plans import Plan
 from maeil.tasks import Constraint
 from maeil.world import World
-from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.answers import part_value
 
 
 class Fault(StrEnum):
@@ -153,7 +153,7 @@ def unreadable(reasons: Iterable[str]) -> Proposal:
 
 def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:
     """Write plans by the names of their agents, JSON-ready."""
-    return {names[agent]: plan_value(plan) for agent, plan in sorted(plans.items())}
+    return {names[agent]: part_value(plan) for agent, plan in sorted(plans.items())}
 
 
 def told(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:

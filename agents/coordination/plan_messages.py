@@ -12,7 +12,7 @@ from maeil.actions import Vocabulary
 from maeil.messages import Draft, Message, MessageKind
 from maeil.plans import Plan, Task
 from quorum.agents.coordination.joint import named
-from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.answers import part_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
         "code": objection.code,
         "problem": objection.problem,
         "issue": objection.issue,
-        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
     }
     return Draft(tuple(recipients), orjson.dumps(content).decode(), MessageKind.FEEDBACK)
 
@@ -79,11 +79,11 @@ def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
         "code": objection.code,
         "problem": objection.problem,
         "issue": objection.issue,
-        "proposal": plan_value(objection.proposal) if objection.proposal is not None else None,
+        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
     }
     return {key: value for key, value in shown.items() if value}
 
 
 def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
-    task = Task(**value["task"]) if value["task"] is not None else None
-    return Plan(tuple(vocabulary.parse(action) for action in value["actions"]), task, value["rationale"])
+    task = Task(**value["task"]) if "task" in value else None
+    return Plan(tuple(vocabulary.parse(action) for action in value["actions"]), task)

@@ -46,7 +46,9 @@ class RoleSpeaker:
         self._rules = {**GRAMMAR, **rules}
         self._requests = RequestCounter()
 
-    async def ask(self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object]) -> SpeakerReply:
+    async def ask(
+        self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object], *, agents: int = 1
+    ) -> SpeakerReply:
         """Ask in a role; a prompt that was asked before is another sample of it.
 
         Args:
@@ -54,13 +56,15 @@ class RoleSpeaker:
             wanted: the form of the answer.
             view: the turn in which it is asked.
             blocks: the data of the prompt by name; empty ones are left out.
+            agents: for how many agents the answer has a plan, at most.
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
-        messages = self._prompts.write(role, view, blocks)
-        request = self._requests.request(messages, wanted, view)
+        messages = self._prompts.write(role, view, blocks, wanted.schema)
+        wanted = replace(wanted, in_words=self._prompts.in_words)
+        request = self._requests.request(messages, wanted, view, agents=agents)
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:

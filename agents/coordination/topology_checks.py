@@ -14,13 +14,19 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
         rounds: the value of `topology.rounds` that the message asks for.
 
     Raises:
-        ValueError: none does; or it only opens a dialogue, in which nobody can object to it.
+        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or it is told the open
+            tasks, which the prompts of roles do not show: they tell the whole world.
     """
     if not topology.coordinated or topology.dialogue:
         has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
         raise ValueError(
             f"agents={agents} needs a coordinator, and topology={topology.name} {has}: "
             f"set topology=centralized topology.leader=coordinator topology.rounds={rounds}"
+        )
+    if topology.feedback:
+        raise ValueError(
+            f"agents={agents} plans from the whole state of the world and shows no feedback of the loop: "
+            "set topology.feedback=none"
         )
 
 

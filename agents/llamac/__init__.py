@@ -45,12 +45,19 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     except MissingSkill as missing:
         raise required("llamac", missing) from None
     templates = _templates(config, world.name)
-    prompts = RolePrompts(templates, world, rules=config.rules, max_actions=config.max_actions)
+    prompts = RolePrompts(
+        templates,
+        world,
+        prompts=config.prompts,
+        max_actions=config.max_actions,
+        example=skills.example(world),
+        tasks=skills.tasks,
+    )
     sources = tuple(role.value for role in CRITICS["both"])
-    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources)
+    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
     actors: list[Mind] = [
-        Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, world, config)
-        for name in world.agents
+        Actor(speaker, answers, gates, skills.evidence, world=world, settings=config)
+        for speaker in (RoleSpeaker(context.models(name), prompts, gates.rules) for name in world.agents)
     ]
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
     scrutiny = Scrutiny(world, gates, enabled=config.scrutiny)
@@ -68,7 +75,7 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
 
 def _templates(config: LlamacConfig, world: str) -> Templates:
     roles = (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
-    return role_templates(world, prompts_of(world), "llamac", roles, rules=config.rules, own=config.prompts_folder)
+    return role_templates(world, prompts_of(world), "llamac", roles, config.prompts)
 
 
 component = Component(LlamacConfig, build, uses_models=True, inputs=inputs)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from maeil.errors import EpisodeStop
 from maeil.messages import MessageKind
-from maeil.mind import Act, Resume, Thought, View
+from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.answers import Misread
@@ -14,7 +16,7 @@ from quorum.agents.coordination.plan_messages import Objection, feedback, read_d
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llamac.settings import LlamacConfig, LlamacRole
-from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.answers import part_value
 from quorum.agents.skills import Gates
 
 
@@ -34,16 +36,25 @@ class Actor:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
+        evidence: gives what they judge by (`quorum.agents.skills.WorldSkills.evidence`).
         world: whose actions it can take.
         settings: switches and bounds.
     """
 
     def __init__(
-        self, speaker: RoleSpeaker, answers: Answers, gates: Gates, world: World, settings: LlamacConfig
+        self,
+        speaker: RoleSpeaker,
+        answers: Answers,
+        gates: Gates,
+        evidence: Callable[[World, View], Observation],
+        *,
+        world: World,
+        settings: LlamacConfig,
     ) -> None:
         self._speaker = speaker
         self._answers = answers
         self._gates = gates
+        self._evidence = evidence
         self._world = world
         self._settings = settings
         self._joint = Joint({})
@@ -72,7 +83,7 @@ class Actor:
         """Plan confirmation: no call."""
         if view.agent not in self._joint.plans or not self._settings.confirmation:
             return None
-        return self._gates.confirm(view.agent, view.observation, self._joint)
+        return self._gates.confirm(view.agent, self._evidence(self._world, view), self._joint)
 
     async def _object(self, view: View, rejection: Rejection) -> Thought:
         """Write what is wrong: the rule, and what the model makes of it when it has an answer."""
@@ -84,7 +95,7 @@ class Actor:
         ]
         blocks = {
             "observation": view.observation,
-            "suggestion": plan_value(own),
+            "suggestion": part_value(own),
             "partners": partners,
             "failed_check": {"code": rejection.code, "problem": rejection.text},
         }
@@ -114,4 +125,4 @@ class Actor:
         legal = rule.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
         if self._settings.on_exhaust == "noop" or not legal:
             return None
-        return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code}): {plan.rationale}")
+        return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")

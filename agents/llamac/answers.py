@@ -16,9 +16,9 @@ from pydantic import Field
 
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
-from quorum.agents.coordination.answers import JointAnswers, Misread, Thoughts, form, read
+from quorum.agents.coordination.answers import JointAnswers, Misread, form, read
 from quorum.agents.coordination.joint import FORM, Rejection
-from quorum.agents.prompting.answers import part, read_plan
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 NEW = "new"
 """The source of a choice that is neither critic's."""
@@ -32,10 +32,18 @@ class Answers(JointAnswers):
         max_actions: actions of a plan, at most.
         names: of the agents, by index.
         sources: the critics that a choice can name.
+        tasks: whether plans name what they are for.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], sources: Sequence[str]) -> None:
-        super().__init__(vocabulary, max_actions, names)
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        max_actions: int,
+        names: Sequence[str],
+        sources: Sequence[str],
+        tasks: bool = True,
+    ) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
         source: Any = Literal[(*sources, NEW)]
         choice = part("ChoiceAnswer", "", agent=str, source=source, plan=self.plan | None)
         self._assessor = part("AssessorAnswer", "", thoughts=Thoughts, choices=list[choice])  # type: ignore[valid-type]

@@ -189,7 +189,8 @@ class TripletCritic:
         while True:
             blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
             asked = await together(
-                partial(self._speaker.ask, role, self._answers.joint, view, blocks) for role in roles
+                partial(self._speaker.ask, role, self._answers.joint, view, blocks, agents=len(decision.asked))
+                for role in roles
             )
             proposals: dict[str, Proposal] = {}
             for role, answer in zip(roles, asked, strict=True):
@@ -222,7 +223,9 @@ class TripletCritic:
         feedback: list[dict[str, Any]] = []
         while True:
             given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
-            answer = await self._speaker.ask(LlamacRole.ASSESSOR, self._answers.assessor, view, given)
+            answer = await self._speaker.ask(
+                LlamacRole.ASSESSOR, self._answers.assessor, view, given, agents=len(asked)
+            )
             if answer.value is None:
                 proposal = unreadable(answer.reasons)
             else:

@@ -5,6 +5,7 @@ LanguageModelError
 |  |- AuthenticationFailed    no key, or a wrong one
 |  |- UnknownModel            the provider has no such model
 |  |- BadRequest              the provider does not take the request
+|  |- ContextOverflow         the prompt does not fit into the model's context
 |- Transient                  retried, within bounds
 |  |- RateLimited             429, with the provider's Retry-After if it gave one
 |  |- ServerFailed            5xx, 529
@@ -17,6 +18,7 @@ LanguageModelError
 
 Episode stops (`maeil.errors.EpisodeStop`), which end the episode with a labelled outcome:
 InfrastructureFailed          the bound on tries or on waiting is reached: `error`
+ContextExceeded               a prompt does not fit into the model's context: `completed`, and not finished
 BudgetReached                 money, tokens or calls are used up: `budget`
 """
 
@@ -51,6 +53,18 @@ class BadRequest(RequestRefused):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ContextOverflow(RequestRefused):
+    """The prompt does not fit into the model's context, or leaves no room there for the answer.
+
+    Attributes:
+        room: tokens that the context leaves for an answer, where the provider tells; None where it does not.
+    """
+
+    def __init__(self, message: str, room: int | None = None) -> None:
+        super().__init__(message)
+        self.room = room
 
 
 class Transient(LanguageModelError):
@@ -119,6 +133,16 @@ class InfrastructureFailed(EpisodeStop):
     """The provider did not answer within the bounds on tries and waiting; such an episode is not pooled with others."""
 
     outcome = "error"
+
+
+class ContextExceeded(EpisodeStop):
+    """A mind's prompt does not fit into the context of its model: the episode ends where it stands, not finished.
+
+    It is a failure of the method (LLaMAC and HMAS-2 count it as one), scored and pooled like any other; so the outcome
+    is `completed`.
+    """
+
+    outcome = "completed"
 
 
 class BudgetReached(EpisodeStop):

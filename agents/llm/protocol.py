@@ -46,10 +46,12 @@ class AnswerFormat:
     Attributes:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
+        in_words: whether the prompt tells the form; then a provider that takes no schema gets none in words either.
     """
 
     name: str
     schema: Mapping[str, Any]
+    in_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class Request:
         answer: the JSON that is wanted; None for free text.
         sampling: how the answer is drawn.
         sample: number of this draw among repeated draws of the same prompt, so that a repeated sample is another entry.
+        agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
+            request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
     """
 
@@ -81,6 +85,7 @@ class Request:
     answer: AnswerFormat | None
     sampling: Sampling
     sample: int = 0
+    agents: int = field(default=1, compare=False)
     origin: Origin | None = field(default=None, compare=False)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import difflib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -43,16 +44,18 @@ class Replay(ProvidedModel):
         self._records: list[Mapping[str, Any]] = []
         self._whole = whole
         self._left: dict[tuple[str, str], deque[Mapping[str, Any]]] = defaultdict(deque)
-        self._sampling: dict[str, Sampling] = {}
+        self._samplings: dict[str, list[Sampling]] = defaultdict(list)
         for record in records:
             self._records.append(record)
             self._left[record["agent"], record["key"]].append(record)
-            if record["agent"] not in self._sampling:
-                self._sampling[record["agent"]] = Sampling(**record["request"]["sampling"])
+            sampling = Sampling(**record["request"]["sampling"])
+            if sampling not in self._samplings[record["agent"]]:
+                self._samplings[record["agent"]].append(sampling)
 
     def sampling_of(self, agent: str) -> Sampling:
-        """Return how the answers of a participant were drawn; for one that never asked, those of another one."""
-        return self._sampling.get(agent) or next(iter(self._sampling.values()), Sampling(None, 1))
+        """Return how the first answer of a participant was drawn; for one that never asked, that of another one."""
+        drawn = self._samplings.get(agent) or next(iter(self._samplings.values()), [Sampling(None, 1)])
+        return drawn[0]
 
     async def complete(self, request: Request) -> Reply:
         """Answer as recorded.
@@ -69,7 +72,7 @@ class Replay(ProvidedModel):
             raise errors.NotRecorded(f"{_who(origin)}: {told}") from error
 
     async def _recorded(self, request: Request, origin: Origin) -> Reply:
-        left = self._left.get((origin.agent, request_key(request)))
+        left = self._recorded_as(request, origin.agent)
         if not left:
             raise errors.NotRecorded(self._difference(request, origin, left is not None))
         record = left.popleft()
@@ -80,6 +83,17 @@ class Replay(ProvidedModel):
             await asyncio.sleep(_CANCELLED_SECONDS)
             raise errors.NotRecorded(f"{_who(origin)}: this call was cancelled when it was recorded")
         raise _failure(failure)
+
+    def _recorded_as(self, request: Request, agent: str) -> deque[Mapping[str, Any]] | None:
+        """Find what was recorded of a request, whatever its longest answer, which differs by call."""
+        known = None
+        for longest in dict.fromkeys(drawn.max_tokens for drawn in (request.sampling, *self._samplings[agent])):
+            drawn = replace(request.sampling, max_tokens=longest)
+            left = self._left.get((agent, request_key(replace(request, sampling=drawn))))
+            if left:
+                return left
+            known = known if left is None else left
+        return known
 
     def _difference(self, request: Request, origin: Origin, known: bool) -> str:
         if known:

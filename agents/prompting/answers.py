@@ -17,6 +17,9 @@ from maeil.plans import Plan, Task
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
 
+Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
+"""The first key of every answer: a model that writes its reasons before its choice chooses better."""
+
 
 class Part(BaseModel):
     """Base of every part of an answer: nothing unknown in it, and nothing to be changed."""
@@ -31,23 +34,27 @@ class TaskAnswer(Part):
     target: Annotated[str, Field(min_length=1, max_length=60, description='what it is done to, e.g. "block_3"')]
 
 
-def plan_model(vocabulary: Vocabulary, max_actions: int) -> type[BaseModel]:
+def plan_model(
+    vocabulary: Vocabulary, max_actions: int, *, rationale: bool = True, task: bool = True
+) -> type[BaseModel]:
     """Make the model of a plan.
 
     Args:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
+        rationale: whether it has a reason of its own.
+        task: whether it names what it is for.
     """
     action: Any = reduce(or_, vocabulary)
     if len(vocabulary.names) > 1:
         action = Annotated[action, Field(discriminator="action")]
-    return part(
-        PLAN,
-        "A plan: its actions are carried out in order; one that fails ends the plan.",
-        rationale=Annotated[str, Field(max_length=1000, description="a short reason for this plan")],
-        task=Annotated[TaskAnswer | None, Field(description="null when it serves none")],
-        actions=Annotated[list[action], Field(min_length=1, max_length=max_actions)],
-    )
+    fields: dict[str, Any] = {}
+    if rationale:
+        fields["rationale"] = Annotated[str, Field(max_length=1000, description="a short reason for this plan")]
+    if task:
+        fields["task"] = Annotated[TaskAnswer | None, Field(description="null when it serves none")]
+    fields["actions"] = Annotated[list[action], Field(min_length=1, max_length=max_actions)]
+    return part(PLAN, "A plan: its actions are carried out in order; one that fails ends the plan.", **fields)
 
 
 @cache
@@ -73,13 +80,14 @@ def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Reduce a schema of pydantic's to what providers' strict modes take.
 
     No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
-    may be left out has null among its values, or a default that can be given.
+    may be left out has null among its values, or a default that can be given. No descriptions either, since the prompt
+    tells in words what everything means, and a form that repeats it is paid for twice. Keys keep their order.
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
     found: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in ("title", "default", "discriminator"):
+        if key in ("title", "description", "default", "discriminator"):
             continue
         if key in ("properties", "$defs"):
             found[key] = {name: tidy(part) for name, part in value.items()}
@@ -113,17 +121,23 @@ def checked(model: type[BaseModel], value: object) -> Any:
 
 def read_plan(answer: Any) -> Plan:
     """Make a plan of the part of a validated answer that `plan_model` describes."""
-    task = Task(answer.task.kind, answer.task.target) if answer.task is not None else None
-    return Plan(tuple(answer.actions), task, answer.rationale)
+    task = getattr(answer, "task", None)
+    return Plan(
+        tuple(answer.actions),
+        Task(task.kind, task.target) if task is not None else None,
+        getattr(answer, "rationale", ""),
+    )
 
 
 def plan_value(plan: Plan) -> dict[str, Any]:
     """Write a plan as JSON-ready data: the inverse of `read_plan`."""
-    return {
-        "rationale": plan.rationale,
-        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
-        "actions": [action.model_dump(mode="json") for action in plan.actions],
-    }
+    return {"rationale": plan.rationale, "task": None, **part_value(plan)}
+
+
+def part_value(plan: Plan) -> dict[str, Any]:
+    """Write a plan as a part of a joint plan, JSON-ready: no reason of its own, and a task only where it has one."""
+    task = {"task": {"kind": plan.task.kind, "target": plan.task.target}} if plan.task is not None else {}
+    return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
 
 
 def _reason(error: Any) -> str:

@@ -18,15 +18,18 @@ class RequestCounter:
     def __init__(self) -> None:
         self._asked: Counter[bytes] = Counter()
 
-    def request(self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat, view: View) -> Request:
+    def request(
+        self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat, view: View, *, agents: int = 1
+    ) -> Request:
         """Return the request for an answer.
 
         Args:
             messages: the prompt.
             wanted: the form of the answer.
             view: the turn in which it is asked.
+            agents: for how many agents the answer has a plan, at most.
         """
         joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
         digest = hashlib.sha256(joined.encode()).digest()
         self._asked[digest] += 1
-        return Request(messages, wanted, UNSET, self._asked[digest] - 1, Origin(view.name, view.t))
+        return Request(messages, wanted, UNSET, self._asked[digest] - 1, agents, Origin(view.name, view.t))

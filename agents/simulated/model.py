@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, cast
 
 import numpy as np
 import orjson
@@ -115,9 +115,7 @@ class SimulatedModel(ProvidedModel):
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
         value = _answer(blocks, speaker, settings.poor, choice)
-        if (most := _most_actions(schema)) is not None:
-            for plan in inject_errors.plans_of(value):
-                del plan["actions"][most:]
+        _fit(inject_errors.plans_of(value), schema)
         if invalidates:
             change = inject_errors.refuse_state if fault.random() < 0.5 else inject_errors.refuse_types
             value = change(value, fault) or value
@@ -136,13 +134,11 @@ def _speaker(blocks: Mapping[str, str], schema: Mapping[str, Any]) -> tuple[Spea
         raise _unreadable(error) from error
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
-    speaker = skills.speaker()
     try:
-        speaker.check_vocabulary(vocabulary)
+        return skills.speaker().for_vocabulary(vocabulary), NAME
     except ValueError as error:
         told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{told}: {error}") from error
-    return speaker, NAME
 
 
 def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
@@ -163,18 +159,33 @@ def _unreadable(error: Exception) -> BadRequest:
     return BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}")
 
 
-def _most_actions(schema: object) -> int | None:
-    """Find how many actions a plan of the wanted form may have; None where the schema does not say."""
+def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
+    """Give plans the fields that the wanted form has, and no more actions than it takes; as they are where it has none.
+
+    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema.
+    """
+    form = _plan_form(schema)
+    if form is None:
+        return
+    for plan in plans:
+        fitting = {name: plan.get(name) for name in form}
+        fitting["actions"] = plan["actions"][: form["actions"]["maxItems"]]
+        plan.clear()
+        plan.update(fitting)
+
+
+def _plan_form(schema: object) -> Mapping[str, Any] | None:
+    """Find the properties of a plan in a schema."""
     match schema:
-        case {"actions": {"maxItems": int(found)}}:
-            return found
+        case {"actions": {"maxItems": int()}}:
+            return cast("Mapping[str, Any]", schema)
         case dict():
             parts = list(schema.values())
         case list():
             parts = schema
         case _:
             return None
-    return next((most for part in parts if (most := _most_actions(part)) is not None), None)
+    return next((form for part in parts if (form := _plan_form(part)) is not None), None)
 
 
 def _without_world(request: Request) -> str:

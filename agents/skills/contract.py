@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from maeil.actions import Vocabulary
-from maeil.mind import Mind, Observation
+from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
+from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 
 
@@ -44,7 +45,7 @@ class Gates(Protocol):
 
         Args:
             agent: its index, in `joint.plans`.
-            observation: what it sees.
+            observation: what it sees, or what the rules judge by in its place (`WorldSkills.evidence`).
             joint: what it was told, as far as it was told it.
         """
 
@@ -121,6 +122,8 @@ class WorldSkills:
     """The folder of its prompt templates; None for the one that ships under its name, if any."""
     rolls_out: bool = False
     """Whether its gates can roll a joint plan out on a copy of the world."""
+    tasks: bool = True
+    """Whether there are several tasks, so that a joint plan names the one of each part."""
 
     def __init__(self, world: str) -> None:
         self.world = world
@@ -136,6 +139,14 @@ class WorldSkills:
             ValueError: there are no such rules, or they do not know the vocabulary of the world.
         """
         raise MissingSkill("heuristic", world.name)
+
+    def one_team(self, world: World) -> Sequence[Mind]:
+        """Return the minds of a team that does one thing at a time by a greedy rule, one for each agent.
+
+        Raises:
+            ValueError: there is no such rule.
+        """
+        raise MissingSkill("one_team", world.name)
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
@@ -178,9 +189,22 @@ class WorldSkills:
         """
         raise MissingSkill("gates", self.world)
 
+    def evidence(self, world: World, view: View) -> Observation:
+        """Return what plan confirmation judges an agent's part by: what the agent sees.
+
+        Args:
+            world: that it acts in.
+            view: its turn.
+        """
+        return view.observation
+
     def briefing(self) -> Briefing:
         """Return how a state is told to a coordinator."""
         return Briefing()
+
+    def example(self, world: World) -> Example:
+        """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
+        return plain_example(world)
 
     def merge(self) -> Merge:
         """Return the rule that makes one joint plan of several debaters' ones."""

@@ -84,6 +84,18 @@ class Speaker(ABC, Generic[Seen]):
             told = f"it needs {', '.join(missing)}"
             raise ValueError(f"{told}; {self.way_out}" if self.way_out else told)
 
+    def for_vocabulary(self, names: Collection[str]) -> Speaker[Seen]:
+        """Return the speaker that answers in a vocabulary: this one, where it has the actions that its plans need.
+
+        Args:
+            names: of the actions of the vocabulary.
+
+        Raises:
+            ValueError: one is missing; the message names it and the way out.
+        """
+        self.check_vocabulary(names)
+        return self
+
     @abstractmethod
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn.

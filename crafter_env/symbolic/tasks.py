@@ -13,12 +13,12 @@ which somebody makes the item, with these numbers:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from crafter_env.constants import MAKE, Action, Cell, Material, Result
+from crafter_env.constants import MAKE, Action, Cell, MakeRecipe, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
 from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.symbolic.episode_state import EpisodeState, around
@@ -144,7 +144,8 @@ class TaskBoard:
     def _craft_state(self, action: Action, joint: Sequence[int]) -> TaskState:
         episode, recipe = self._episode, MAKE[action]
         living = [agent for agent in range(episode.agents) if episode.lives(agent)]
-        near = {agent for agent in living if self._is_near(agent, recipe.stations)}
+        stations = stations_of(episode, recipe)
+        near = {agent for agent in living if is_near(episode, agent, stations)}
         makers = [agent for agent in living if joint[agent] == action and self._acts(agent)]
         supplied = any(all(episode.holds(agent, item) >= units for item, units in recipe.uses) for agent in makers)
         return TaskState(
@@ -157,15 +158,26 @@ class TaskBoard:
             supplied,
         )
 
-    def _is_near(self, agent: int, stations: tuple[Material, ...]) -> bool:
-        """Whether an agent is near enough to all stations: within the crafting radius of the 3 x 3 around each."""
-        episode = self._episode
-        if not episode.profile.iron_needs_table and len(stations) > 1:
-            stations = (Material.furnace,)
-        beyond = episode.profile.craft_radius if episode.level.quorum(episode.agents) > 1 else 0
-        x, y = episode.cell_of(agent)
-        cells = {(u + dx, v + dy) for u, v in around((x, y), beyond) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-        return all(any(episode.state.material_at(cell) is station for cell in cells) for station in stations)
+
+def is_near(episode: EpisodeState, agent: int, stations: Collection[Material]) -> bool:
+    """Whether an agent is near enough to all stations of a recipe: within the crafting radius of the 3 x 3 around each.
+
+    Args:
+        episode: what the controllers of the episode share.
+        agent: index.
+        stations: those that `stations_of` names.
+    """
+    beyond = episode.profile.craft_radius if episode.level.quorum(episode.agents) > 1 else 0
+    x, y = episode.cell_of(agent)
+    cells = {(u + dx, v + dy) for u, v in around((x, y), beyond) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+    return all(any(episode.state.material_at(cell) is station for cell in cells) for station in stations)
+
+
+def stations_of(episode: EpisodeState, recipe: MakeRecipe) -> tuple[Material, ...]:
+    """The stations that a recipe takes under the rules of an episode."""
+    if not episode.profile.iron_needs_table and len(recipe.stations) > 1:
+        return (Material.furnace,)
+    return recipe.stations
 
 
 def _over(task: Task) -> TaskState:

@@ -66,7 +66,7 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
     missing = missing_entity(episode, agent, action)
     if missing is not None:
         return [f"{action}: {missing[1]}"]
-    block = _block(action)
+    block = block_of(action)
     if block is not None and not episode.is_live(block):
         return [f"{action}: block {block} is delivered"]
     if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
@@ -81,7 +81,7 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
         None when there is nothing.
     """
     blocks, agents, side = len(episode.blocks), len(episode.state.agents), episode.state.side
-    block = _block(action)
+    block = block_of(action)
     if block is not None and not 0 <= block < blocks:
         return f"no_such_block {block}", f"there is no block {block}; ids go from 0 to {blocks - 1}"
     match action:
@@ -96,7 +96,8 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
     return None
 
 
-def _block(action: SymbolicAction) -> int | None:
+def block_of(action: SymbolicAction) -> int | None:
+    """Return the id of the block that an action names; None when it names none."""
     if isinstance(action, Navigate):
         return action.id if action.entity is Entity.block else None
     return action.block if isinstance(action, OnBlock) else None

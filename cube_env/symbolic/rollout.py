@@ -10,8 +10,8 @@ from cube_env.constants import Action
 from cube_env.env import CubeEnv
 from cube_env.layout import Layout
 from cube_env.observation import SymbolicObservation
-from cube_env.symbolic.actions import OnBlock
-from cube_env.symbolic.control import make_controller
+from cube_env.symbolic.actions import Navigate
+from cube_env.symbolic.control import block_of, make_controller
 from cube_env.symbolic.controller import BLOCK_GONE, CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
@@ -87,6 +87,8 @@ def _settle(
 
 def _renamed(action: SymbolicAction, number: Mapping[int, int]) -> SymbolicAction:
     """Name a block by its place among those that are left; one that is gone has none, which fails at once."""
-    if not isinstance(action, OnBlock):
+    block = block_of(action)
+    if block is None:
         return action
-    return action.model_copy(update={"block": number.get(action.block, len(number))})
+    key = "id" if isinstance(action, Navigate) else "block"
+    return action.model_copy(update={key: number.get(block, len(number))})

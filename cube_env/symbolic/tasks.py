@@ -11,6 +11,11 @@ from maeil.plans import Task
 from maeil.tasks import Attempt, TaskState
 
 
+def push_task(block: int, face: Face) -> Task:
+    """Return the task of pushing a block away from a face."""
+    return Task("push", f"block_{block}/{face}")
+
+
 class TaskBoard:
     """The tasks of one episode: to push each block away from each of its faces.
 
@@ -20,9 +25,7 @@ class TaskBoard:
 
     def __init__(self, state: CubeState) -> None:
         self._watch = ConstraintWatch(state)
-        self._tasks = [
-            {face: Task("push", f"block_{block}/{face}") for face in Face} for block in range(len(state.block_table))
-        ]
+        self._tasks = [{face: push_task(block, face) for face in Face} for block in range(len(state.block_table))]
 
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""

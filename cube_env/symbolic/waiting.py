@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cube_env.symbolic.actions import Rendezvous, WaitAgents
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SharedController
 from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from cube_env.symbolic.meeting import Meeting
+from cube_env.symbolic.tasks import push_task
 from maeil.controllers import SUCCESS
 from maeil.world import ActionEnd
 
@@ -36,6 +39,10 @@ class RendezvousController(SharedController):
     def progress(self) -> str:
         """Return how many came."""
         return f"too_few_agents {len(self._meeting.waiting)} of {self._count}"
+
+    def out_of_time(self) -> ActionEnd:
+        """End a wait in vain, which is an attempt at pushing from there."""
+        return replace(super().out_of_time(), unmet=push_task(*self._key))
 
     def let_go(self) -> None:
         """Leave the meeting; the last one clears the place."""

@@ -33,6 +33,7 @@ class Question:
         statistic: what tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
         curves: whether the score along the steps is read from the traces.
+        radar: what the radar shows of the constraints, one of `RADARS`.
     """
 
     by: Sequence[str] = ()
@@ -42,6 +43,7 @@ class Question:
     statistic: str = "mean"
     accept_versions: bool = False
     curves: bool = False
+    radar: str = "attempts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Comparison:
         differences: from the baseline, metric by metric.
         published: what others have published, as the experiments of the sweeps name it.
         curves: the score along the steps by level and point; empty where it was not asked for.
+        radar: what the radar shows of the constraints, one of `RADARS`.
     """
 
     folders: tuple[Path, ...]
@@ -84,6 +87,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     published: tuple[Published, ...]
     curves: Mapping[tuple[str, Scalar], Curve]
+    radar: str
 
     def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
         """Return a statistic of any metric in a group; those that are compared are at hand."""
@@ -110,6 +114,9 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     """
     every = [row for part in results for row in part.rows]
     statistic = _statistic(question.statistic)
+    if question.radar not in metrics.RADARS:
+        hint = choices_hint(question.radar, "Radars", metrics.RADARS)
+        raise UserError(f"--radar {question.radar}: there is no such radar", hint)
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
@@ -156,6 +163,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             key: curve([row.folder for row in group.rows], group.boards, group.strata, statistic)
             for key, group in (groups.items() if question.curves else ())
         },
+        radar=question.radar,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint, nearest
@@ -11,6 +11,21 @@ from quorum.experiments.results.results_csv import metric_columns
 
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 """What is compared when nothing is said."""
+
+
+def _axes(pattern: str) -> dict[str, str]:
+    """Return the axes of EmCoop's radar by metric, where a pattern gives those of the constraints."""
+    constraints = {"spatial": "SP", "temporal": "TM", "dependency": "DP", "participation": "PT"}
+    rest = {"plans.coherence": "PC", "capability.gain_rate": "CG", "plans.stability": "PS"}
+    return {pattern.format(name): label for name, label in constraints.items()} | rest
+
+
+RADARS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "attempts": (_axes("constraints.satisfied_{}"), "share of attempts in which it held"),
+    "improvements": (_axes("constraints.improvement_ratio_{}"), "improved / (improved + worsened) tasks"),
+    "emcoop": (_axes("emcoop.improvement_ratio_{}"), "EmCoop's improved / (improved + worsened) tasks"),
+}
+"""What the radar may show of each constraint: the labels of its axes by metric, and what they say."""
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", None: ""}
 

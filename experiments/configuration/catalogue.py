@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -20,6 +20,7 @@ EXPERIMENT = "experiment"
 SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
 """The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
 
+_GLOBAL = "# @package _global_"
 _LINE = re.compile(
     r"""(?P<indent>\ *) (?P<key>[A-Za-z_]\w*):
         (?:\ + (?P<value>'[^']*' | "[^"]*" | [^#\ ].*?))?
@@ -53,6 +54,7 @@ class Option:
         description: the file's first comment line.
         knobs: its keys.
         source: the folder that it comes from, empty for the project's own.
+        top: whether its keys stand at the top of a configuration, and not below its group (`@package _global_`).
     """
 
     group: str
@@ -60,6 +62,23 @@ class Option:
     description: str
     knobs: tuple[Knob, ...]
     source: str = ""
+    top: bool = False
+
+    @property
+    def component(self) -> str:
+        """The name of the component that it chooses; empty where it names none."""
+        prefix = f"{self.group}." if self.top else ""
+        return next((knob.value for knob in self.knobs if knob.key == f"{prefix}name"), "")
+
+    @property
+    def typed(self) -> tuple[Knob, ...]:
+        """The keys that can be set beside `GROUP=NAME`, as they are typed.
+
+        Left out are the name, which the option itself gives, and values that flow from another key, which is set
+        instead.
+        """
+        keys = (knob if self.top else replace(knob, key=f"{self.group}.{knob.key}") for knob in self.knobs)
+        return tuple(knob for knob in keys if knob.key != f"{self.group}.name" and "${" not in knob.value)
 
 
 def knobs() -> tuple[Knob, ...]:
@@ -84,7 +103,7 @@ def _options(folder: Path, source: str) -> Iterator[Option]:
         lines = file.read_text(encoding="utf-8").splitlines()
         comments = (line[1:].strip() for line in lines if line.startswith("#"))
         description = next((text for text in comments if not text.startswith("@package")), "")
-        yield Option(file.parent.name, file.stem, description, _knobs(file), source)
+        yield Option(file.parent.name, file.stem, description, _knobs(file), source, _GLOBAL in lines)
 
 
 def _knobs(file: Path) -> tuple[Knob, ...]:

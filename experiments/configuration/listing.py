@@ -54,7 +54,8 @@ def _plain(option: Option) -> dict[str, Any]:
         "name": option.name,
         "description": option.description,
         "source": option.source,
-        "knobs": [asdict(knob) for knob in option.knobs],
+        "component": option.component,
+        "knobs": [asdict(knob) for knob in (option.knobs if option.group == EXPERIMENT else option.typed)],
     }
 
 
@@ -83,14 +84,14 @@ def as_text(data: dict[str, Any], width: int) -> str:
 def _lines_of(option: dict[str, Any], group: str, width: int) -> Iterator[str]:
     """Show the keys of an option as they are set on the command line; an experiment's as they stand in its file."""
     if group != EXPERIMENT:
-        yield from _keys(option["knobs"], f"    {group}.", width)
+        yield from _keys(option["knobs"], "    ", width)
     for knob in option["knobs"] if group == EXPERIMENT else ():
         yield f"    {knob['key']}: {knob['value']}"
 
 
 def _unlisted(components: Iterable[str], members: Iterable[dict[str, Any]], width: int) -> Iterator[str]:
     """Name the components that a package or a plugin offers and that no option's file chooses."""
-    chosen = {knob["value"] for option in members for knob in option["knobs"] if knob["key"] == "name"}
+    chosen = {option["component"] for option in members}
     for name in components:
         if name not in chosen:
             yield from _row(f"  {name}", "registered by a package or plugin; --config-dir finds its YAML", 16, width)

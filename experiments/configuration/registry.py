@@ -47,6 +47,7 @@ minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = Registry(
     "quorum.minds",
     {
         "heuristic": "quorum.agents.heuristic:component",
+        "always_right": "quorum.agents.always_right:component",
         "negotiator": "quorum.agents.negotiator:component",
         "planner": "quorum.agents.planner:component",
         "naive": "quorum.agents.naive:component",

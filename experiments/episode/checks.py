@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sys
@@ -17,6 +18,7 @@ from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirement
 from quorum.experiments.common.version import __version__
 
 if TYPE_CHECKING:
+    from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.schema import Configuration
 
 
@@ -107,18 +109,28 @@ def _writable(out: Path) -> Finding:
 
 def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
     from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
-    from quorum.experiments.episode.models import no_model  # noqa: PLC0415
-    from quorum.experiments.episode.runner import build  # noqa: PLC0415
 
     try:
         cell = Cell.compose(arguments, config_dir)
-        build(cell, no_model)
+        asyncio.run(_look_at(cell))
     except UserError as error:
         yield Finding("configuration", False, True, str(error))
         return
-    yield Finding("configuration", True, True, f"{cell.name} composes, and its components build")
+    yield Finding("configuration", True, True, f"{cell.name} composes, its components build, and it can begin")
     if any(argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm" for argument in arguments):
         yield from _models(cell.configuration)
+
+
+async def _look_at(cell: Cell) -> None:
+    """Look at a cell as a sweep does before it begins: build it, and play up to the first question to a model."""
+    from quorum.experiments.episode.first_look import FirstLook  # noqa: PLC0415
+    from quorum.experiments.episode.models import ModelPool  # noqa: PLC0415
+
+    pool = ModelPool()
+    try:
+        await FirstLook(pool).at(cell)
+    finally:
+        await pool.close()
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:

@@ -1,23 +1,27 @@
 """Whether a cell can begin: its parts build, its models can be reached from here, its first prompt can be written.
 
-Nobody is asked and nothing is written.
+Nothing is sent and nothing is written. The simulated model, which is rules, is asked the first question.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from maeil.errors import EpisodeStop
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
+from quorum.agents.llm.budget import Budget, check_price
 from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.configuration.providers.replay import build as read_replay
+from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.models import ModelPool, as_user_errors, sampling_of
 from quorum.experiments.episode.runner import build, play
 
 _log = logging.getLogger(__name__)
@@ -32,9 +36,20 @@ class _Stepped(Exception):
 
 
 class _Listening:
-    """Stands in the place of every model."""
+    """Stands in the place of every model.
 
-    async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - the protocol's
+    Args:
+        config: of the model.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        self._config = config
+
+    async def complete(self, request: Request) -> Reply:
+        if isinstance(self._config, SimulatedConfig):
+            rules = SimulatedModel(self._config.model_copy(update={"latency": 0}))
+            with as_user_errors(self._config):
+                await rules.complete(replace(request, sampling=sampling_of(self._config)))
         raise _Asked
 
 
@@ -53,13 +68,13 @@ class FirstLook:
         """Look at a cell.
 
         Raises:
-            UserError: a component does not build, a key or a package is missing, there is nothing to replay, or a
-                template cannot be filled in. What else goes wrong is the episode's to tell, with its traceback.
+            UserError: a component does not build, a key, a package or a price is missing, there is nothing to replay,
+                a template cannot be filled in, or the simulated model has no rules for what it is asked. What else goes
+                wrong is the episode's to tell, with its traceback.
         """
 
         def model(participant: str) -> Model:
-            self._reach(cell.configuration, participant)
-            return _Listening()
+            return _Listening(self._reach(cell.configuration, participant))
 
         try:
             parts = build(cell, model)
@@ -74,13 +89,18 @@ class FirstLook:
         except Exception:
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
-    def _reach(self, configuration: Configuration, participant: str) -> None:
+    def _reach(self, configuration: Configuration, participant: str) -> ModelConfig:
+        """Look for what it takes to ask a participant's model; return its values."""
         config = configuration.llm_of(participant)
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
             self._replayed.add(config.run)
         elif isinstance(config, ProviderConfig) and self._pool is not None:
-            self._pool.client(config)
+            price = config.price or self._pool.client(config).model.price
+            limits = configuration.budget
+            with as_user_errors(config):
+                check_price(Budget(limits.usd, limits.tokens, limits.calls), config.label, config.priced or bool(price))
+        return config
 
 
 def _stop_at_a_step(stamped: Stamped) -> None:

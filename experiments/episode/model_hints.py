@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from quorum.agents.llm import errors
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+
+_LONGEST_ANSWER = re.compile(
+    r"max_(completion_)?tokens.*(too (large|high)|maximum|at most|supports|less than)", re.DOTALL
+)
 
 
 def model_hint(error: BaseException, config: ModelConfig) -> str:
@@ -48,6 +54,10 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
             prices = "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
             begin = prices if "prices" in type(config).model_fields else "B"
             return f"{begin}ound the tokens or the calls: --budget-tokens N, --budget-calls N."
+        case errors.ContextOverflow():
+            return "Give the server a longer context, or make the answer shorter: llm.max_tokens=N."
+        case errors.BadRequest() if _LONGEST_ANSWER.search(str(error)):
+            return "Make the longest answer shorter: llm.max_tokens=N, llm.max_tokens_per_agent=N (joint plans)."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):

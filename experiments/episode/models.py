@@ -21,7 +21,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.cache_file import NotOurs
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import ContextExceeded, ContextOverflow, LanguageModelError
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
@@ -45,8 +45,8 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "temperature", "max_tokens", "sampling_seed", "tries", "rate_limited_tries", "max_wait", "cache",
-    "cache_path", "prices",
+    "agents", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "tries", "rate_limited_tries",
+    "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -206,7 +206,7 @@ class EpisodeModels:
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
             )
-        return _ConfiguredModel(stack, participant, sampling_of(config))
+        return _ConfiguredModel(stack, participant, sampling_of(config), config.max_tokens_per_agent)
 
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
@@ -241,30 +241,35 @@ def sampling_of(config: ProviderConfig) -> Sampling:
 
 
 class _ConfiguredModel:
-    """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked."""
+    """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked.
 
-    def __init__(self, model: Model, participant: str, sampling: Sampling) -> None:
+    A prompt that the model's context has no room for ends the episode (`ContextExceeded`).
+
+    Args:
+        model: what answers.
+        participant: who asks.
+        sampling: how answers are drawn, those for one agent.
+        more: tokens that the answer may have for each further agent.
+    """
+
+    def __init__(self, model: Model, participant: str, sampling: Sampling, more: int = 0) -> None:
         self._model = model
         self._participant = participant
         self._sampling = sampling
+        self._more = more
 
     async def complete(self, request: Request) -> Reply:
         origin = request.origin or Origin(self._participant, 0)
         _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
-        reply = await self._model.complete(replace(request, sampling=self._sampling, origin=origin))
+        longest = self._sampling.max_tokens + self._more * (request.agents - 1)
+        sampling = replace(self._sampling, max_tokens=longest)
+        try:
+            reply = await self._model.complete(replace(request, sampling=sampling, origin=origin))
+        except ContextOverflow as error:
+            raise ContextExceeded(f"{self._participant}: {error}") from error
         _log.debug(
             "%s answers %s: %d tokens read, %d written, %.2f s, %d requests, %d repairs%s",
             reply.model, self._participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
             reply.repairs, ", from the cache" if reply.cache_hit else "",
         )  # fmt: skip
         return reply
-
-
-class _NoModel:
-    async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - the protocol's
-        raise TypeError("this model is never asked")
-
-
-def no_model(participant: str) -> Model:  # noqa: ARG001 - one for all
-    """Return what stands in the place of a model where minds are built and never think."""
-    return _NoModel()

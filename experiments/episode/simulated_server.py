@@ -13,16 +13,23 @@ from quorum.experiments.configuration.schema import validate
 
 
 def serve(
-    arguments: Sequence[str], port: int, faults: Sequence[str], latency: float, echo: Callable[[str], None]
+    arguments: Sequence[str],
+    echo: Callable[[str], None],
+    *,
+    port: int,
+    faults: Sequence[str],
+    latency: float,
+    context: int | None,
 ) -> None:
     """Serve until the process is interrupted.
 
     Args:
         arguments: `llm.KEY=VALUE`: values of the simulated model.
+        echo: prints the addresses, and commands to try.
         port: 0 for any free one.
         faults: `FAULT=RATE` each: the share of the requests that fail so.
         latency: seconds that every answer takes.
-        echo: prints the addresses, and commands to try.
+        context: tokens of the model's context; None for any number.
 
     Raises:
         UserError: there is no such fault or value, or the port is taken.
@@ -32,7 +39,14 @@ def serve(
     brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     planned = _Planned(_rates(faults))
     try:
-        run(brain, port=port, faults=planned, latency=latency, ready=lambda found: echo(_greeting(found)))
+        run(
+            brain,
+            port=port,
+            faults=planned,
+            latency=latency,
+            context=context,
+            ready=lambda found: echo(_greeting(found)),
+        )
     except OSError as error:
         raise UserError(f"--port {port}: {error.strerror or error}", "Give another one, or 0 for any.") from error
 

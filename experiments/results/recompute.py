@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from maeil.errors import MetricError
 from maeil.metrics import Value, compute_metrics
@@ -16,6 +16,8 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.run_files import LARGEST_META, META, RunFiles
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, read_whole_trace
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,13 @@ def recompute(run: Path) -> Recomputed:
     return Recomputed(run, outcome, answering_models(trace), metrics)
 
 
-def recompute_all(runs: Iterable[Path]) -> tuple[list[Recomputed], list[UserError]]:
-    """Compute the metrics of many traces; return those that can be had, and what is wrong with the others."""
-    done: list[Recomputed] = []
+def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T], list[UserError]]:
+    """Evaluate many traces; return what can be had, and what is wrong with the others."""
+    done: list[T] = []
     wrong: list[UserError] = []
     for run in runs:
         try:
-            done.append(recompute(run))
+            done.append(evaluate(run))
         except UserError as error:
             wrong.append(error)
     return done, wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import orjson
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.results.breakdown import TABLES, break_down, columns
 from quorum.experiments.results.results_csv import factor_columns, metric_columns
 from quorum.experiments.results.rows import OWN, Results, Row, Scalar
 from quorum.experiments.results.run_folder import TRACES, RunFolder
@@ -45,6 +46,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
 
     `results` has the columns of `results.csv` and the wall times, NULL where a value is not defined. `events` has one
     row an event: `run` (the name in `results`), `seq`, `t`, `t_hat`, `event` (its kind) and `data` (the event as JSON).
+    `per_agent` and `per_message` have `run` and the columns of `maeil.metrics.per_agent` and `.per_message`.
     The connection is in memory, and closed to files and network before the question is asked.
 
     Args:
@@ -61,6 +63,9 @@ def ask(results: Sequence[Results], question: str) -> Answer:
         _load_results(connection, rows)
         if re.search(r"\bevents\b", question, re.IGNORECASE):
             remarks = tuple(_load_events(connection, rows))
+        for per in TABLES:
+            if re.search(rf"\bper_{per}\b", question, re.IGNORECASE):
+                remarks += tuple(_load_breakdown(connection, rows, per))
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         try:
@@ -77,14 +82,34 @@ def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
     types = dict.fromkeys(OWN, "VARCHAR") | {"simulated": "BOOLEAN"}
     types |= {key: _type(row.factors.get(key) for row in rows) for key in factors}
     types |= dict.fromkeys(metrics, "DOUBLE")
+    _create(connection, "results", types, (row.record() for row in rows))
+
+
+def _create(
+    connection: DuckDBPyConnection, table: str, types: Mapping[str, str], records: Iterable[Mapping[str, Any]]
+) -> None:
+    """Make a table of records; what a record does not have is NULL."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "results.jsonl"
+        file = Path(folder) / "records.jsonl"
         with file.open("wb") as handle:
-            for row in rows:
-                handle.write(orjson.dumps(row.record(), option=orjson.OPT_APPEND_NEWLINE))
+            for record in records:
+                handle.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
         connection.execute(
-            "CREATE TABLE results AS FROM read_json(?, format = 'newline_delimited', columns = ?)", [str(file), types]
+            f"CREATE TABLE {table} AS FROM read_json(?, format = 'newline_delimited', columns = ?)", [str(file), types]
         )
+
+
+def _load_breakdown(connection: DuckDBPyConnection, rows: Iterable[Row], per: str) -> list[str]:
+    """Load a table of the traces of runs, and say which of them cannot be read."""
+    records: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    for row in {row.folder: row for row in rows}.values():
+        try:
+            records += ({"run": row.name, **record} for record in break_down(row.folder, per).rows)
+        except UserError as error:
+            wrong.append(f"{row.name}: not in per_{per}: {error.message}")
+    _create(connection, f"per_{per}", {"run": "VARCHAR", **columns(per)}, records)
+    return wrong
 
 
 def _type(values: Iterable[Scalar]) -> str:
@@ -136,7 +161,7 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
 
 def _hint(message: str) -> str:
     if "external access" in message or "disabled by configuration" in message:
-        return "The question can use the tables results and events only, no files."
+        return "The question can use the tables results, events, per_agent and per_message only, no files."
     if message.startswith("Binder Error"):
         return 'Names with a point stand in double quotes: select "topology.name", avg("outcome.steps") from results'
     return ""

@@ -14,18 +14,25 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo
 from llamac_env.arguments import INFOS, one_of, whole
 from llamac_env.errors import ActionError, EpisodeError, LlamacError
 from llamac_env.joint_action import read_actions
-from llamac_env.squeeze.game import HIGHEST, Game, draw_game
+from llamac_env.squeeze.game import HIGHEST, Game, draw_game, make_game
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
 from llamac_env.squeeze.render import render_ansi, render_rgb
 
 Observation = dict[str, npt.NDArray[Any]]
 RenderMode = Literal["ansi", "rgb_array"]
 InfoKind = Literal["none", "plain", "symbolic"]
+Seers = Literal["coordinator", "all", "nobody"]
 
 ROUNDS = 30
 """Rounds of an episode."""
 PUBLISHED_RHO = 0.5
 """Where the peak is, as a share of the largest sum."""
+SEERS: tuple[Seers, ...] = ("coordinator", "all", "nobody")
+"""Who sees the picks of a round one by one: one who sees the game from outside, the agents as well, or nobody."""
+LISTED = 10
+"""Agents up to which picks are listed one by one."""
+HINT = "The reward rises with the sum to one peak and falls beyond it."
+"""What agents are told of the reward when they are given a hint."""
 
 
 class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
@@ -38,8 +45,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     Episode end: truncated after the last round, for all agents at once; it never terminates.
     Infos: `round`, the rounds played, and `sum`, that of the last picks, 0 before the first round. None of them with
         `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's `SqueezeObservation`, and
-        `report`, the last `Round` as it is seen from outside, None after a reset. The mask of actions is in the
-        observation.
+        `report`, the last `Round` with all picks, None after a reset. The mask of actions is in the observation.
     State: `state()`, float32 `(n + 3,)`: the last picks, -1 before the first round; the last reward; the rounds played;
         and `rho`, which no agent is told.
     Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
@@ -56,7 +62,15 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     Args:
         n: Number of agents; published for 3, 5, 10, 20 and 50.
-        rho: Where the peak is, as a share of the largest sum; None: drawn at each reset from 0.25 to 0.75.
+        rho: Where the peak is, as a share of the largest sum; None: drawn at each reset from 0.25 to 0.75. Not used
+            where `mu` is given.
+        mu: Centre of the curve, a sum; None: `rho * 9 n`.
+        sigma: Its width, at least 0.1; None: `mu / 2`.
+        picks: Who sees the picks of a round one by one in symbolic observations: one who sees the game from outside
+            (`"coordinator"`), the agents as well (`"all"`), or `"nobody"`. Sum and mean are seen from outside always,
+            and by agents with `"all"`.
+        listed: Agents up to which they are listed; of larger teams sum and mean alone.
+        hint: Whether symbolic observations tell that the reward has one peak. Where it is they never tell.
         rounds: Rounds of an episode.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
@@ -78,14 +92,22 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         n: int,
         *,
         rho: float | None = PUBLISHED_RHO,
+        mu: float | None = None,
+        sigma: float | None = None,
+        picks: Seers = "coordinator",
+        listed: int = LISTED,
+        hint: bool = False,
         rounds: int = ROUNDS,
         render_mode: RenderMode | None = None,
         infos: InfoKind = "plain",
         copy: bool = True,
     ) -> None:
         self.n = whole("n", n, 1)
-        Game(self.n, rho if rho is not None else PUBLISHED_RHO)  # refuses what cannot be
-        self.rho = rho
+        make_game(self.n, rho=rho if rho is not None else PUBLISHED_RHO, mu=mu, sigma=sigma)  # refuses what cannot be
+        self.rho, self.mu, self.sigma = rho, mu, sigma
+        self.seers = one_of("picks", picks, SEERS)
+        self.listed = whole("listed", listed, 1)
+        self.hint = HINT if hint else ""
         self.rounds = whole("rounds", rounds, 1)
         self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
         self.info_kind = one_of("infos", infos, INFOS)
@@ -136,7 +158,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(whole("seed", seed, 0) if seed is not None else None)
-        self._game = draw_game(self.n, self.rho, self._generator)
+        self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
         self._picks, self._sums, self._told = [], [], {}
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
@@ -210,15 +232,24 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         told = self._told.setdefault(agent, [])
         told += [self._round(number, agent) for number in range(len(told), len(self._picks))]
         name = self.possible_agents[agent] if agent is not None else ""
-        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, History(told, len(told)))
+        history = History(told, len(told))
+        return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history, self.hint)
 
     def _round(self, number: int, agent: int | None) -> Round:
         """Return what a participant knows of a round."""
         picks, total = self._picks[number], self._sums[number]
-        reward = self.game.reward(total)
-        if agent is None:
-            return Round(pick=None, reward=reward, picks=picks, mean=total / self.n)
-        return Round(pick=picks[agent], reward=reward, picks=(), mean=None)
+        own, reward = picks[agent] if agent is not None else None, self.game.reward(total)
+        if agent is not None and self.seers != "all":
+            return Round(own, reward, sum=None, mean=None, picks=())
+        listed = picks if self.seers != "nobody" and self.n <= self.listed else ()
+        return Round(own, reward, total, total / self.n, listed)
+
+    def _report(self) -> Round | None:
+        """Return all that there is to know of the last round; None before the first."""
+        if not self._picks:
+            return None
+        total = self._sums[-1]
+        return Round(None, self.game.reward(total), total, total / self.n, self._picks[-1])
 
     def state(self) -> npt.NDArray[np.float32]:
         """What there is to know, an array of the caller's own; see the class."""
@@ -261,8 +292,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if self.info_kind == "none":
             return {name: {} for name in self.possible_agents}
         if self.info_kind == "symbolic":
-            rounds = self.symbolic_observation(None).history
-            report = rounds[-1] if rounds else None
+            report = self._report()
             return {
                 name: {"symbolic": self.symbolic_observation(agent), "report": report}
                 for agent, name in enumerate(self.possible_agents)

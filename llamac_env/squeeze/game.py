@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, floor, fsum, sqrt
+from math import exp, floor, fsum, hypot, inf, sqrt
 
 import numpy as np
 
@@ -20,6 +20,9 @@ HIGHEST = 9
 RHO_RANGE = (0.25, 0.75)
 """Where `rho` is drawn from when it is not given."""
 
+NARROWEST = 0.1
+"""The smallest width of the curve: a narrower one might lie between two sums, and none would pay anything."""
+
 CLOSE = 0.95
 """Share of the best reward from which a round counts as close."""
 
@@ -30,33 +33,34 @@ class Game:
 
     Attributes:
         agents: number of agents, N.
-        rho: where the peak is, as a share of the largest sum: `mu = rho * 9 N`, `sigma = mu / 2`.
+        mu: centre of the bell curve, a sum.
+        sigma: its width, in the same unit.
 
     Raises:
-        LlamacError: no agents, or a peak outside the sums.
+        LlamacError: no agents, a centre outside the sums, or a curve that is too narrow.
     """
 
     agents: int
-    rho: float
+    mu: float
+    sigma: float
 
     def __post_init__(self) -> None:
-        if self.agents < 1 or not 0 < self.rho <= 1:
-            raise LlamacError(f"a squeeze of {self.agents} agents with rho = {self.rho}: at least 1, and 0 < rho <= 1")
-
-    @property
-    def mu(self) -> float:
-        """Centre of the bell curve."""
-        return self.rho * self.highest
-
-    @property
-    def sigma(self) -> float:
-        """Its width."""
-        return self.mu / 2
+        if self.agents < 1:
+            raise LlamacError(f"a squeeze of {self.agents} agents: there is at least 1")
+        if not 0 < self.mu <= self.highest:
+            raise LlamacError(f"mu = {self.mu:g}: it is above 0 and at most {self.highest}, the largest sum")
+        if not NARROWEST <= self.sigma < inf:
+            raise LlamacError(f"sigma = {self.sigma:g}: it is at least {NARROWEST}, and finite")
 
     @property
     def highest(self) -> int:
         """The largest sum."""
         return HIGHEST * self.agents
+
+    @property
+    def rho(self) -> float:
+        """The centre as a share of the largest sum."""
+        return self.mu / self.highest
 
     def reward(self, x: int) -> float:
         """What a sum pays, R(x)."""
@@ -65,7 +69,7 @@ class Game:
     @property
     def best_x(self) -> int:
         """The sum that pays most: floor or ceiling of `(mu + sqrt(mu^2 + 2 sigma^2)) / 2`, the root of R'."""
-        root = floor((self.mu + sqrt(self.mu**2 + 2 * self.sigma**2)) / 2)
+        root = floor(min((self.mu + hypot(self.mu, sqrt(2) * self.sigma)) / 2, self.highest))
         return max((min(x, self.highest) for x in (root, root + 1)), key=self.reward)
 
     @property
@@ -74,9 +78,36 @@ class Game:
         return self.reward(self.best_x)
 
 
-def draw_game(agents: int, rho: float | None, generator: np.random.Generator) -> Game:
-    """Make the game of an episode: `rho` as given, else drawn uniformly from `RHO_RANGE`."""
-    return Game(agents, rho if rho is not None else float(generator.uniform(*RHO_RANGE)))
+def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float | None = None) -> Game:
+    """Make a game.
+
+    Args:
+        agents: number of agents.
+        rho: where the peak is, as a share of the largest sum; not used where `mu` is given.
+        mu: centre of the curve; None: `rho * 9 N`.
+        sigma: its width; None: `mu / 2`.
+
+    Raises:
+        LlamacError: there is no such game.
+    """
+    if mu is None and not 0 < rho <= 1:
+        raise LlamacError(f"rho = {rho:g}: it is above 0 and at most 1")
+    centre = mu if mu is not None else rho * (HIGHEST * agents)
+    return Game(agents, centre, sigma if sigma is not None else centre / 2)
+
+
+def draw_game(
+    agents: int,
+    rho: float | None,
+    generator: np.random.Generator,
+    *,
+    mu: float | None = None,
+    sigma: float | None = None,
+) -> Game:
+    """Make the game of an episode: `rho` as given, else drawn uniformly from `RHO_RANGE`, unless `mu` is given."""
+    if rho is None and mu is None:
+        rho = float(generator.uniform(*RHO_RANGE))
+    return make_game(agents, rho=rho if rho is not None else 0, mu=mu, sigma=sigma)
 
 
 @dataclass(frozen=True, slots=True)

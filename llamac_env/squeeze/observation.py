@@ -1,24 +1,35 @@
-"""What an agent is shown of the squeeze: its own picks and what the rounds paid; from outside, all picks."""
+"""What one is shown of the squeeze: an agent its own picks and what the rounds paid; from outside sums and picks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """A past round, as one participant knows it."""
 
-    pick: int | None
+    pick: int | None = None
     """The agent's own pick; None for one who sees the game from outside."""
-    reward: float
+    reward: float = 0.0
     """What the round paid the system."""
-    picks: tuple[int, ...]
-    """All picks, by agent; empty for an agent, which does not know them."""
-    mean: float | None
-    """Their average; None for an agent."""
+    sum: int | None = None
+    """The sum of all picks; None for an agent that does not see them."""
+    mean: float | None = None
+    """Their average; None as the sum is."""
+    picks: tuple[int, ...] = ()
+    """All picks, by agent; empty for one who does not see them one by one."""
+
+
+def _shown(past: Round) -> dict[str, Any]:
+    """A round without what is not known of it."""
+    told: dict[str, Any] = {"reward": float(f"{past.reward:.6g}")}
+    told |= {"pick": past.pick} if past.pick is not None else {}
+    told |= {"sum": past.sum} if past.sum is not None else {}
+    told |= {"mean": float(f"{past.mean:.6g}")} if past.mean is not None else {}
+    return told | ({"picks": past.picks} if past.picks else {})
 
 
 class History(Sequence[Round]):
@@ -70,7 +81,7 @@ class History(Sequence[Round]):
 
 @dataclass(frozen=True, slots=True)
 class SqueezeObservation:
-    """What one participant is told. Where the peak of the reward is, nobody is."""
+    """What one participant is told. Nobody is told where the reward has its peak; that it has one, by `hint` alone."""
 
     agents: int
     highest_pick: int
@@ -78,10 +89,19 @@ class SqueezeObservation:
     """Rounds played."""
     rounds: int
     """Rounds in all."""
-    agent: str
+    agent: str = ""
     """Name of the observing agent; empty for one who sees the game from outside."""
-    history: Sequence[Round]
+    history: Sequence[Round] = ()
     """The rounds played, oldest first."""
+    hint: str = ""
+    """What is known of how the reward depends on the sum; empty: nothing."""
+
+    def shown(self) -> dict[str, Any]:
+        """What a prompt shows: what is empty is left out, and rewards have six digits. Fulfils `maeil.mind.Shown`."""
+        told: dict[str, Any] = {"agents": self.agents, "highest_pick": self.highest_pick, "rounds": self.rounds}
+        told |= {"hint": self.hint} if self.hint else {}
+        told |= {"history": [_shown(past) for past in self.history], "round": self.round}
+        return told | ({"agent": self.agent} if self.agent else {})
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -89,7 +109,10 @@ class SqueezeObservation:
             f"Round {self.round} of {self.rounds}. {self.agents} agents pick an integer from 0 to {self.highest_pick}.",
             f"You are {self.agent}." if self.agent else "You have no body.",
         ]
+        lines += [self.hint] if self.hint else []
         for number, past in enumerate(self.history, 1):
-            seen = f"you picked {past.pick}" if past.pick is not None else f"picks {past.picks}, mean {past.mean:.2f}"
-            lines.append(f"Round {number}: {seen}; reward {past.reward:.3f}.")
+            seen = [f"you picked {past.pick}"] if past.pick is not None else []
+            seen += [f"sum {past.sum}, mean {past.mean:.2f}"] if past.mean is not None else []
+            seen += [f"picks {past.picks}"] if past.picks else []
+            lines.append(f"Round {number}: {'; '.join([*seen, f'reward {past.reward:.3f}'])}.")
         return "\n".join(lines)

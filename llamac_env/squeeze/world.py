@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, model_validator
 
-from llamac_env.squeeze.env import SqueezeEnv
-from llamac_env.squeeze.game import CLOSE
+from llamac_env.squeeze.env import LISTED, Seers, SqueezeEnv
+from llamac_env.squeeze.game import CLOSE, NARROWEST
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
 from llamac_env.squeeze.symbolic.picture import Chart, canvas
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, needs_keys
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
-from maeil.tasks import Attempt, TaskState
+from maeil.tasks import Attempt, OpenTask, TaskState
 from maeil.world import Progress, Transition
 
 _TASK = Task("allocate", "system")
+_GOOD_SUM = "a sum that pays 95 % of the best reward"
+
+
+class SqueezeText(BaseModel):
+    """How much of the rounds a prompt shows: the values of `env.text`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_agents: PositiveInt
+    """Agents up to which the picks of a round are listed one by one; of larger teams the sum and the mean alone."""
 
 
 class SqueezeConfig(ComponentConfig):
@@ -31,27 +41,57 @@ class SqueezeConfig(ComponentConfig):
     n: Annotated[int, Field(ge=1, le=1024)]
     """Number of agents."""
     rho: Annotated[float, Field(gt=0, le=1)] | None
-    """Where the peak is, as a share of the largest sum; null: drawn from 0.25 to 0.75 by the seed."""
+    """Where the peak is, as a share of the largest sum; null: drawn from 0.25 to 0.75 by the seed. Not used where `mu`
+    is given."""
     max_steps: PositiveInt
     """Rounds of an episode."""
+    # Recorded values of versions before 0.11 may leave out what follows.
+    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Centre of the curve, a sum; null: `rho * 9 n`."""
+    sigma: Annotated[float, Field(ge=NARROWEST, allow_inf_nan=False)] | None = None
+    """Its width; null: `mu / 2`."""
+    picks: Seers = "coordinator"
+    """Who sees the picks of a round one by one: `coordinator`, `all` or `nobody`."""
+    hint: bool = False
+    """Whether agents are told that the reward has one peak. Where it is they are never told."""
+    text: SqueezeText = SqueezeText(max_agents=LISTED)
+    """How much of the rounds a prompt shows."""
+
+    @model_validator(mode="after")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        needs_keys(self, info, "mu", "sigma", "picks", "hint", "text")
+        return self
 
 
 class SqueezeWorld:
-    """The squeeze as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """The squeeze as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
     round.
 
     Args:
-        config: team, peak and rounds.
+        config: team, curve, rounds, and what is told of them.
+
+    Raises:
+        LlamacError: the curve cannot be.
     """
 
     name = "squeeze"
     vocabulary = VOCABULARY
 
     def __init__(self, config: SqueezeConfig, _context: None = None) -> None:
-        self.env = SqueezeEnv(config.n, rho=config.rho, rounds=config.max_steps, infos="none")
+        self.env = SqueezeEnv(
+            config.n,
+            rho=config.rho,
+            mu=config.mu,
+            sigma=config.sigma,
+            picks=config.picks,
+            listed=config.text.max_agents,
+            hint=config.hint,
+            rounds=config.max_steps,
+            infos="none",
+        )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Pick(units=0)
         self._told: TaskState | None = None
@@ -73,11 +113,11 @@ class SqueezeWorld:
         }
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Return the symbolic observation of an agent: its own picks and the rewards."""
+        """Return what an agent is told: its own picks and the rewards, and more where `env.picks` says so."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:
-        """Return the picks of all and the rewards, for a participant without a body."""
+        """Return the sums and the rewards, and the picks where they are seen, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
@@ -109,6 +149,12 @@ class SqueezeWorld:
             return ()
         self._told = state
         return (state,)
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the one task: it takes all, and until a round has paid 95 % of the best reward that is missing."""
+        planned = tuple(agent for agent, plan in enumerate(plans) if plan is not None)
+        missing = () if self.progress().reached else ((_GOOD_SUM, 1),)
+        return (OpenTask(_TASK, len(self.agents), 0, planned=planned, missing=missing),)
 
     def distance(self, agent: int, other: int) -> None:  # noqa: ARG002
         """Return None: the agents are nowhere."""

@@ -18,7 +18,7 @@ from llamac_env.transport.arrays import CountArray, action_masks, observations, 
 from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
-from llamac_env.transport.observation import Frame, TransportObservation
+from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
 from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint
 from llamac_env.transport.render import render_ansi, render_rgb
 
@@ -70,6 +70,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     Args:
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
+        view: What agents see in symbolic observations: all of the `"board"`, or their own cell alone (`"local"`).
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
         copy: Give the caller arrays of its own.
@@ -90,6 +91,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         grid: Grid,
         *,
         max_steps: int | None = None,
+        view: Sight = "board",
         render_mode: RenderMode | None = None,
         infos: InfoKind = "plain",
         copy: bool = True,
@@ -98,6 +100,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             raise LlamacError(f"grid is a {type(grid).__name__}: TransportEnv(Grid(2, 4, Difficulty.easy))")
         self.grid = grid
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
+        self.view = one_of("view", view, SIGHTS)
         self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
         self.info_kind = one_of("infos", infos, INFOS)
         self.copy = copy
@@ -222,7 +225,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     def symbolic_observation(self, agent: int | None) -> TransportObservation:
         """What an agent is told, or one who sees the board from outside: None."""
         if self._frame is None:
-            self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes)
+            self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes, self.view)
         return self._frame.observe(agent)
 
     def state(self) -> CountArray:

@@ -1,14 +1,20 @@
-"""What an agent is shown of grid transportation: the typed symbolic observation and its text."""
+"""What an agent is shown of grid transportation: the typed symbolic observation, its text, and what a prompt shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
+from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid, Place
 from llamac_env.transport.text import read_board, write_agent, write_board, write_destination, write_move, write_place
+
+Sight = Literal["local", "board"]
+"""What an agent sees: its own cell and its moves, as the paper's actors do, or all of the board beside them."""
+SIGHTS: tuple[Sight, ...] = ("local", "board")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +29,7 @@ class Choice:
 class TransportObservation:
     """What one agent is told of the world.
 
-    The paper's actors know their own cell alone: those who want that read `square`, `sees` and `can_do`, and leave
-    `board` out.
+    One who sees its own cell alone (`local`) is told nothing of the rest: `board` and the numbers of boxes are None.
     """
 
     difficulty: str
@@ -41,24 +46,46 @@ class TransportObservation:
     """What is in its cell and, on hard boards, on its four corners, by place; empty places are left out."""
     can_do: tuple[Choice, ...]
     """The moves that it can make now."""
-    board: Mapping[str, tuple[str, ...]]
+    board: Mapping[str, tuple[str, ...]] | None = None
     """All that is there, in the paper's format: `"0.5_1.5"` (a cell), `"1.0_0.0"` (a corner) to boxes and targets."""
-    boxes_left: int
-    boxes_placed: int
-    collided: bool
-    """Whether the episode has failed: two boxes are on one corner."""
+    boxes_left: int | None = None
+    boxes_placed: int | None = None
+    collided: bool = False
+    """Whether the episode has failed: two boxes are on one corner; False where the board is not seen."""
+
+    @property
+    def grid(self) -> Grid:
+        """The cells."""
+        return Grid(self.rows, self.cols, Difficulty(self.difficulty), EntryRule(self.entry_rule))
 
     def to_board(self) -> Board:
-        """The state that it shows, with all that can be asked of it: who can do what, and what comes of it."""
-        grid = Grid(self.rows, self.cols, Difficulty(self.difficulty), EntryRule(self.entry_rule))
-        return read_board(grid, self.board)
+        """The state that it shows, with all that can be asked of it: who can do what, and what comes of it.
+
+        Raises:
+            LlamacError: it shows no board.
+        """
+        if self.board is None:
+            raise LlamacError(f"{self.agent} sees its own cell alone: take what is seen from outside")
+        return read_board(self.grid, self.board)
+
+    def shown(self) -> dict[str, Any]:
+        """What a prompt shows: places where nothing is are left out. Fulfils `maeil.mind.Shown`; see `read_shown`."""
+        told: dict[str, Any] = {"difficulty": self.difficulty, "rows": self.rows, "cols": self.cols}
+        told |= {"entry_rule": self.entry_rule} if self.difficulty == Difficulty.hard else {}
+        told |= {"max_steps": self.max_steps, "step": self.step}
+        if self.agent:
+            told |= {"agent": self.agent, "square": self.square, "sees": self.sees, "can_do": moves_by_box(self.can_do)}
+        if self.board is not None:
+            told |= {"boxes_left": self.boxes_left, "boxes_placed": self.boxes_placed}
+            told |= {"board": {place: items for place, items in self.board.items() if items}}
+        return told | ({"collided": True} if self.collided else {})
 
     def text(self) -> str:
         """The observation as readable lines."""
         what = "boxes in cells" if self.difficulty == "easy" else "boxes on corners"
         lines = [
-            f"Step {self.step} of {self.max_steps}. Grid of {self.rows} x {self.cols} cells, {what}; "
-            f"{self.boxes_placed} boxes placed, {self.boxes_left} left."
+            f"Step {self.step} of {self.max_steps}. Grid of {self.rows} x {self.cols} cells, {what}"
+            + (f"; {self.boxes_placed} boxes placed, {self.boxes_left} left." if self.board is not None else ".")
         ]
         if self.agent:
             seen = "; ".join(f"{place} {', '.join(items)}" for place, items in self.sees.items()) or "nothing"
@@ -66,8 +93,29 @@ class TransportObservation:
             lines += [f"You are {self.agent} in {self.square}.", f"You see: {seen}.", f"You can do: {moves}."]
         else:
             lines.append("You have no body.")
-        lines.append("Board: " + "; ".join(f"{key} {', '.join(items)}" for key, items in self.board.items() if items))
+        if self.board is not None:
+            found = (f"{key} {', '.join(items)}" for key, items in self.board.items() if items)
+            lines.append("Board: " + "; ".join(found))
         return "\n".join(lines)
+
+
+def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:
+    """Moves as a prompt shows them: each box, and where it can be brought."""
+    found: dict[str, list[str]] = {}
+    for choice in choices:
+        found.setdefault(choice.box, []).append(choice.to)
+    return found
+
+
+def read_shown(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the observation that a prompt shows, but for empty places of the board.
+
+    Raises:
+        KeyError, TypeError, AttributeError: it shows none.
+    """
+    choices = [{"box": box, "to": to} for box, places in told.get("can_do", {}).items() for to in places]
+    blank = {"entry_rule": str(EntryRule.final_state), "agent": "", "square": "", "sees": {}}
+    return {**blank, **told, "can_do": choices}
 
 
 class Frame:
@@ -78,13 +126,15 @@ class Frame:
         step: steps taken.
         max_steps: the limit.
         boxes: boxes at the start of the episode.
+        sight: what agents see.
     """
 
-    def __init__(self, board: Board, step: int, max_steps: int, boxes: int) -> None:
+    def __init__(self, board: Board, step: int, max_steps: int, boxes: int, sight: Sight) -> None:
         self.board, self.step, self.max_steps, self.boxes = board, step, max_steps, boxes
         self._items = _items(board)
         self._written = {key: tuple(items) for key, items in write_board(board).items()}
         self._collided = bool(board.collisions())
+        self._sight = sight
 
     def observe(self, agent: int | None) -> TransportObservation:
         """Show the board to an agent, or to one who sees it from outside: None."""
@@ -96,6 +146,7 @@ class Frame:
             can_do = [
                 Choice(f"box_{move.colour}", write_destination(grid, agent, move)) for move in board.available(agent)
             ]
+        whole = agent is None or self._sight == "board"
         return TransportObservation(
             difficulty=str(grid.difficulty),
             entry_rule=str(grid.entry_rule),
@@ -107,10 +158,10 @@ class Frame:
             square=square,
             sees=sees,
             can_do=tuple(can_do),
-            board=self._written,
-            boxes_left=len(board.boxes),
-            boxes_placed=self.boxes - len(board.boxes),
-            collided=self._collided,
+            board=self._written if whole else None,
+            boxes_left=len(board.boxes) if whole else None,
+            boxes_placed=self.boxes - len(board.boxes) if whole else None,
+            collided=self._collided and whole,
         )
 
 

@@ -128,6 +128,12 @@ def write_place(place: Place) -> str:
     return f"{'square' if place[0] % 2 else 'position'}{_brackets(place)}"
 
 
+def read_place(text: str) -> Place | None:
+    """Read the name of a place; None where it is none. Whether a grid has it is not asked."""
+    found = _PLACE.fullmatch(text.strip())
+    return _place(found) if found else None
+
+
 def write_destination(grid: Grid, agent: int, move: BoxMove) -> str:
     """Name where a move leads: `target_green`, `square[0.5, 1.5]`, `position[1.0, 0.0]`."""
     return f"target_{move.colour}" if move.to == grid.cells[agent] else write_place(move.to)
@@ -148,7 +154,7 @@ def read_destination(grid: Grid, agent: int, colour: Colour, text: str) -> BoxMo
         if _colour(target[1]) is not colour:
             raise Unreadable(FailureCode.other_colour, f"box_{colour} goes on a target_{colour}, not on {text}")
         return BoxMove(colour, grid.cells[agent])
-    place = _place(found) if (found := _PLACE.fullmatch(text.strip())) else None
+    place = read_place(text)
     if place is None or place not in grid.box_places:
         example = write_place(grid.box_places[-1])
         raise Unreadable(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, ValidationInfo, model_validator
 
 from llamac_env.transport.board import Board
 from llamac_env.transport.bounds import bracket
@@ -13,20 +13,21 @@ from llamac_env.transport.drawing import board_generator, draw_board
 from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, grid_for, manhattan
-from llamac_env.transport.observation import TransportObservation
+from llamac_env.transport.observation import Sight, TransportObservation
 from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
 from llamac_env.transport.symbolic.control import check_plan, make_controller
+from llamac_env.transport.symbolic.open_tasks import open_tasks
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component, ComponentConfig, needs_keys
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask, TaskState
 from maeil.world import Controller, Progress, Transition
 
 
@@ -48,12 +49,21 @@ class TransportConfig(ComponentConfig):
     """Steps after which an episode is truncated."""
     large_extra: Annotated[int, Field(ge=0)]
     """Steps that grids of 32 cells and more get beyond `max_steps`."""
+    view: Sight = "board"
+    """What agents see: their own cell and its moves (`local`), or all of the `board`. Only recorded values of versions
+    before 0.11, in which they saw the board, may leave it out."""
+
+    @model_validator(mode="after")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        needs_keys(self, info, "view")
+        return self
 
 
 class TransportWorld:
-    """Grid transportation as the loop sees it; fulfils `maeil.world.World` and `maeil.drawing.Drawable`.
+    """Grid transportation as the loop sees it.
 
-    Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks` and `maeil.drawing.Drawable`. Primitives are those of
+    `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
     Args:
         config: grid, rules and boards.
@@ -68,7 +78,7 @@ class TransportWorld:
     def __init__(self, config: TransportConfig, _context: None = None) -> None:
         grid = grid_for(config.n, config.rows, config.difficulty, config.entry_rule)
         limit = config.max_steps + (config.large_extra if config.n >= LARGE else 0)
-        self.env = TransportEnv(grid, max_steps=limit, infos="none")
+        self.env = TransportEnv(grid, max_steps=limit, view=config.view, infos="none")
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Wait()
         self._frozen = config.boards == "frozen"
@@ -101,7 +111,7 @@ class TransportWorld:
         }
 
     def observe(self, agent: int) -> TransportObservation:
-        """Return the symbolic observation of an agent."""
+        """Return the symbolic observation of an agent: as much as `env.view` lets it see."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> TransportObservation:
@@ -139,6 +149,10 @@ class TransportWorld:
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
         return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
+
+    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+        """Return the boxes that are left: see `llamac_env.transport.symbolic.open_tasks`."""
+        return open_tasks(self.env.board, plans)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents, in cells."""

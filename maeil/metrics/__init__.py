@@ -1,7 +1,7 @@
 """Metrics: one function of the trace each.
 
-Units: *cognitive time* is the unit of the run's clock (tokens, thoughts or seconds). A metric whose name ends in
-`_seconds` measures wall time. `reproducible` leaves those out, and what the network did (`model.retries`). A value is
+Units: *cognitive time* is the unit of the run's clock (tokens, thoughts or seconds). A metric whose last word is
+`seconds` measures wall time. `reproducible` leaves those out, and what the network did (`model.retries`). A value is
 None where the trace does not define it.
 
 Formulas: T is the number of environment steps, n that of embodied agents; R, W, X and I are the stages in which an
@@ -23,7 +23,7 @@ one module, which `--plugin` names, or which an installed package declares as an
 """
 
 # In the order in which groups are shown.
-from maeil.metrics import outcome, communication, decision, plans, constraints, capability, model, gates, coop2  # noqa: F401  # isort: skip
+from maeil.metrics import outcome, communication, decision, plans, constraints, capability, model, gates, emcoop, coop2  # noqa: F401  # isort: skip
 from maeil.metrics.registry import (
     METRICS,
     Better,

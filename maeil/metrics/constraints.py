@@ -13,7 +13,7 @@ from functools import partial
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, ratio
-from maeil.metrics.task_history import fulfilment, task_history
+from maeil.metrics.task_history import SINGLE, fulfilment, task_history
 from maeil.tasks import Constraint
 from maeil.trace.events import StepOutcome
 from maeil.trace.reader import Trace
@@ -97,7 +97,7 @@ def improved_tasks(trace: Trace) -> Value:
 
     After EmCoop's improved tasks; `coop2.improved_tasks` counts by the conditions of COOP2's tracker.
     """
-    return len(task_history(trace).improved)
+    return len(set().union(*task_history(trace).improved.values()))
 
 
 @metric("constraints.worsened_tasks", "tasks")
@@ -106,7 +106,25 @@ def worsened_tasks(trace: Trace) -> Value:
 
     After EmCoop's worsened tasks; `coop2.worsened_tasks` counts by the conditions of COOP2's tracker.
     """
-    return len(task_history(trace).worsened)
+    return len(set().union(*task_history(trace).worsened.values()))
+
+
+def _improvement_ratio(constraint: Constraint, trace: Trace) -> Value:
+    history = task_history(trace)
+    improved, worsened = len(history.improved[constraint]), len(history.worsened[constraint])
+    return ratio(improved, improved + worsened)
+
+
+for _constraint in SINGLE:
+    metric(
+        f"constraints.improvement_ratio_{_constraint}",
+        better="higher",
+        doc=f"""Tasks whose {_constraint} condition improved / those + the tasks in which it worsened; None without any.
+
+        It improved where it went from C- to C+ in some step; a task may be among both (EmCoop, C_c_ratio).
+        `emcoop.improvement_ratio_{_constraint}` is by EmCoop's own conditions.
+        """,
+    )(partial(_improvement_ratio, _constraint))
 
 
 @metric("constraints.improvements", "changes")

@@ -232,7 +232,8 @@ def _tracked(state: ConstraintChange) -> tuple[bool, ...]:
 
 @shared
 def _flips(trace: Trace) -> tuple[int, int]:
-    return flipping_tasks(trace, _tracked)
+    risen, fallen = flipping_tasks(trace, _tracked)
+    return len(set().union(*risen)), len(set().union(*fallen))
 
 
 @_coop2("coop2.improved_tasks", "tasks")
@@ -262,11 +263,11 @@ def improvement_ratio(trace: Trace) -> Value:
 def violation_spatial(trace: Trace) -> Value:
     """Mean of 1 - min(1, agents in place / p) over (step, task) pairs with an attempt, counted after the step.
 
-    COOP2 counts agents next to the block, whose weight is p; here p and who is in place are as the world reports them.
-    Tasks that are over after the step are left out, and so are those of the last step, after which nothing is counted.
+    As COOP2 does, p is the weight of the block alone; who is in place is as the world reports it. Tasks that are over
+    after the step are left out, and so are those of the last step, after which nothing is counted.
     """
     after = [pair.after for pair in task_history(trace).attempted if pair.after is not None]
-    return mean([1 - min(1.0, state.spatial / state.threshold) for state in after])
+    return mean([1 - min(1.0, state.spatial / (state.literal or (state.threshold,))[0]) for state in after])
 
 
 @_coop2("coop2.score_per_step", "points of the world per environment step")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
@@ -21,7 +22,8 @@ Function = Callable[[Trace], Value]
 Better = Literal["higher", "lower"]
 """Which values of a metric are better."""
 
-_WALL = "_seconds"
+_WALL = re.compile(r".*[._]seconds")
+"""Names of metrics that measure wall time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def metric(
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
     The title is by default the second part of the name in words, behind the origin. `doc` is the description of a
-    function that is one of a family; others have it as their docstring. Wall times, and only they, end in `_seconds`;
-    they need not say that they are not reproducible.
+    function that is one of a family; others have it as their docstring. The last word of wall times, and
+    only of them, is `seconds`; they need not say that they are not reproducible.
 
     Raises:
         ValueError: there is a metric of this name, or it is no `group.name`.
@@ -94,7 +96,7 @@ def metric(
                 description=cleandoc(doc or function.__doc__ or ""),
                 function=function,
                 share=share,
-                reproducible=reproducible and not name.endswith(_WALL),
+                reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
             ),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from maeil.metrics.shared import shared
@@ -80,8 +80,8 @@ class TaskHistory:
         attempted: every (step, task) with an attempt and a known state.
         gained: changes of one constraint of one task from violated to satisfied (C- to C+).
         lost: changes the other way round.
-        improved: tasks with a change of the first sort.
-        worsened: tasks with a change of the second sort.
+        improved: for each of the `SINGLE` constraints, the tasks with a change of the first sort.
+        worsened: for each of them, the tasks with a change of the second sort.
         shares: for each step, the share of the constraints of all active tasks that are satisfied: |C+| / |C+ and C-|.
         quorums: tasks whose joint condition held in some step.
         gatherings: for each task that came to its first quorum, steps since the first of those agents was in place who
@@ -92,8 +92,8 @@ class TaskHistory:
     attempted: list[Attempted] = field(default_factory=list)
     gained: int = 0
     lost: int = 0
-    improved: set[TaskName] = field(default_factory=set)
-    worsened: set[TaskName] = field(default_factory=set)
+    improved: Mapping[Constraint, set[TaskName]] = field(default_factory=lambda: {one: set() for one in SINGLE})
+    worsened: Mapping[Constraint, set[TaskName]] = field(default_factory=lambda: {one: set() for one in SINGLE})
     shares: list[float] = field(default_factory=list)
     quorums: set[TaskName] = field(default_factory=set)
     gatherings: list[int] = field(default_factory=list)
@@ -130,7 +130,9 @@ class _Follower:
                     self._history.shares.append(self._satisfied / (len(SINGLE) * len(self._active)))
             elif isinstance(event, StepOutcome):
                 tasks = dict.fromkeys(name_of(attempt["task"]) for attempt in event.attempts)
-                self._pending = [(task, self._active[task].state) for task in tasks if task in self._active]
+                known = {task for task, _ in self._pending}
+                new = [task for task in tasks if task in self._active and task not in known]
+                self._pending += [(task, self._active[task].state) for task in new]
         self._active.clear()
         self._close_attempts()
         return self._history
@@ -162,13 +164,13 @@ class _Follower:
 
     def _compare(self, name: TaskName, before: tuple[bool, ...], after: tuple[bool, ...]) -> None:
         history = self._history
-        changes = [new - old for old, new in zip(before, after, strict=True)]
-        if 1 in changes:
-            history.improved.add(name)
-            history.gained += changes.count(1)
-        if -1 in changes:
-            history.worsened.add(name)
-            history.lost += changes.count(-1)
+        for constraint, old, new in zip(SINGLE, before, after, strict=True):
+            if new and not old:
+                history.improved[constraint].add(name)
+                history.gained += 1
+            elif old and not new:
+                history.worsened[constraint].add(name)
+                history.lost += 1
 
     def _gather(self, name: TaskName, task: _Task, t: int) -> None:
         if task.quorum:
@@ -183,26 +185,31 @@ class _Follower:
             self._history.gatherings.append(t - task.present_since if task.present_since is not None else 0)
 
 
-def flipping_tasks(trace: Trace, holds: Callable[[ConstraintChange], tuple[bool, ...]]) -> tuple[int, int]:
-    """Count the tasks of which a condition became true in some step, and those of which one became false.
+def flipping_tasks(
+    trace: Trace, holds: Callable[[ConstraintChange], Sequence[bool]]
+) -> tuple[list[set[TaskName]], list[set[TaskName]]]:
+    """Find the tasks of which each condition became true in some step, and those of which it became false.
 
     Args:
         trace: the trace.
-        holds: gives the truth of each condition in a state.
+        holds: gives the truth of each condition in a state, of as many in every one.
+
+    Returns:
+        For each condition the tasks in which it rose, and for each those in which it fell; empty lists without tasks.
     """
-    active: dict[TaskName, tuple[bool, ...]] = {}
-    risen: set[TaskName] = set()
-    fallen: set[TaskName] = set()
+    active: dict[TaskName, Sequence[bool]] = {}
+    risen: list[set[TaskName]] = []
+    fallen: list[set[TaskName]] = []
     for state in trace.of(ConstraintChange):
         name = name_of(state.task)
         before = active.pop(name, None)
         if not state.threshold:
             continue
         active[name] = after = holds(state)
+        if not risen:
+            risen, fallen = [set() for _ in after], [set() for _ in after]
         if before is not None and before != after:
-            pairs = set(zip(before, after, strict=True))
-            if (False, True) in pairs:
-                risen.add(name)
-            if (True, False) in pairs:
-                fallen.add(name)
-    return len(risen), len(fallen)
+            for old, new, up, down in zip(before, after, risen, fallen, strict=True):
+                if new != old:
+                    (up if new else down).add(name)
+    return risen, fallen

@@ -8,7 +8,7 @@ from math import isfinite
 from maeil.actions import ActionStatus
 from maeil.drawing import PAPER, Canvas, Drawing
 from maeil.plans import Task
-from maeil.tasks import TaskState
+from maeil.tasks import OpenTask, TaskState
 from maeil.testing.contract import Contract
 from maeil.world import ActionEnd, Progress, Transition
 
@@ -77,6 +77,21 @@ def check_state(contract: Contract, state: object, agents: int, active: Mapping[
     contract.require(fits, "constraints() counts agents of the team", state)
     contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts those who are in all three", state)
     contract.require(active.get(state.task) != state, "constraints() returns only tasks that have changed", state)
+
+
+def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
+    """Check what `open_tasks` tells, and return it as JSON."""
+    told = isinstance(tasks, Sequence) and all(isinstance(task, OpenTask) for task in tasks)
+    contract.require(told, "open_tasks() returns open tasks", tasks)
+    assert isinstance(tasks, Sequence)
+    contract.require(len({task.task for task in tasks}) == len(tasks), "open_tasks() tells each task once", tasks)
+    for task in tasks:
+        contract.require(task.needs >= 1 and task.more >= 0, "open_tasks() tells tasks that are not over", task)
+        for named in (task.in_place, task.able, task.planned):
+            _check_indices(contract, named or (), agents, "open_tasks() names agents by index, ascending")
+        named_well = all(name and units > 0 for name, units in task.missing) and all(task.before)
+        contract.require(named_well, "open_tasks() names what is missing, how much of it, and what stands before", task)
+    return contract.json(tasks, "open_tasks()")
 
 
 def check_progress(contract: Contract, progress: object, goals: int | None) -> Progress:

@@ -14,7 +14,7 @@ from maeil.tasks import TaskState
 from maeil.testing import answers
 from maeil.testing.contract import Contract
 from maeil.testing.sampling import ActionSampler
-from maeil.world import Controller, Transition, World
+from maeil.world import Controller, TellsOpenTasks, Transition, World
 
 PATIENCE = 3
 """Actions of an agent that may end in one state of the world before it is given its idle action."""
@@ -88,9 +88,11 @@ def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) 
 def _check_first_states(contract: Contract, world: World, seed: int) -> None:
     """Check that the first call of `constraints` after a reset does not depend on those before it."""
     found = []
-    for _ in range(2):
+    for feedback in (False, False, True):
         contract.place = f"world {world.name!r}, seed {seed}"
         world.reset(seed)
+        if feedback and isinstance(world, TellsOpenTasks):
+            world.open_tasks([None] * len(world.agents))
         controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
         for controller in controllers:
             end = controller.status()
@@ -101,6 +103,8 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
             controller.close()
     rule = "constraints() returns every active task at its first call after a reset"
     contract.require(found[0] == found[1], rule, f"{found[0]} after the first reset, {found[1]} after the second")
+    rule = "open_tasks() changes nothing of what constraints() tells"
+    contract.require(found[0] == found[2], rule, f"{found[0]} without it, {found[2]} after it")
 
 
 class _Episode:
@@ -231,6 +235,13 @@ class _Episode:
             contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
             world.check_plan(agent, self._sampler.plan(Random(len(self.joints))))
         contract.compare(seen, self._look(), "check_plan() changes nothing")
+        if isinstance(world, TellsOpenTasks):
+            plans = [
+                self._sampler.plan(Random(len(self.joints) + agent)) if agent % 2 else None for agent in self._agents
+            ]
+            tasks = answers.check_open_tasks(contract, world.open_tasks(plans), len(self._agents))
+            contract.compare(seen, self._look(), "open_tasks() changes nothing")
+            seen.append((f"{contract.place}: open_tasks()", tasks))
         self.record += seen
 
     def _take_constraints(self, joint: list[int]) -> None:

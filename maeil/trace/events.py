@@ -134,7 +134,8 @@ class StepTaken:
 class StepOutcome:
     """What the step from `t` to `t + 1` did, in the world's own words, and how the attempts at tasks came off.
 
-    An attempt: `task`, `agents`, `succeeded`, and, when it failed, the `missing` constraints.
+    An attempt: `task`, `agents`, `succeeded`, and, when it failed, the `missing` constraints. A second one at `t + 1`,
+    without outcomes, has the attempts of those whose wait for others has ended in vain with the step.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -146,7 +147,8 @@ class StepOutcome:
 class ConstraintChange:
     """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
 
-    `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`.
+    `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`. `literal`
+    has threshold, spatial and dependency by EmCoop's literal definition; None in traces of versions before 0.11.
     """
 
     kind: ClassVar[str] = "constraint"
@@ -157,6 +159,7 @@ class ConstraintChange:
     participation: int
     joint: int
     dependency: bool
+    literal: tuple[int, int, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,4 +91,4 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
 
 
 def test_the_registry_builds_it():
-    assert len(build(HeuristicConfig(name="heuristic"), context(coop2()))) == 3
+    assert len(build(HeuristicConfig(name="heuristic", teams="several"), context(coop2()))) == 3

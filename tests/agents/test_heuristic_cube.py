@@ -1,41 +1,29 @@
-"""The greedy team on CUBE, held to the published figures."""
+"""The greedy teams on CUBE, held to the published figures."""
 
+import asyncio
 import dataclasses
 import statistics
+from types import SimpleNamespace
 
 import pytest
 
 from cube_env import CubeEnv, Layout
-from cube_env.symbolic.shown import TEXT_LIMITS
-from cube_env.world import CubeConfig, CubeWorld
 from maeil.trace import read_trace, replay
+from maeil.trace.events import StepOutcome
+from maeil.user_errors import UserError
+from quorum.agents import always_right, heuristic
+from quorum.agents.heuristic import HeuristicConfig
 from quorum.agents.skills.cube.heuristic import GreedyTeam
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import build
+from tests.agents.naive_team import context, cube, topology
 from tests.maeil.scripted import play
 
 PUBLISHED_STEPS = {1: 29, 2: 100, 4: 105, 8: 165}
 
 
-def cube(n: int, max_steps: int = 500) -> CubeWorld:
-    return CubeWorld(
-        CubeConfig(
-            name="cube",
-            allow_unsolvable=True,
-            text=TEXT_LIMITS,
-            n=n,
-            side=None,
-            blocks=None,
-            layout=None,
-            max_steps=max_steps,
-            step_cost=0.01,
-            deliver_reward=1.0,
-            reward="default",
-            vocabulary="cube",
-        )
-    )
-
-
 def episode(n: int, seed: int):
-    return play(GreedyTeam(n).minds, cube(n), seed=seed)[-1].event
+    return play(GreedyTeam(n).minds, cube(n, max_steps=500), seed=seed)[-1].event
 
 
 @pytest.mark.parametrize("n", PUBLISHED_STEPS)
@@ -110,3 +98,56 @@ def test_an_episode_replays_from_its_trace(tmp_path):
     *_, last = replay(read_trace(path), again)
     assert last == world.env.snapshot().step
     assert again.env.snapshot() == world.env.snapshot()
+
+
+# The page's rule: one block at a time.
+
+
+def one_team(n: int, **changes):
+    world = cube(n, **changes)
+    team = context(world, topology("individual", n))
+    return world, heuristic.build(HeuristicConfig(name="heuristic", teams="one"), team)
+
+
+def test_one_team_goes_to_the_block_closest_to_the_goal_all_together():
+    board = observation(Layout(10, [(0, 0), (2, 0), (3, 0)], [(2, (2, 4)), (1, (8, 2)), (1, (6, 7))]))
+    _, minds = one_team(3)
+    plans = [asyncio.run(mind.think(SimpleNamespace(observation=board))).decision for mind in minds]
+    assert blocks_of(plans) == ["block_2"] * 3
+    assert [action.action for action in plans[0].actions] == ["move_to_block", "rendezvous", "push_block"]
+
+
+@pytest.mark.parametrize("n", PUBLISHED_STEPS)
+def test_one_team_delivers_one_block_after_the_other_and_all_within_the_published_cap(n):
+    """It takes no more steps than the page's, and more than several teams wherever there are several blocks."""
+    steps = []
+    for seed in range(10):
+        world, minds = one_team(n, max_steps=200)
+        events = [stamped.event for stamped in play(minds, world, seed=seed)]
+        pushed = {push["block"] for e in events if isinstance(e, StepOutcome) for push in _pushes(e)}
+        assert len(pushed) == len(world.env.cube_state.block_table)
+        assert all(len({push["block"] for push in _pushes(e)}) <= 1 for e in events if isinstance(e, StepOutcome))
+        assert events[-1].finished
+        steps.append(events[-1].steps)
+    assert statistics.mean(steps) <= PUBLISHED_STEPS[n]
+    several = statistics.mean(episode(n, seed).steps for seed in range(10))
+    assert statistics.mean(steps) >= several if n == 1 else statistics.mean(steps) > several
+
+
+def _pushes(step: StepOutcome):
+    return [outcome for outcome in step.outcomes if outcome["what"] == "push"]
+
+
+def test_a_world_without_a_rule_for_one_team_says_so():
+    with pytest.raises(UserError, match=r"agents\.teams=one needs the skill 'one_team', .* worlds that have it: cube"):
+        build(Cell.compose(["env=transport", "agents.teams=one"]), lambda _: None)
+
+
+def test_agents_that_always_go_right_push_what_is_in_their_row_and_nothing_else():
+    world = cube(2, layout="......|\n0.A...|\n......|\n.1.BB.|\n...BB.|\n......|\n......|\n")
+    config = always_right.AlwaysRightConfig(name="always_right")
+    minds = always_right.build(config, context(world, topology("individual", 2)))
+    end = play(minds, world, seed=0)[-1].event
+    assert (end.finished, world.progress().reached) == (False, 1)
+    with pytest.raises(UserError, match="needs an action 'move' with the direction 'right'"):
+        build(Cell.compose(["env=squeeze", "agents=always_right"]), lambda _: None)

@@ -7,7 +7,7 @@ from statistics import mean
 
 import pytest
 
-from llamac_env import Game, Move, Wait, curve, greedy_plan, load_instances, settings
+from llamac_env import Move, Wait, curve, greedy_plan, load_instances, make_game, settings
 from maeil.metrics import compute_metrics
 from maeil.trace import read_trace
 from quorum.agents.skills.squeeze.heuristic import SearchingTeam
@@ -19,7 +19,7 @@ from tests.maeil.scripted import play
 
 
 def steps_of(w, seed):
-    play(HandingTeam(len(w.agents)).minds, w, seed=seed)
+    play(HandingTeam(w).minds, w, seed=seed)
     assert not w.env.board.boxes
     return w.env.steps
 
@@ -42,25 +42,25 @@ def test_the_team_finishes_hard_boards_under_both_entry_rules(rule):
 
 def test_the_team_plans_anew_when_the_board_is_not_what_it_foresaw():
     w = world(RED)
-    team = HandingTeam(4)
-    first = team.plan(0, w.observe(0))
+    team = HandingTeam(w)
+    first = team.plan(0, w.env.board)
     assert isinstance(first.actions[0], Move)
-    assert isinstance(team.plan(1, w.observe(1)).actions[0], Wait)
+    assert isinstance(team.plan(1, w.env.board).actions[0], Wait)
     w.step([0, 0, 0, 0])  # nobody did as told
-    assert team.plan(0, w.observe(0)) == first
+    assert team.plan(0, w.env.board) == first
     joint = [
         controller.act()
         for agent in range(4)
-        for controller in [w.start_action(agent, team.plan(agent, w.observe(agent)).actions[0])]
+        for controller in [w.start_action(agent, team.plan(agent, w.env.board).actions[0])]
     ]
     w.step(joint)
-    assert team.plan(1, w.observe(1)).actions[0].to == "target_red"
+    assert team.plan(1, w.env.board).actions[0].to == "target_red"
 
 
 @pytest.mark.parametrize("agents", [3, 5, 10, 20, 50])
 @pytest.mark.parametrize("rho", [0.25, 0.5, 0.75])
 def test_the_search_finds_the_best_sum_of_every_published_size(agents, rho):
-    game = Game(agents, rho)
+    game = make_game(agents, rho=rho)
     found = {}
     rewards = []
     for _ in range(30):

@@ -34,6 +34,7 @@ def cube(n: int, max_steps: int = 500, **changes) -> CubeWorld:
     values = {
         "name": "cube",
         "allow_unsolvable": True,
+        "weights": "halving",
         "text": TEXT_LIMITS,
         "n": n,
         "side": None,

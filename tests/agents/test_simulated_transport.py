@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import orjson
 import pytest
 
+from maeil.messages import Message, MessageKind
 from maeil.metrics import compute_metrics
+from maeil.mind import Act
 from maeil.trace.reader import read_trace
 from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.llm.structured import Structuring
@@ -20,6 +24,7 @@ from quorum.agents.skills.squeeze.search import share, widest_gap
 from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
 from quorum.agents.skills.transport.briefing import TransportBriefing
 from quorum.agents.skills.transport.gates import TransportGates
+from quorum.agents.skills.transport.local import choose, known_board
 from quorum.agents.skills.transport.moves import one_step
 from quorum.agents.skills.transport.speaker import TransportSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
@@ -31,7 +36,8 @@ from tests.maeil.scripted import play
 def make(kind, max_steps=None):
     if kind == "squeeze":
         return squeeze(max_steps=max_steps or 15)
-    return transport(difficulty=kind, max_steps=max_steps or 30)
+    view = "board" if kind == "hard" else "local"
+    return transport(difficulty=kind, view=view, max_steps=max_steps or 30)
 
 
 def team_plays(kind, name, path, max_steps=None, seed=3, **rates):
@@ -54,8 +60,8 @@ def test_a_naive_team_finishes_under_every_topology(kind, name, tmp_path):
     assert metrics["outcome.score"] == w.progress().score > 0
     assert metrics["model.calls"] > 0
     assert metrics["model.parse_failures"] == metrics["model.repairs"] == 0
-    talks = name not in ("individual", "coordinator")  # a coordinator without a body has nothing to say
-    assert (metrics["communication.messages"] > 0) == talks
+    silent = {"individual", "coordinator"} if kind == "squeeze" else {"individual"}
+    assert (metrics["communication.messages"] > 0) == (name not in silent)
 
 
 @pytest.mark.parametrize("kind", ["easy", "hard", "squeeze"])
@@ -81,7 +87,7 @@ def test_every_move_of_a_poor_speaker_is_one_that_can_be_made(tmp_path):
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
-@pytest.mark.parametrize(("kind", "words"), [("hard", ("corner", "move(", "wait(")), ("squeeze", ("peak", "pick("))])
+@pytest.mark.parametrize(("kind", "words"), [("easy", ("cell", "move(", "wait(")), ("squeeze", ("sum", "pick("))])
 def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt_set):
     w = make(kind)
     n = len(w.agents)
@@ -91,6 +97,75 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt
     assert set(read_blocks(turn)) >= {"turn", "observation"}
     speaker = SqueezeSpeaker() if kind == "squeeze" else TransportSpeaker()
     assert speaker.read_observation(read_blocks(turn)["observation"]) == w.observe(0)
+
+
+def test_a_board_in_a_prompt_leaves_out_where_nothing_is_and_reads_back():
+    w = make("hard")
+    told = read_blocks(render_prompt(config(), context(w, topology("debate", 4)), view(w))[1].content)["observation"]
+    assert all(items for items in orjson.loads(told)["board"].values())
+    assert TransportSpeaker().read_observation(told).to_board() == w.env.board
+    with pytest.raises(ValueError, match="no observation of grid transportation"):
+        TransportSpeaker().read_observation('{"can_do": 3}')
+
+
+@pytest.mark.parametrize("prompt_set", ["default", "terse"])
+@pytest.mark.parametrize("name", TOPOLOGIES)
+def test_nothing_that_agents_are_told_differs_between_games_until_the_rewards_do(name, prompt_set):
+    found = []
+    for changes in ({"rho": 0.3}, {"rho": 0.7}, {"mu": 26.0, "sigma": 1.0}, {"rho": None}):
+        w = squeeze(n=3, **changes)
+        w.step([0, 0, 0])  # pays nothing wherever the peak is
+        told = context(w, topology(name, 3))
+        found.append([render_prompt(config(prompt_set), told, view(w, agent)) for agent in range(3)])
+    assert all(prompts == found[0] for prompts in found)
+    assert not any(" peak" in message.content for prompt in found[0] for message in prompt)
+    hinted = render_prompt(config(prompt_set), context(w, topology(name, 3)), view(squeeze(n=3, hint=True)))
+    assert "one peak" in hinted[1].content
+
+
+# Who sees its own cell alone.
+
+FAR = {"box_red": "0.5_0.5", "target_red": "0.5_2.5"}
+
+
+def plan_of_first(w, *messages, seed=0):
+    turn = view(w, 0, (Act.SPEAK, Act.PLAN), recipients=(1, 2), memory=messages)
+    return TransportSpeaker().answer(turn, 0.0, np.random.default_rng(seed))
+
+
+def said(sender, text):
+    return Message(0, sender, (0,), text, MessageKind.PROPOSE, 0, 0, 0)
+
+
+def test_a_box_goes_towards_the_target_that_somebody_has_told_of_and_anywhere_before():
+    w = transport(FAR, n=6, rows=2)
+    ways = {plan_of_first(w, seed=seed).decision.actions[0].to for seed in range(20)}
+    assert ways == {"square[0.5, 1.5]", "square[1.5, 0.5]"}
+    told = said(2, "I work on box_red. In square[0.5, 2.5] there is target_red.")
+    assert {str(plan_of_first(w, told, seed=seed).decision.actions[0].to) for seed in range(20)} == {"square[0.5, 1.5]"}
+    gone = said(2, "In square[0.5, 2.5] there is no target.")
+    assert {plan_of_first(w, told, gone, seed=seed).decision.actions[0].to for seed in range(20)} == ways
+
+
+def test_who_speaks_tells_of_the_targets_in_its_cell_and_a_coordinator_of_all():
+    w = transport({**FAR, "box_blue": "1.5_0.5", "target_blue": "0.5_0.5"}, n=6, rows=2)
+    (draft,) = plan_of_first(w).messages
+    assert draft.content.endswith("In square[0.5, 0.5] there is target_blue.")
+    turn = view(w, 6, (Act.SPEAK,), recipients=(0, 1), names=(*w.agents, "coordinator"))
+    turn = replace(turn, observation=w.global_observation())
+    (draft,) = TransportSpeaker().answer(turn, 0.0, np.random.default_rng(0)).messages
+    assert draft.content == "In square[0.5, 0.5] there is target_blue. In square[0.5, 2.5] there is target_red."
+    heard = known_board(w.observe(0), [said(6, draft.content), said(1, "In square[9.5, 0.5] there is target_red.")])
+    assert {(str(item.colour), item.place) for item in heard.targets} == {("blue", (1, 1)), ("red", (1, 5))}
+    assert [item.place for item in heard.boxes] == [(1, 1)]
+
+
+def test_of_those_who_share_a_corner_one_acts_where_the_target_is_known():
+    w = transport({"box_red": "1.0_1.0", "target_red": "1.5_2.5"}, n=6, rows=2, difficulty="hard")
+    told = [said(5, "In square[1.5, 2.5] there is target_red.")]
+    boards = [known_board(w.observe(agent), told) for agent in range(6)]
+    found = [choose(boards[agent], agent, np.random.default_rng(0))[0] for agent in range(6)]
+    assert [agent for agent, move in enumerate(found) if move is not None] == [1], "who is as near as agent 4"
 
 
 @pytest.mark.parametrize(("speaker", "needs"), [(TransportSpeaker(), "move, wait"), (SqueezeSpeaker(), "pick")])

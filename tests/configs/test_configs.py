@@ -43,6 +43,9 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
     cell = Cell.compose([f"{option.group}={option.name}", *given])
     assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology", "llm"}
+    values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
+    typed = [f"{knob.key}={values.get(knob.key, knob.value)}" for knob in option.typed]
+    assert Cell.compose([f"{option.group}={option.name}", *typed]).hash == cell.hash
 
 
 @_of("engine")

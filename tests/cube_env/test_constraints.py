@@ -19,7 +19,15 @@ def states(drawn, letters, pushing=None):
     joint = np.array([LETTERS[letter] for letter in letters])
     named = NOBODY[: len(joint)] if pushing is None else np.array(pushing, dtype=np.int32)
     found = ConstraintWatch(state).changes(joint, named)
-    return {f"block_{block}/{face}": tuple(numbers) for block, face, *numbers in found}
+    return {f"block_{block}/{face}": tuple(numbers) for block, face, *numbers, _ in found}
+
+
+def literal(drawn):
+    """EmCoop's literal p, spatial and dependency of all tasks by target; nobody moves."""
+    state = CubeState.from_layout(Layout.parse(board(drawn)))
+    still = np.zeros(len(state.agents), dtype=np.int64)
+    found = ConstraintWatch(state).changes(still, NOBODY[: len(still)])
+    return {f"block_{one.block}/{one.face}": one.literal for one in found}
 
 
 def test_the_first_call_gives_every_task():
@@ -45,6 +53,17 @@ def test_the_threshold_is_the_force_of_the_whole_chain():
     assert found["block_1/left"] == (2, 0, 0, 1, 0, True)
     assert found["block_1/right"] == (3, 0, 0, 1, 0, False)  # agent 0 stands in the way
     assert found["block_0/down"] == (1, 0, 0, 1, 0, False)
+
+
+def test_emcoops_literal_form_has_the_weight_alone_nearness_and_no_dependency():
+    found = literal("..1....|\n0.AABB.|\n.2AABB.|\n.......|")
+    # agents 0 and 2 are near the left face of block 0; block 1 is in front, and an agent above is no obstacle
+    assert found["block_0/left"] == (2, 2, True)
+    assert found["block_0/down"] == (2, 0, True)
+    assert found["block_0/up"] == (2, 1, True)
+    # its left face is block 0: no face cell, whoever is near
+    assert found["block_1/left"] == (2, 0, True)
+    assert literal("0.....|\n1.AA..|\n.2AA..|\n..3...|")["block_0/left"] == (2, 2, True)  # 0 and 3 are a corner off
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 import pickle
 
+import numpy as np
 import pytest
 
-from cube_env import PlacementError, Scenario, curriculum
+from cube_env import PlacementError, Scenario, curriculum, place
 
 TABLE = """
 1 20 1x1 1 1 1
@@ -65,3 +66,22 @@ def test_scenario_is_a_value():
 def test_scenario_names_the_number_that_is_out_of_range(side, agents, blocks, message):
     with pytest.raises(PlacementError, match=message):
         Scenario(side=side, agents=agents, blocks=blocks)
+
+
+PUBLISHED_BLOCKS = {1: 1, 2: 3, 4: 3, 8: 6}
+"""Blocks in all, of the results on the CUBE page."""
+
+
+def test_every_weight_is_the_pages_words_taken_literally_and_halving_has_its_numbers_of_blocks():
+    assert dict(curriculum(8, "every").blocks) == {5: 1, 4: 2, 3: 3, 2: 4, 1: 5}
+    assert {n: len(curriculum(n).weights) for n in PUBLISHED_BLOCKS} == PUBLISHED_BLOCKS
+    assert {n: len(curriculum(n, "every").weights) for n in PUBLISHED_BLOCKS} == {1: 1, 2: 3, 4: 6, 8: 15}
+
+
+def test_halving_covers_about_half_of_a_large_grid_as_the_page_says_and_every_weight_has_no_room():
+    for n in (20, 32, 64, 128, 256):
+        scenario = curriculum(n)
+        assert 0.44 < sum(weight**2 for weight in scenario.weights) / scenario.side**2 < 0.5
+    place(curriculum(9, "every"), np.random.default_rng(0))
+    with pytest.raises(PlacementError, match="no room for 1 of weight 6"):
+        place(curriculum(10, "every"), np.random.default_rng(0))

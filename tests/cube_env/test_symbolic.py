@@ -3,8 +3,11 @@
 import pytest
 
 from cube_env import Face, Idle, MoveToBlock, PushBlock, Rendezvous
-from maeil import Plan
+from maeil import Plan, Thought
+from maeil.metrics import compute_metrics
+from maeil.trace import Trace
 from tests.cube_env.acting import OPEN, act, world
+from tests.maeil.scripted import Scripted, play
 
 LEFT, RIGHT, UP, DOWN = Face.left, Face.right, Face.up, Face.down
 
@@ -133,6 +136,23 @@ def test_a_rendezvous_fails_at_once_when_not_aligned_and_ends_when_nobody_comes(
     alone = [MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=2, timeout=4)]
     _, ends = act(OPEN, alone, [Idle(steps=60)], steps=12)
     assert ends[1] == "t=7 P0.1 rendezvous timeout (too_few_agents 1 of 2)"
+
+
+def test_waiting_in_vain_at_a_face_is_an_attempt_that_lacked_a_quorum():
+    wait = [MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=3, timeout=4)]
+    still = Thought(Plan((Idle(steps=60),)))
+    minds = [Scripted(Thought(Plan(tuple(wait))), still), Scripted(Thought(Plan(tuple(wait))), still), Scripted(still)]
+    events = play(minds, world("..0AA...|\n..1AA...|\n2.......|", 12))
+    (tried,) = (s for s in events if s.event.kind == "outcome" and s.event.attempts)
+    ends = [s for s in events if s.event.kind == "action" and s.event.status == "timeout"]
+    assert {s.t for s in ends} == {tried.t}  # they give up together, and it is known at once
+    (attempt,) = tried.event.attempts
+    assert attempt["task"] == {"kind": "push", "target": "block_0/left"}
+    assert (attempt["agents"], attempt["succeeded"], *attempt["missing"]) == ((0, 1), False, "temporal")
+    alone = [Scripted(Thought(Plan(tuple(wait))), still), Scripted(still), Scripted(still)]
+    found = compute_metrics(Trace(tuple(play(alone, world("..0AA...|\n...AA...|\n12......|", 12)))))
+    assert (found["constraints.attempts"], found["constraints.missing_spatial"]) == (1, 1)
+    assert found["constraints.violation_spatial"] == 1 / 2
 
 
 def test_each_face_has_its_own_rendezvous():

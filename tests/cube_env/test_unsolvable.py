@@ -43,10 +43,16 @@ def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
     build(f"n={n}")
 
 
-@pytest.mark.parametrize("key", ["allow_unsolvable", "text"])
+@pytest.mark.parametrize("key", ["allow_unsolvable", "text", "weights"])
 def test_a_recorded_board_of_an_older_version_is_shown_as_it_was(key: str) -> None:
     raw = compose((*HEAVY, "env.allow_unsolvable=true"))
     del raw["env"][key]
     assert rebuild_world(raw).name == "cube"
     with pytest.raises(UserError, match=f"{key}: the key is missing"):
         component_values(worlds, raw)
+
+
+def test_weights_of_the_curriculum_beside_blocks_of_ones_own_are_refused() -> None:
+    for words in ("env.blocks={1: 2}", "env.layout=occluded_face"):
+        with pytest.raises(CubeError, match=r"^weights: they are the curriculum's, and env\.(blocks|layout) says"):
+            build("env.weights=every", words)

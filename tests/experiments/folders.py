@@ -124,6 +124,8 @@ def hostile_sweep(folder: Path) -> Path:
                 values = outcome(
                     steps=10 * n + seed + 5 * (arm == "plain"), completion=1 - 0.1 * seed, model__usd=0.1 * n,
                     model__calls=9, communication__messages=n, plans__coherence=0.5, plans__stability=0.9,
+                    constraints__improvement_ratio_spatial=0.5, constraints__improvement_ratio_temporal=0.4,
+                    emcoop__improvement_ratio_spatial=0.5, emcoop__improvement_ratio_temporal=0.5,
                     constraints__satisfied_spatial=0.7, constraints__satisfied_temporal=0.6,
                     constraints__missing_temporal=seed,
                 )  # fmt: skip

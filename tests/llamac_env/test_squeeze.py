@@ -5,24 +5,31 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
-from math import exp
+from math import exp, inf
 
 import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pydantic import ValidationError
 
-from llamac_env import ActionError, EpisodeError, Game, LlamacError, Pick, SqueezeEnv, curve, draw_game
+from llamac_env import ActionError, EpisodeError, Game, LlamacError, Pick, SqueezeEnv, curve, draw_game, make_game
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
+from maeil.component import RECORDED
+
+DEFAULTS = {
+    "name": "squeeze", "n": 3, "rho": 0.5, "mu": None, "sigma": None, "picks": "coordinator", "hint": False,
+    "text": {"max_agents": 10}, "max_steps": 30,
+}  # fmt: skip
 
 
 def world(**changes):
-    found = SqueezeWorld(SqueezeConfig(**{"name": "squeeze", "n": 3, "rho": 0.5, "max_steps": 30, **changes}))
+    found = SqueezeWorld(SqueezeConfig(**{**DEFAULTS, **changes}))
     found.reset(0)
     return found
 
 
 def test_the_reward_is_the_formula_of_the_paper():
-    game = Game(10, 0.5)
+    game = make_game(10, rho=0.5)
     assert (game.mu, game.sigma, game.highest) == (45, 22.5, 90)
     assert game.reward(45) == 45
     assert game.reward(60) == pytest.approx(60 * exp(-(15**2) / 22.5**2))
@@ -32,7 +39,7 @@ def test_the_reward_is_the_formula_of_the_paper():
 @pytest.mark.parametrize("agents", [1, 2, 3, 5, 10, 20, 50])
 @pytest.mark.parametrize("rho", [0.1, 0.25, 0.37, 0.5, 0.61, 0.75, 0.9, 1.0])
 def test_the_best_sum_is_that_of_brute_force(agents, rho):
-    game = Game(agents, rho)
+    game = make_game(agents, rho=rho)
     rewards = [game.reward(x) for x in range(game.highest + 1)]
     assert rewards[game.best_x] == max(rewards) == game.best_reward
 
@@ -45,7 +52,7 @@ def test_rho_is_given_or_drawn_from_a_quarter_to_three_quarters():
 
 
 def test_a_curve_has_last_best_regret_and_rounds_to_95_percent():
-    game = Game(3, 0.5)
+    game = make_game(3, rho=0.5)
     best, poor = game.best_reward, game.reward(1)
     judged = curve(game, [poor, best, poor])
     assert judged.last == poor / best
@@ -92,6 +99,43 @@ def test_agents_know_their_own_picks_and_the_rewards_the_outsider_knows_all():
     assert not {"mu", "sigma", "best_x"} & set(type(seen).__slots__)
 
 
+@pytest.mark.parametrize(
+    ("seers", "agent", "outside"), [("coordinator", (), (1, 4, 9)), ("all", (1, 4, 9), (1, 4, 9)), ("nobody", (), ())]
+)
+def test_who_sees_the_picks_one_by_one_is_a_key_and_sums_are_seen_from_outside(seers, agent, outside):
+    env = SqueezeEnv(3, picks=seers, infos="symbolic")
+    env.reset(seed=0)
+    *_, infos = env.step({"agent_0": 1, "agent_1": 4, "agent_2": 9})
+    own, seen = env.symbolic_observation(1).history[0], env.symbolic_observation(None).history[0]
+    assert (own.pick, own.picks, own.sum) == (4, agent, 14 if seers == "all" else None)
+    assert (seen.pick, seen.picks, seen.sum, seen.mean) == (None, outside, 14, 14 / 3)
+    assert infos["agent_1"]["report"].picks == (1, 4, 9), "what happened, told to nobody in the game"
+    env = SqueezeEnv(3, picks="all", listed=2)
+    env.reset(seed=0)
+    env.play([1, 4, 9])
+    assert (env.symbolic_observation(0).history[0].picks, env.symbolic_observation(0).history[0].sum) == ((), 14)
+
+
+def test_the_centre_and_the_width_of_the_curve_can_be_given():
+    w = world(mu=20.0, sigma=3.0)
+    told = w.reset(0)
+    assert (told["mu"], told["sigma"], told["rho"]) == (20, 3, 20 / 27)
+    assert told["best_x"] == max(range(28), key=w.env.game.reward) == 20
+    assert world(mu=20.0, rho=None).reset(1)["sigma"] == 10
+    assert world(rho=None, sigma=3.0).reset(1)["mu"] == world(rho=None).reset(1)["mu"]
+    wide = make_game(3, rho=0.5, sigma=1e308)
+    assert wide.best_x == wide.highest
+
+
+@pytest.mark.parametrize("key", ["mu", "sigma", "picks", "hint", "text"])
+def test_only_recorded_values_of_older_versions_leave_out_a_key(key):
+    older = {name: value for name, value in DEFAULTS.items() if name != key}
+    with pytest.raises(ValidationError, match=f"{key}: the key is missing"):
+        SqueezeConfig(**older)
+    read = SqueezeConfig.model_validate(older, context=RECORDED)
+    assert read == SqueezeConfig(**DEFAULTS)
+
+
 def test_what_was_seen_stays_as_it_was_when_the_game_goes_on_and_copies_hold_it_alone():
     env = SqueezeEnv(2)
     env.reset(seed=0)
@@ -126,7 +170,9 @@ def test_what_is_no_joint_pick_is_refused(actions):
 
 @pytest.mark.parametrize(
     "make",
-    [lambda: Game(0, 0.5), lambda: Game(3, 0), lambda: SqueezeEnv(3, rounds=0), lambda: SqueezeEnv(3, render_mode="x"),
+    [lambda: make_game(0, rho=0.5), lambda: Game(3, 0, 1), lambda: Game(3, 28, 1), lambda: Game(3, 9, 0.05),
+     lambda: Game(3, 9, inf), lambda: SqueezeEnv(3, mu=28), lambda: SqueezeEnv(3, sigma=0),
+     lambda: SqueezeEnv(3, picks="me"),      lambda: SqueezeEnv(3, rounds=0), lambda: SqueezeEnv(3, render_mode="x"),
      lambda: SqueezeEnv(3, rho=2), lambda: SqueezeEnv(3).render()],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(make):

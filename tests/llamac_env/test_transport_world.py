@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from llamac_env import BoxName, LlamacError, Move, Wait
 from llamac_env.transport.primitives import encode
 from llamac_env.transport.world import TransportConfig, TransportWorld
+from maeil.component import RECORDED
 from maeil.errors import InvalidThought
 from maeil.mind import Thought
 from maeil.plans import Plan
@@ -17,7 +18,7 @@ from tests.maeil.scripted import Scripted, play
 
 DEFAULTS = {
     "name": "transport", "n": 4, "rows": None, "difficulty": "easy", "entry_rule": "final_state", "boards": "drawn",
-    "max_steps": 30, "large_extra": 10,
+    "max_steps": 30, "large_extra": 10, "view": "local",
 }  # fmt: skip
 
 
@@ -164,9 +165,27 @@ def test_observations_read_as_text_and_the_outsider_sees_the_whole():
     assert "You can do: move(box_red, square[1.5, 0.5]), move(box_red, square[0.5, 1.5])." in w.observe(0).text()
     outside = w.global_observation()
     assert (outside.agent, outside.square, outside.can_do) == ("", "", ())
-    assert outside.board == w.observe(3).board
+    assert outside.board == world(RED, view="board").observe(3).board
     assert "You have no body." in outside.text()
     assert w.distance(0, 3) == 2
+
+
+def test_an_agent_sees_its_own_cell_and_its_moves_and_with_the_board_in_view_everything():
+    where = {**RED, "box_blue": "1.5_1.5", "target_blue": "0.5_0.5"}
+    own = world(where).observe(0)
+    assert own.sees == {"square[0.5, 0.5]": ("box_red", "target_blue")}
+    assert (own.board, own.boxes_left, own.boxes_placed) == (None, None, None)
+    assert "0.5_1.5" not in str(own.shown())
+    assert "blue" not in str(world({**RED, "box_blue": "1.5_1.5", "target_blue": "1.5_1.5"}).observe(0).shown())
+    with pytest.raises(LlamacError, match="agent_0 sees its own cell alone"):
+        own.to_board()
+    whole = world(where, view="board").observe(0)
+    assert (whole.sees, whole.can_do, whole.boxes_left) == (own.sees, own.can_do, 2)
+    assert whole.to_board() == world(where).global_observation().to_board()
+    older = {name: value for name, value in DEFAULTS.items() if name != "view"}
+    with pytest.raises(ValidationError, match="view: the key is missing"):
+        TransportConfig(**older)
+    assert TransportConfig.model_validate(older, context=RECORDED).view == "board", "as it was before the key"
 
 
 def test_symbolic_actions_are_typed():

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 from pydantic import Field, field_serializer
 
-from maeil import ActionEnd, ActionStatus, Attempt, Plan, Progress, SymbolicAction, Task, TaskState, Vocabulary
+from maeil import (
+    ActionEnd,
+    ActionStatus,
+    Attempt,
+    OpenTask,
+    Plan,
+    Progress,
+    SymbolicAction,
+    Task,
+    TaskState,
+    Vocabulary,
+)
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind
 from maeil.testing import BrokenContract, check_world
 from tests.maeil.corridor import Corridor, CorridorView, Rest, Walk, Walker
@@ -146,6 +157,18 @@ def counted(**changes: Any) -> Any:
     return state
 
 
+GO_ON = OpenTask(Task("go", "on"), 2, 1)
+
+
+def walking(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
+    self.cells[0] = min(self.cells[0] + 1, self.length)
+    return [GO_ON]
+
+
+def telling(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
+    return [] if self.constraints([0] * len(plans)) else [GO_ON]
+
+
 MUTANTS = [
     mutant("agents is a tuple of different names", __init__=lambda self: setattr(self, "agents", ("a", "a"))),
     mutant("idle is an action of the vocabulary", vocabulary=Vocabulary(Walk)),
@@ -180,6 +203,13 @@ MUTANTS = [
     mutant("counts agents of the team", state=counted(participation=3)),
     mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
     mutant("constraints() changes nothing", constraints=moving("constraints")),
+    mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans: [self.state([0] * len(plans))]),
+    mutant("tells each task once", open_tasks=lambda self, plans: [GO_ON, GO_ON]),
+    mutant("tasks that are not over", open_tasks=lambda self, plans: [replace(GO_ON, needs=0)]),
+    mutant("names agents by index, ascending", open_tasks=lambda self, plans: [replace(GO_ON, able=(1, 0))]),
+    mutant("names what is missing", open_tasks=lambda self, plans: [replace(GO_ON, missing=(("a key", 0),))]),
+    mutant("open_tasks() changes nothing", open_tasks=walking),
+    mutant("of what constraints() tells", open_tasks=telling),
     mutant("distance() is the same there and back", distance=lambda self, agent, other: max(agent - other, 0)),
     mutant("distance() is finite", distance=lambda self, agent, other: -1.0),
     mutant("reached is from 0 to goals", progress=lambda self: Progress(3, 2, 0.0)),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from maeil import LoopSettings, Plan, Task, Thought
@@ -50,6 +52,16 @@ def test_steps_of_an_episode_that_did_not_finish_count_as_the_limit():
 
     assert found(Limited(1, length=3), 3) == (3, 3, 3)
     assert found(Limited(1, length=3, max_steps=1), 3) == (1, None, 9)
+
+
+def test_runtime_is_the_wall_time_up_to_the_last_event():
+    events = play([Scripted(walk(4))], Corridor(1, length=4))
+    events = [replace(event, wall=0.5 * place) for place, event in enumerate(events)]
+    found = metrics(events)
+    assert found["outcome.seconds"] == events[-1].wall == 0.5 * (len(events) - 1)
+    assert found["outcome.step_seconds"] == events[-1].wall / 4
+    assert not METRICS["outcome.seconds"].reproducible
+    assert metrics(events[:3])["outcome.step_seconds"] is None
 
 
 def test_plans_by_hand():

@@ -1,5 +1,7 @@
 """Constraints, attempts and capabilities by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from maeil.metrics import compute_metrics
@@ -53,6 +55,10 @@ LIFTED = {
     "worsenings": 2,
     "improved_tasks": 2,
     "worsened_tasks": 1,
+    "improvement_ratio_spatial": 2 / 3,
+    "improvement_ratio_temporal": 1 / 2,
+    "improvement_ratio_participation": None,
+    "improvement_ratio_dependency": 1.0,
     # of eight conditions: 2 + 2, 3 + 2, 4 + 4, 4 + 2; then b alone: 2 of four
     "satisfied_share": (4 / 8 + 5 / 8 + 8 / 8 + 6 / 8 + 2 / 4) / 5,
     "quorums": 2,
@@ -93,6 +99,65 @@ def test_coop2_improves_and_worsens_with_each_condition_of_the_tracker(before, a
         assert tuple(found[f"coop2.{name}"] for name in ("improved_tasks", "worsened_tasks", "improvement_ratio")) == (
             expected
         )
+
+
+def test_emcoops_literal_constraints_by_hand():
+    def lift(name, p, *counts, literal):
+        return replace(state(name, p, *counts), literal=literal)
+
+    lifts = {
+        # two are near, one of whom acts; p is 3 with what stands in front, 2 by itself
+        0: Report([lift("a", 3, 1, 1, 0, literal=(2, 2, True))], (attempt("a", 0),)),
+        # two act and two are near, not the same ones
+        1: Report([lift("a", 3, 1, 2, 0, literal=(2, 2, True))], (attempt("a", 0),)),
+        2: Report([lift("a", 3, 0, 0, 0, literal=(2, 1, True))]),
+    }
+    found = {name: value for name, value in compute_metrics(run(lifts, steps=3)).items() if name.startswith("emcoop.")}
+    assert found == {
+        # after the step: 2 of 2, then 1 of 2
+        "emcoop.violation_spatial": pytest.approx(1 / 4),
+        "emcoop.violation_temporal": pytest.approx(1 / 4),
+        "emcoop.violation_participation": 0.0,
+        "emcoop.violation_dependency": 0.0,
+        "emcoop.cooperative": 1 / 2,
+        "emcoop.improved_spatial": 0,
+        "emcoop.worsened_spatial": 1,
+        "emcoop.improvement_ratio_spatial": 0.0,
+        "emcoop.improved_temporal": 1,
+        "emcoop.worsened_temporal": 1,
+        "emcoop.improvement_ratio_temporal": 0.5,
+        "emcoop.improved_participation": 0,
+        "emcoop.worsened_participation": 0,
+        "emcoop.improvement_ratio_participation": 0.5,
+        "emcoop.improved_dependency": 0,
+        "emcoop.worsened_dependency": 0,
+        "emcoop.improvement_ratio_dependency": 0.5,
+    }
+    # a world that says nothing of its own is counted as we count; a trace of an earlier version is not known
+    same = run({0: Report([state("a", 2, 1, 1, 0)], (attempt("a", 0),))}, steps=2)
+    assert compute_metrics(same)["emcoop.violation_spatial"] == 1 / 2
+    before = [
+        replace(e, event=replace(e.event, literal=None)) if e.event.kind == "constraint" else e for e in same.events
+    ]
+    old = compute_metrics(Trace(tuple(before)))
+    assert {value for name, value in old.items() if name.startswith("emcoop.")} == {None}
+
+
+def test_attempts_told_after_the_step_join_those_of_the_step():
+    wait = run({0: Report([state("a", 2, 1, 0, 0), state("b", 1, 1, 1, 1)], (attempt("a", 0),))}, steps=2)
+    found = compute_metrics(_told_late(wait, "b"))
+    assert found["constraints.satisfied_spatial"] == 1 / 2
+    assert compute_metrics(_told_late(wait, "a"))["constraints.satisfied_spatial"] == 0.0
+
+
+def _told_late(trace, name):
+    """The trace with an attempt that is known after its step, as a wait in vain is."""
+    place = next(place for place, e in enumerate(trace.events) if e.event.kind == "outcome")
+    late = trace.events[place]
+    task = {**late.event.attempts[0], "task": {"kind": "lift", "target": name}}
+    late = replace(late, t=late.t + 1, event=replace(late.event, attempts=[task]))
+    events = [*trace.events[: place + 1], late, *trace.events[place + 1 :]]
+    return Trace(tuple(replace(e, seq=seq) for seq, e in enumerate(events)))
 
 
 def test_nothing_to_cooperate_on():

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.bounded import Bounds
@@ -38,7 +38,8 @@ class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
     What a server refuses (temperature, seed, the name of the longest answer, a JSON schema under `AUTO`) is left out
-    from then on; for sampling parameters `Reply.not_sent` says so.
+    from then on; for sampling parameters `Reply.not_sent` says so. Where the prompt fits into the model's context and
+    the longest answer behind it does not, the answer gets the room that there is.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -142,6 +143,9 @@ class Provider(ProvidedModel):
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
+                    if (shorter := _with_room_left(request, reply)) is not None:
+                        request = shorter
+                        continue
                     if self._refusals.learn(reply, offer):
                         continue
                     suspect = self._refusals.suspects(reply, offer)
@@ -216,6 +220,14 @@ class Provider(ProvidedModel):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _with_room_left(request: Request, failure: LanguageModelError) -> Request | None:
+    """Return a request with the longest answer that the context has room for; None where that would be of no use."""
+    room = failure.room if isinstance(failure, ContextOverflow) else None
+    if room is None or not 0 < room < request.sampling.max_tokens:
+        return None
+    return replace(request, sampling=replace(request.sampling, max_tokens=room))
 
 
 def _not_sent(request: Request, offer: Offer) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from quorum.agents.llm.errors import (
     AuthenticationFailed,
     BadRequest,
     ConnectionLost,
+    ContextOverflow,
     LanguageModelError,
     RateLimited,
     RequestRefused,
@@ -20,6 +21,7 @@ from quorum.agents.llm.errors import (
     TimedOut,
     UnknownModel,
 )
+from quorum.agents.llm.providers.overflow import is_overflow, room_for_answer
 
 LONGEST_TEXT = 500
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "anyio"})
@@ -45,6 +47,9 @@ def error_text(body: Any, message: str) -> tuple[str, str]:
         parameter = inner.get("param")
         if parameter and str(parameter) not in text:
             text += f" (parameter {parameter})"
+        metadata = inner.get("metadata")
+        if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: what the provider behind it has said
+            text += f" ({metadata['raw']})"
         return text, str(inner.get("code") or inner.get("type") or "")
     return (inner or message) if isinstance(inner, str) else message, ""
 
@@ -102,6 +107,8 @@ def status_failure(
         return TimedOut(said, wait)
     if status == 429:
         return RateLimited(said, wait)
+    if is_overflow(text, code):
+        return ContextOverflow(said, room_for_answer(text))
     if status in {409, 425} or status >= 500:
         return ServerFailed(said, wait)
     if status == 404 and "model" not in text.lower():

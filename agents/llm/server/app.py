@@ -16,7 +16,8 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
-from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.limits import estimate_tokens
+from quorum.agents.llm.protocol import Model, Request
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
 from quorum.agents.llm.server.connections import Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
@@ -35,13 +36,18 @@ class App:
         models: names of models that are known.
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
+        context: tokens that a prompt and its longest answer may have together; None for any number. Tokens of prompts
+            are estimated as everywhere here, four characters each.
     """
 
-    def __init__(self, brain: Model, models: Sequence[str], faults: Faults, latency: float) -> None:
+    def __init__(
+        self, brain: Model, models: Sequence[str], faults: Faults, latency: float, context: int | None = None
+    ) -> None:
         self._brain = brain
         self._models = models
         self._faults = faults
         self._latency = latency
+        self._context = context
         self._number = 0
         self.bodies = BodyBounds()
         self.connections = Connections()
@@ -91,6 +97,8 @@ class App:
             refused = _refusal(http, wire, asked, fault)
             if refused is not None:
                 return refused
+            if (overflow := self._overflow(wire, asked.request)) is not None:
+                return overflow
             if fault is not None and fault.kind in {FaultKind.SILENCE, FaultKind.RESET}:
                 return await self._no_answer(http, fault)
             try:
@@ -104,6 +112,14 @@ class App:
             return self._spoiled(http, wire, wire.write(spoil(reply, fault, asked.request), asked, number), fault)
 
         return answer
+
+    def _overflow(self, wire: Format, request: Request) -> Response | None:
+        """Return the response to a request that the context has no room for."""
+        if self._context is None:
+            return None
+        prompt = estimate_tokens(*(message.content for message in request.messages))
+        answer = request.sampling.max_tokens
+        return _json(wire.overflow(prompt, answer, self._context), 400) if prompt + answer > self._context else None
 
     async def _no_answer(self, http: HttpRequest, fault: Fault) -> Response:
         if fault.kind is FaultKind.RESET:

@@ -67,7 +67,7 @@ STATUSES: dict[FaultKind, tuple[int, str, str]] = {
     FaultKind.SERVER_ERROR: (500, "api_error", "Something broke."),
     FaultKind.OVERLOADED: (529, "overloaded_error", "Overloaded."),
     FaultKind.UNKNOWN_MODEL: (404, "not_found_error", "The model does not exist."),
-    FaultKind.BAD_REQUEST: (400, "invalid_request_error", "The prompt is too long."),
+    FaultKind.BAD_REQUEST: (400, "invalid_request_error", "The messages are not well formed."),
     FaultKind.NO_CREDIT: (429, "insufficient_quota", "You have used up your quota."),
     FaultKind.NO_SCHEMA: (400, "invalid_request_error", "This server does not support json_schema output."),
     FaultKind.NO_TOOLS: (400, "invalid_request_error", "This server does not support json_schema output or tools."),

@@ -52,6 +52,9 @@ class Format(Protocol):
     def error(self, kind: str, text: str) -> dict[str, Any]:
         """Write an error."""
 
+    def overflow(self, prompt: int, answer: int, context: int) -> dict[str, Any]:
+        """Write the error that a prompt, or it and its longest answer, exceed the context, all of them in tokens."""
+
 
 class OpenAIFormat:
     """OpenAI's chat completions."""
@@ -109,6 +112,16 @@ class OpenAIFormat:
     def error(self, kind: str, text: str) -> dict[str, Any]:
         """Write an error."""
         return {"error": {"message": text, "type": kind, "param": None, "code": kind}}
+
+    def overflow(self, prompt: int, answer: int, context: int) -> dict[str, Any]:
+        """Write the error that the context is exceeded, as OpenAI and vLLM do."""
+        text = f"This model's maximum context length is {context} tokens. "
+        if prompt < context:
+            parts = f"{prompt} in the messages, {answer} in the completion"
+            text += f"However, you requested {prompt + answer} tokens ({parts})."
+        else:
+            text += f"However, your messages resulted in {prompt} tokens."
+        return self.error("context_length_exceeded", text)
 
 
 class AnthropicFormat:
@@ -172,6 +185,14 @@ class AnthropicFormat:
     def error(self, kind: str, text: str) -> dict[str, Any]:
         """Write an error."""
         return {"type": "error", "error": {"type": kind, "message": text}}
+
+    def overflow(self, prompt: int, answer: int, context: int) -> dict[str, Any]:
+        """Write the error that the context is exceeded, as Anthropic does."""
+        if prompt < context:
+            text = f"input length and `max_tokens` exceed context limit: {prompt} + {answer} > {context}"
+        else:
+            text = f"prompt is too long: {prompt} tokens > {context} maximum"
+        return self.error("invalid_request_error", text)
 
 
 def _refuse_streams(body: Mapping[str, Any]) -> None:

@@ -100,6 +100,7 @@ async def serve(
     models: Sequence[str] = MODELS,
     faults: Faults = (),
     latency: float = 0.0,
+    context: int | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
@@ -111,13 +112,14 @@ async def serve(
         models: names of models that are known; another gets 404.
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
+        context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency)
+    app = App(brain, models, faults, latency, context)
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
@@ -138,6 +140,7 @@ def run(
     models: Sequence[str] = MODELS,
     faults: Faults = (),
     latency: float = 0.0,
+    context: int | None = None,
     ready: Callable[[Addresses], None] = lambda _: None,
 ) -> None:
     """Serve a brain on 127.0.0.1 until the process is interrupted.
@@ -148,12 +151,13 @@ def run(
         models: names of models that are known; another gets 404.
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
+        context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
         ready: called with the addresses when the port is taken and before the first request is answered.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency)
+    app = App(brain, models, faults, latency, context)
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)
         ready(_addresses(listener))

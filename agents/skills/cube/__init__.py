@@ -10,30 +10,39 @@ import numpy as np
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
 
 class CubeSkills(WorldSkills):
-    """What minds know of CUBE. The planner knows both of its vocabularies, all else the one named `cube`."""
+    """What minds know of CUBE, in both of its vocabularies."""
 
     rolls_out = True
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the greedy team."""
         from quorum.agents.skills.cube.heuristic import GreedyTeam
+        from quorum.agents.skills.cube.wording import Wording
 
-        _check_vocabulary(world.vocabulary)
-        return GreedyTeam(len(world.agents)).minds
+        return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
+
+    def one_team(self, world: World) -> Sequence[Mind]:
+        """Return the team of the CUBE page, which delivers one block after the other."""
+        from quorum.agents.skills.cube.one_team import OneTeamMind
+        from quorum.agents.skills.cube.wording import Wording
+
+        return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:
         """Return a negotiator for each random stream."""
         from quorum.agents.skills.cube.negotiator import Negotiator
+        from quorum.agents.skills.cube.wording import Wording
 
-        _check_vocabulary(world.vocabulary)
-        return [Negotiator(noise, patience, generator) for generator in generators]
+        wording = Wording.of(world.vocabulary.names)
+        return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
 
     def planner(self, world: World, effort: Effort, generator: np.random.Generator) -> Sequence[Mind]:
         """Return the team that carries out a schedule of all deliveries."""
@@ -41,11 +50,10 @@ class CubeSkills(WorldSkills):
 
         return PlannedTeam(len(world.agents), world.vocabulary, effort, generator).minds
 
-    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:
+    def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002 - they read both
         """Return the rules of teams that can move their blocks."""
         from quorum.agents.skills.cube.gates import CubeGates
 
-        _check_vocabulary(vocabulary)
         return CubeGates(rollout)
 
     def briefing(self) -> Briefing:
@@ -54,16 +62,17 @@ class CubeSkills(WorldSkills):
 
         return CubeBriefing()
 
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.cube.example import cube_example
+
+        return cube_example(world)
+
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""
         from quorum.agents.skills.cube.speaker import CubeSpeaker
 
         return CubeSpeaker()
-
-
-def _check_vocabulary(vocabulary: Vocabulary) -> None:
-    if "push_block" not in vocabulary.names:
-        raise ValueError("the minds without a language model plan in the cube vocabulary: set env.vocabulary=cube")
 
 
 skills = CubeSkills("cube")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cube_env import Cell, Direction, Face, Move, MoveToBlock, SymbolicBlock, SymbolicObservation
+from cube_env import Cell, Direction, Move, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
 from quorum.agents.skills.cube.knowledge import block_of, clear
-from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.cube.routes import way
+from quorum.agents.skills.cube.wording import Wording
 from quorum.agents.skills.speaker import Brief
 
 PATIENCE = 20
@@ -18,7 +19,7 @@ DELIVER, STAND_BY = "deliver", "stand_by"
 """Kinds of tasks: to push a block to the goal, and to be at one before its turn comes."""
 
 
-def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
+def joint_plan(board: SymbolicObservation, brief: Brief, wording: Wording) -> dict[int, Plan]:
     """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
@@ -29,8 +30,9 @@ def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
     Args:
         board: the state.
         brief: what is asked.
+        wording: of the plans.
     """
-    staffing = _Staffing(board, brief)
+    staffing = _Staffing(board, brief, wording)
     staffing.open_faces()
     staffing.form_teams()
     staffing.make_way()
@@ -38,7 +40,7 @@ def joint_plan(board: SymbolicObservation, brief: Brief) -> dict[int, Plan]:
     staffing.join()
     blocks = clear(board)
     for agent in brief.drawn_at_random():
-        staffing.plans[agent] = delivery(blocks[brief.rng.integers(len(blocks))], "at random", PATIENCE)
+        staffing.plans[agent] = wording.delivery(blocks[brief.rng.integers(len(blocks))], "at random", PATIENCE)
     return staffing.plans
 
 
@@ -48,10 +50,12 @@ class _Staffing:
     Args:
         board: the state.
         brief: what is asked.
+        wording: of the plans.
     """
 
-    def __init__(self, board: SymbolicObservation, brief: Brief) -> None:
+    def __init__(self, board: SymbolicObservation, brief: Brief, wording: Wording) -> None:
         self.plans: dict[int, Plan] = {}
+        self._wording = wording
         self._board = board
         self._role = brief.role
         self._shut: set[int] = set()
@@ -62,7 +66,7 @@ class _Staffing:
             for right in range(block.weight)
         }
         self._free = list(brief.asked)
-        tasks = [Task(**plan["task"]) for plan in brief.running.values() if plan["task"] is not None]
+        tasks = [Task(**plan["task"]) for plan in brief.running.values() if "task" in plan]
         self._pushing = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
         self._waiting = Counter(block_of(task) for task in tasks if task.kind == STAND_BY)
 
@@ -112,7 +116,7 @@ class _Staffing:
             for agent in team:
                 if way(self._board.agents[agent], block) > 0:
                     task = Task(STAND_BY, f"block_{block.id}")
-                    self.plans[agent] = Plan((MoveToBlock(block=block.id, face=Face.left),), task, "for later")
+                    self.plans[agent] = Plan((self._wording.approach(block),), task, "for later")
 
     def join(self) -> None:
         """Have those who are needed nowhere push too, where it is nearest: they are in nobody's way there."""
@@ -124,7 +128,7 @@ class _Staffing:
     def _deliver(self, team: list[int], block: SymbolicBlock, patience: int, rationale: str) -> None:
         self._take(team)
         self._pushing[block.id] += len(team)
-        self.plans |= {agent: delivery(block, rationale, patience) for agent in team}
+        self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:
         """Move an agent out of the rows of a block, the shorter way that is on the grid."""

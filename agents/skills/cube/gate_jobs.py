@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cube_env import Cell, Face, Idle, Move, MoveToBlock, PushBlock, Rendezvous, YieldBlock
+from cube_env import (
+    Cell,
+    Entity,
+    Face,
+    Idle,
+    Move,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    Wait,
+    WaitAgents,
+    YieldBlock,
+)
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan
 from quorum.agents.skills.cube.gate_board import Board
+from quorum.agents.skills.cube.wording import SIDES
 
 Key = tuple[int, Face]
 """What is done together: a block, and the face from which it is pushed."""
-
-PATIENCE = 6
-"""Sides of the grid: steps after which an action that names no timeout gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +37,11 @@ class PushTask:
         agent: its index.
         block: what is pushed.
         face: from where; None when the plan pushes from where the agent stands, and that is at no face.
-        steps: cells to push.
+        steps: cells to push; or steps to push for, when it pushes in vain too.
         arrival: steps until it is at the face; None when no way leads there.
         patience: steps that it waits there for the others.
         count: agents that it waits for, itself among them; 0 when it does not wait.
+        in_vain: whether steps in which the block does not move count too (EmCoop's push).
     """
 
     agent: int
@@ -38,6 +51,20 @@ class PushTask:
     arrival: int | None
     patience: int
     count: int
+    in_vain: bool = False
+
+    def cells(self, begin: int) -> int:
+        """Return how far the block moves at most.
+
+        Args:
+            begin: steps until enough agents push it.
+        """
+        return max(1, self.steps - (begin - (self.arrival or 0))) if self.in_vain else self.steps
+
+
+def place_of(key: Key) -> str:
+    """Name a face in words."""
+    return f"the {key[1]} face of block {key[0]}"
 
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:
@@ -59,14 +86,25 @@ def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]
     return found
 
 
+def aim_of(action: SymbolicAction) -> Key | None:
+    """Return the face that an action goes to; None for one that goes to none."""
+    match action:
+        case MoveToBlock(block=block, face=face):
+            return block, face
+        case Navigate(entity=Entity.block, id=int(block)):
+            return block, Face.left
+        case _:
+            return None
+
+
 def moves(plan: Plan) -> bool:
     """Whether a plan lets its agent leave its cell."""
-    return any(isinstance(action, Move | MoveToBlock | PushBlock | YieldBlock) for action in plan.actions)
+    return any(not isinstance(action, Idle | Wait | WaitAgents | Rendezvous) for action in plan.actions)
 
 
 def _aim(plan: Plan) -> Key | None:
     """The face that a plan goes to first."""
-    return next(((action.block, action.face) for action in plan.actions if isinstance(action, MoveToBlock)), None)
+    return next((aim for action in plan.actions if (aim := aim_of(action)) is not None), None)
 
 
 def _read(reader: _Reader, plan: Plan) -> list[PushTask]:
@@ -95,32 +133,53 @@ class _Reader:
     def read(self, action: SymbolicAction) -> PushTask | None:
         """Take in an action; give the job when it is a push."""
         match action:
-            case Idle(steps=steps) | YieldBlock(steps=steps):
+            case Idle(steps=steps) | Wait(steps=steps) | YieldBlock(steps=steps):
                 self._spend(steps)
             case Move(direction=direction, steps=steps):
                 self._walk(direction.action, steps)
-            case MoveToBlock(block=block, face=face) if block in self._board.blocks:
-                # Where all places are taken it waits for the block to move on, behind those who push it.
-                ways = self._board.ways(block, face, self._standing(block, face)) or self._board.ways(block, face)
-                aligned = self._board.is_aligned(self._cell, block, face)
-                way = 0 if aligned else ways.get(self._cell)
-                self._time = None if way is None or self._time is None else self._time + way
-                self._at, self._count, self._patience = (block, face), 0, None
+            case MoveToBlock() | Navigate():
+                self._go(action)
             case Rendezvous(block=block, face=face, count=count, timeout=timeout):
                 self._at = block, face
                 self._count, self._patience = count, self._or_default(timeout)
             case PushBlock(block=block) if block in self._board.blocks:
-                return self._push(action)
+                patience = self._patience if self._patience is not None else self._or_default(action.timeout)
+                return PushTask(self._agent, block, self._face(block), action.steps, self._time, patience, self._count)
+            case PushTowards(block=block, steps=steps) if block in self._board.blocks:
+                at = self._face(block)
+                force = self._board.force(block, at) if at is not None else 0
+                return PushTask(self._agent, block, at, steps, self._time, steps - 1, force, in_vain=True)
         return None
 
-    def _push(self, action: PushBlock) -> PushTask:
-        face: Face | None
-        if self._at is not None and self._at[0] == action.block:
-            face = self._at[1]
-        else:
-            face = next(iter(self._board.faces_at(self._cell, action.block)), None)
-        patience = self._patience if self._patience is not None else self._or_default(action.timeout)
-        return PushTask(self._agent, action.block, face, action.steps, self._time, patience, self._count)
+    def _face(self, block: int) -> Face | None:
+        """The face at which the agent is by now."""
+        if self._at is not None and self._at[0] == block:
+            return self._at[1]
+        return next(iter(self._board.faces_at(self._cell, block)), None)
+
+    def _go(self, action: MoveToBlock | Navigate) -> None:
+        """Walk to a face; or to a place that is none, as the crow flies."""
+        aim = aim_of(action)
+        if aim is None:
+            assert isinstance(action, Navigate)
+            place = self._place(action)
+            self._spend(abs(place[0] - self._cell[0]) + abs(place[1] - self._cell[1]))
+            self._cell, self._at = place, None
+        elif aim[0] in self._board.blocks:
+            # Where all places are taken it waits for the block to move on, behind those who push it.
+            ways = self._board.ways(*aim, self._standing(*aim)) or self._board.ways(*aim)
+            way = 0 if self._board.is_aligned(self._cell, *aim) else ways.get(self._cell)
+            self._time = None if way is None or self._time is None else self._time + way
+            self._at, self._count, self._patience = aim, 0, None
+
+    def _place(self, action: Navigate) -> Cell:
+        match action:
+            case Navigate(entity=Entity.cell, cell=(row, col)):
+                return row, col
+            case Navigate(entity=Entity.agent, id=int(agent)) if agent < len(self._board.agents):
+                return self._board.agents[agent]
+            case _:
+                return self._cell[0], self._board.side - 1
 
     def _standing(self, block: int, face: Face) -> list[Cell]:
         """Cells of the agents that are at a face already, and do not leave for another one."""
@@ -145,4 +204,4 @@ class _Reader:
             self._time += steps
 
     def _or_default(self, timeout: int | None) -> int:
-        return timeout if timeout is not None else PATIENCE * self._board.side
+        return timeout if timeout is not None else SIDES * self._board.side

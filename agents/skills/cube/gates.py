@@ -8,30 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, takewhile
 
-from cube_env import (
-    Cell,
-    Face,
-    Idle,
-    Move,
-    MoveToBlock,
-    PushBlock,
-    Rendezvous,
-    SymbolicObservation,
-    WaitAgents,
-    YieldBlock,
-    roll_out,
-)
+from cube_env import Cell, Face, PushTowards, Rendezvous, SymbolicObservation, roll_out
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.skills.cube.gate_board import Board, Sweep, overlap
-from quorum.agents.skills.cube.gate_jobs import Key, PushTask, groups, jobs, moves
+from quorum.agents.skills.cube.gate_confirm import idle_in_need, missing_partners, unavailable
+from quorum.agents.skills.cube.gate_jobs import Key, PushTask, groups, jobs, moves, place_of
 
 _CONFLICT, _SPATIAL = Fault.CONFLICT, Constraint.SPATIAL
 
 
 class CubeGates:
-    """Fulfils `quorum.agents.skills.Gates` for CUBE, in its vocabulary `cube`.
+    """Fulfils `quorum.agents.skills.Gates` for CUBE, in both of its vocabularies.
 
     Who pushes one block from one face in a joint plan is a group; the plans under way count as members. A group of
     plans under way alone is not judged: nobody is asked about it.
@@ -78,7 +67,8 @@ class CubeGates:
             standing = _standing(board, group, joint)
             rejection = _staged(board, key, group, standing) or _in_time(board, key, group)
             if rejection is None:
-                steps = max(job.steps for job in group)
+                begin = _complete(board, key, group)
+                steps = max(job.cells(begin) for job in group)
                 others = {block for block, _ in found if block != key[0]}
                 sweeps[key] = board.sweep(*key, steps, len(group), others)
                 rejection = _swept(key, group, sweeps[key], standing)
@@ -103,14 +93,14 @@ class CubeGates:
         """Judge the beginning of an agent's plan, and what it is good for."""
         seen = _observed(observation)
         board, plan = Board(seen), joint.plans[agent]
-        problem = _unavailable(board, agent, joint)
+        problem = unavailable(board, agent, joint)
         if problem is not None:
             return problem
         pushes = jobs(board, agent, plan)
         if not pushes:
-            return _idle(board, agent, joint)
+            return idle_in_need(board, agent, joint)
         job = pushes[0]
-        if isinstance(plan.actions[0], Rendezvous) and (missing := _missing_partners(board, job, joint)):
+        if isinstance(plan.actions[0], Rendezvous | PushTowards) and (missing := missing_partners(board, job, joint)):
             return Rejection("C-WAIT", (agent,), missing)
         if job.face is not Face.left and not any(job.block in block.ahead for block in seen.blocks):
             text = f"block {job.block} gets no nearer to the goal from its {job.face} face, and is in no other's way"
@@ -147,7 +137,7 @@ def _standing(board: Board, group: list[PushTask], joint: Joint) -> dict[Cell, i
 
 def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cell, int]) -> Rejection | None:
     """Whether a group has room at its face, a way to it, and the force that it takes."""
-    agents, place = _members(group), _place(key)
+    agents, place = _members(group), place_of(key)
     lanes = board.lanes(*key)
     for lane in lanes:
         idle = next((place for place, cell in enumerate(lane) if cell in standing), len(lane))
@@ -173,25 +163,29 @@ def _needed(board: Board, key: Key, group: list[PushTask]) -> int:
     return max(board.force(*key), *(job.count for job in group))
 
 
+def _complete(board: Board, key: Key, group: list[PushTask]) -> int:
+    """Steps until as many members of a group are there as it takes."""
+    return sorted(job.arrival or 0 for job in group)[min(len(group), _needed(board, key, group)) - 1]
+
+
 def _in_time(board: Board, key: Key, group: list[PushTask]) -> Rejection | None:
     """Whether the members of a group wait until there are enough of them, and for nobody else."""
-    arrivals = sorted(job.arrival or 0 for job in group)
-    last = arrivals[min(len(group), _needed(board, key, group)) - 1]
+    last = _complete(board, key, group)
     hasty = [job.agent for job in group if (job.arrival or 0) + job.patience < last]
     if hasty:
-        text = f"agents {hasty} have given up at {_place(key)} when the last that it takes comes, in {last} steps"
+        text = f"agents {hasty} have given up at {place_of(key)} when the last that it takes comes, in {last} steps"
         return Rejection("V-SYNC", tuple(hasty), text)
     present = sum(board.is_aligned(cell, *key) for cell in board.agents)
     waiting = [job.agent for job in group if job.count > max(len(group), present)]
     if waiting:
-        text = f"agents {waiting} wait at {_place(key)} for more agents than the {len(group)} that come"
+        text = f"agents {waiting} wait at {place_of(key)} for more agents than the {len(group)} that come"
         return Rejection("V-SYNC", tuple(waiting), text)
     return None
 
 
 def _swept(key: Key, group: list[PushTask], sweep: Sweep, standing: Mapping[Cell, int]) -> Rejection | None:
     """Whether a push comes through, and what it leaves."""
-    agents, place = _members(group), _place(key)
+    agents, place = _members(group), place_of(key)
     if sweep.obstacle:
         return Rejection("V-DEST", agents, f"{place}: the push gets stuck: {sweep.obstacle} {list(sweep.others)}")
     trapped = [block for block, (_, col, _) in sweep.squares.items() if col == 0]
@@ -224,71 +218,5 @@ def _colliding(sweeps: Mapping[Key, Sweep], judged: Mapping[Key, list[PushTask]]
             yield Rejection("V-DEST", agents, f"blocks {one[0]} and {other[0]} would end up in the same cells")
 
 
-def _unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
-    """Whether the first action of an agent's plan is legal now, and leads anywhere."""
-    cell, action = board.agents[agent], joint.plans[agent].actions[0]
-    match action:
-        case MoveToBlock(block=block, face=face) if block in board.blocks:
-            others = {board.agents[other]: plan for other, plan in joint.plans.items() if other != agent}
-            still = [other for other, plan in others.items() if not moves(plan)]
-            there = [other for other in others if board.is_aligned(other, block, face)]
-            ways = board.ways(block, face, [*still, *there]) or board.ways(block, face, still)
-            if not board.is_aligned(cell, block, face) and cell not in ways:
-                return Rejection("C-PATH", (agent,), f"no way leads to {_place((block, face))}: others stand in it")
-            return None
-        case Rendezvous(block=block, face=face) | YieldBlock(block=block, face=face) if block in board.blocks:
-            legal = board.is_aligned(cell, block, face)
-        case PushBlock(block=block) if block in board.blocks:
-            legal = bool(board.faces_at(cell, block))
-        case Move(direction=direction):
-            row_step, col_step = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}[direction.value]
-            legal = board.is_free((cell[0] + row_step, cell[1] + col_step))
-        case Idle() | WaitAgents():
-            legal = True
-        case _:
-            legal = False
-    return None if legal else Rejection("C-AVAIL", (agent,), f"{action} cannot be done from {cell}")
-
-
-def _missing_partners(board: Board, job: PushTask, joint: Joint) -> str:
-    """Why an agent at a face waits in vain; empty when it does not."""
-    assert job.face is not None
-    place = job.block, job.face
-    partners = [other for other in groups(board, joint.plans).get(place, ()) if other.agent != job.agent]
-    present = sum(board.is_aligned(cell, *place) for cell in board.agents)
-    late = [
-        other.agent
-        for other in partners
-        if not board.is_aligned(board.agents[other.agent], *place)
-        and (other.arrival is None or other.arrival > job.patience)
-    ]
-    coming = sum(not board.is_aligned(board.agents[other.agent], *place) for other in partners) - len(late)
-    if present + coming >= job.count:
-        return ""
-    return f"{job.count} agents are to meet at {_place(place)}: {present} are there, and {coming} come in time"
-
-
-def _idle(board: Board, agent: int, joint: Joint) -> Rejection | None:
-    """Whether a plan without a push is of use: it goes to a face, makes way, or nobody needs its agent."""
-    plan, cell = joint.plans[agent], board.agents[agent]
-    if any(isinstance(action, MoveToBlock | YieldBlock) for action in plan.actions):
-        return None
-    if moves(plan) and any(block.row <= cell[0] < block.row + block.weight for block in board.blocks.values()):
-        return None  # it leaves a row in which blocks are to be pushed
-    staff = {block: len(group) for (block, _), group in groups(board, joint.plans).items()}
-    idle = sum(not groups(board, {other: plan}) for other, plan in joint.plans.items())
-    for block in sorted(board.blocks.values(), key=lambda block: (block.distance, block.id)):
-        present = sum(board.is_aligned(other, block.id, Face.left) for other in board.agents)
-        lacking = block.weight - max(staff.get(block.id, 0), present)
-        if not block.ahead and 0 < lacking <= idle:
-            text = f"agent {agent} waits, and block {block.id} of weight {block.weight} lacks {lacking} agents"
-            return Rejection("C-IDLE", (agent,), text)
-    return None
-
-
 def _members(group: list[PushTask]) -> tuple[int, ...]:
     return tuple(sorted({job.agent for job in group}))
-
-
-def _place(key: Key) -> str:
-    return f"the {key[1]} face of block {key[0]}"

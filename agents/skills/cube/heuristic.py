@@ -1,8 +1,7 @@
 """The greedy rule for CUBE: always the blocks nearest to the goal, with just enough agents each.
 
-The CUBE page describes its heuristic in one sentence: pick the undelivered block closest to the goal, assign agents,
-and each goes to the left face, meets the others there, and pushes until the block is delivered. What it leaves open is
-decided here and kept simple: no path optimisation, no plan for congestion.
+The CUBE page's own heuristic delivers one block after the other: `one_team.py`. This rule works on as many blocks at
+once as there are agents for. It is as simple otherwise: no path optimisation, no plan for congestion.
 """
 
 from __future__ import annotations
@@ -13,20 +12,22 @@ from cube_env import SymbolicObservation
 from maeil.mind import View
 from maeil.plans import Plan, PlanStatus
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.cube.routes import way
+from quorum.agents.skills.cube.wording import CUBE, Wording
 
 
 class GreedyTeam:
-    """Gives orders to all agents of a team, as the published script does.
+    """Gives orders to all agents of a team.
 
-    Its minds share what it knows: who works on which block. They send no messages; the published baseline commands its
-    agents too.
+    Its minds share what it knows: who works on which block. They send no messages.
 
     Args:
         agents: number of agents.
+        wording: of its plans.
     """
 
-    def __init__(self, agents: int) -> None:
+    def __init__(self, agents: int, wording: Wording = CUBE) -> None:
+        self._wording = wording
         self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
         self._block_of: dict[int, int] = {}
 
@@ -47,7 +48,7 @@ class GreedyTeam:
         if agent not in self._block_of:
             self._assign(observation)
         block = next(block for block in observation.blocks if block.id == self._block_of[agent])
-        return delivery(
+        return self._wording.delivery(
             block, f"of the blocks with a clear way, block {block.id} is the nearest to the goal that has room for me"
         )
 

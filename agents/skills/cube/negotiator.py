@@ -10,8 +10,9 @@ from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.cube import claims as words
 from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, seen
-from quorum.agents.skills.cube.routes import delivery, way
+from quorum.agents.skills.cube.routes import way
 from quorum.agents.skills.cube.teams import Demand, form_teams
+from quorum.agents.skills.cube.wording import CUBE, Wording
 
 LEADER = "leader"
 
@@ -31,11 +32,18 @@ class Negotiator:
         patience: steps to wait for the others of a team.
         rng: the agent's own random stream.
         knowledge: what it knows to begin with.
+        wording: of its plans.
     """
 
     def __init__(
-        self, noise: float, patience: int, rng: np.random.Generator, knowledge: Knowledge | None = None
+        self,
+        noise: float,
+        patience: int,
+        rng: np.random.Generator,
+        knowledge: Knowledge | None = None,
+        wording: Wording = CUBE,
     ) -> None:
+        self._wording = wording
         self._noise = noise
         self._patience = patience
         self._rng = rng
@@ -136,7 +144,7 @@ class Negotiator:
             block = self._place(view, observation)
             reason = "by what I know of the others it is where I am needed"
         self._known.wishes[view.agent] = block.id
-        plan = delivery(block, reason, self._patience)
+        plan = self._wording.delivery(block, reason, self._patience)
         if view.plan is not None and view.plan.task == plan.task:
             return Resume.RESUME
         return plan

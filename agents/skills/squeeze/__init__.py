@@ -8,12 +8,15 @@ from typing import Any
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, Merge, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
 
 class SqueezeSkills(WorldSkills):
     """What minds know of the Gaussian squeeze."""
+
+    tasks = False
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that searches the best sum."""
@@ -38,6 +41,12 @@ class SqueezeSkills(WorldSkills):
         from quorum.agents.skills.squeeze.merge import median
 
         return median
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.squeeze.example import squeeze_example
+
+        return squeeze_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
-from maeil.mind import Mind
+from maeil.mind import Mind, Observation, View
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -19,7 +20,7 @@ class TransportSkills(WorldSkills):
         """Return the team that carries out the greedy plan of the board."""
         from quorum.agents.skills.transport.heuristic import HandingTeam
 
-        return HandingTeam(len(world.agents)).minds
+        return HandingTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
         """Return the rules of moves that go together and bring boxes nearer."""
@@ -27,11 +28,21 @@ class TransportSkills(WorldSkills):
 
         return TransportGates()
 
+    def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002
+        """Return the board: the rules judge by all of it whether a move brings a box nearer."""
+        return world.global_observation()
+
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""
         from quorum.agents.skills.transport.briefing import TransportBriefing
 
         return TransportBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.transport.example import transport_example
+
+        return transport_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

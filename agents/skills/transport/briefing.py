@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from llamac_env import TransportObservation
+from llamac_env import TransportObservation, moves_by_box
 from maeil.mind import Observation
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.skills.contract import Briefing
@@ -15,21 +13,14 @@ class TransportBriefing(Briefing):
     """The board with what each agent can do; of past decisions the boxes that were left, and how far they had to go."""
 
     def state(self, sight: Sight) -> object:
-        """Return the board in the paper's format, and for each agent its cell and the moves that it can make."""
+        """Return the board, and for each agent that can do something its cell and the moves that it can make."""
         seen = observed(sight.global_observation)
-        agents: dict[str, Any] = {}
-        for observation in map(observed, sight.agents):
-            agents[observation.agent] = {"square": observation.square, "can_do": observation.can_do}
-        return {
-            "difficulty": seen.difficulty,
-            "entry_rule": seen.entry_rule,
-            "rows": seen.rows,
-            "cols": seen.cols,
-            "step": seen.step,
-            "max_steps": seen.max_steps,
-            "board": seen.board,
-            "agents": agents,
+        agents = {
+            own.agent: {"square": own.square, "can_do": moves_by_box(own.can_do)}
+            for own in map(observed, sight.agents)
+            if own.can_do
         }
+        return {**seen.shown(), "agents": agents}
 
     def digest(self, sight: Sight) -> object:
         """Return the number of boxes and the sum of their distances to the nearest target of their colour, in cells."""

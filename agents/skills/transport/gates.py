@@ -14,7 +14,7 @@ from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.skills.transport.briefing import observed
-from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain
+from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of
 
 _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
 
@@ -54,15 +54,23 @@ class TransportGates:
         return []
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge the move that an agent is to make now: whether it can, and whether it brings the box nearer."""
+        """Judge the move that an agent is to make now: whether it can, and whether it brings the box nearer.
+
+        By an observation without a board only the first can be told.
+        """
         action = joint.plans[agent].actions[0]
         if not isinstance(action, Move):
             return None
-        board = observed(observation).to_board()
+        seen = observed(observation)
         try:
-            move = box_move(board.grid, agent, action)
+            move = box_move(seen.grid, agent, action)
         except Unreadable as error:
             return Rejection("C-AVAIL", (agent,), f"{error.code}: {error}")
+        if seen.board is None:
+            if move in moves_of(seen, agent):
+                return None
+            return Rejection("C-AVAIL", (agent,), f"{action} cannot be done now")
+        board = seen.to_board()
         if (refusal := board.refusal(agent, move)) is not None:
             return Rejection("C-AVAIL", (agent,), f"{action} cannot be done now: {refusal}")
         nearer = gain(board, agent, move)

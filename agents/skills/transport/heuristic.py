@@ -7,10 +7,12 @@ foresaw.
 
 from __future__ import annotations
 
-from llamac_env import Board, JointMove, TransportObservation
+from llamac_env import Board, JointMove
 from maeil.mind import View
 from maeil.plans import Plan
+from maeil.world import World
 from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.transport.briefing import observed
 from quorum.agents.skills.transport.moves import greedy, one_step
 
 
@@ -18,22 +20,21 @@ class HandingTeam:
     """Gives orders to all agents of a team; its minds share the plan, and send no messages.
 
     Args:
-        agents: number of agents.
+        world: whose board it sees as a whole, whatever its agents see.
     """
 
-    def __init__(self, agents: int) -> None:
-        self.minds = tuple(CommandedMind(self._decide) for _ in range(agents))
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.minds = tuple(CommandedMind(self._decide) for _ in world.agents)
         self._plan: tuple[JointMove, ...] = ()
         self._board: Board | None = None
         """The board on which the next step of the plan is to be made."""
 
     def _decide(self, view: View) -> Plan:
-        assert isinstance(view.observation, TransportObservation)
-        return self.plan(view.agent, view.observation)
+        return self.plan(view.agent, observed(self._world.global_observation()).to_board())
 
-    def plan(self, agent: int, observation: TransportObservation) -> Plan:
-        """Return the next step of an agent."""
-        board = observation.to_board()
+    def plan(self, agent: int, board: Board) -> Plan:
+        """Return the next step of an agent on a board."""
         if board != self._board:
             self._go_on(board)
         move = self._plan[0].get(agent) if self._plan else None

@@ -17,6 +17,7 @@ from llamac_env import (
     NoPlan,
     Place,
     Step,
+    TransportObservation,
     Unreadable,
     Wait,
     box_move,
@@ -76,6 +77,12 @@ def gain(board: Board, agent: int, move: BoxMove) -> float:
 def places(board: Board, agent: int, move: BoxMove) -> bool:
     """Whether a move puts its box on the target in the agent's cell."""
     return move.to == board.grid.cells[agent]
+
+
+def moves_of(observation: TransportObservation, agent: int) -> list[BoxMove]:
+    """The moves that an observation says its agent can make now."""
+    choices = (Move(box=BoxName(choice.box), to=choice.to) for choice in observation.can_do)
+    return [box_move(observation.grid, agent, choice) for choice in choices]
 
 
 def greedy(board: Board) -> JointPlan:

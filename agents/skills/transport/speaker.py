@@ -1,34 +1,38 @@
 """The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
 
-All agents see the same board and plan by the same rules, so that their moves fit together without a word. As a critic
-of LLaMAC it plans for all agents that it is asked about (`propose`).
+Where all agents see the same board they plan by the same rules, so that their moves fit together without a word. Those
+who see their own cell alone play by what they have heard (`local.py`). As a critic of LLaMAC it plans for all agents
+that it is asked about (`propose`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import orjson
+from pydantic import TypeAdapter
 
 from llamac_env import (
     Board,
     BoxMove,
-    Difficulty,
-    EntryRule,
     Grid,
     JointMove,
     Move,
     TransportObservation,
     Wait,
     box_move,
-    read_board,
+    read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.mind import Thought, View
+from maeil.messages import Draft, MessageKind
+from maeil.mind import Act, Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
+from quorum.agents.skills.transport.local import choose, known_board, report
 from quorum.agents.skills.transport.moves import distance_left, gain, greedy, one_step, places, plan_of
 
 AHEAD = 3
@@ -36,26 +40,40 @@ AHEAD = 3
 
 
 class TransportSpeaker(Speaker[TransportObservation]):
-    """Follows the greedy plan of the board that its prompt shows."""
+    """Follows the greedy plan of the board that its prompt shows; where it shows none, what is seen and heard."""
 
     observation = TransportObservation
     vocabulary = Vocabulary(Move, Wait)
     needs = frozenset({"move", "wait"})
+
+    def read_observation(self, text: str) -> TransportObservation:
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: it is none of this world.
+        """
+        return _shown(orjson.loads(text))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
         observation = view.observation
         assert isinstance(observation, TransportObservation)
         if not observation.agent:
-            return Thought()  # a coordinator without a body has nothing to say
-        board = observation.to_board()
-        is_poor = rng.random() < poor
-        move = _any(board, view.agent, rng) if is_poor else _greedy(board, view.agent)
-        reason = (
-            "it is as good as any" if is_poor else "it is next on its way" if move is not None else "no box is mine now"
-        )
-        plan = one_step(board.grid, view.agent, move, reason)
-        return take_turn(view, plan, "I wait.")
+            return _tell_all(view, observation.to_board())
+        if observation.board is None:
+            board = known_board(observation, (*view.memory, *view.unread))
+            move, reason = choose(board, view.agent, rng)
+        else:
+            board = observation.to_board()
+            move = _greedy(board, view.agent)
+            reason = "it is next on its way" if move is not None else "no box is mine now"
+        if rng.random() < poor:
+            move, reason = _any(board, view.agent, rng), "it is as good as any"
+        thought = take_turn(view, one_step(board.grid, view.agent, move, reason), "I wait.")
+        if observation.board is not None:
+            return thought
+        told = report(board, [view.agent])
+        return replace(thought, messages=tuple(replace(m, content=f"{m.content} {told}") for m in thought.messages))
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan.
@@ -66,8 +84,8 @@ class TransportSpeaker(Speaker[TransportObservation]):
         plan for a step.
         """
         state = brief.state
-        grid = Grid(state["rows"], state["cols"], Difficulty(state["difficulty"]), EntryRule(state["entry_rule"]))
-        board = read_board(grid, state["board"])
+        board = _shown(state).to_board()
+        grid = board.grid
         others = _next_moves(grid, brief.running)
         if brief.role == "explorer":
             steps = _whole(board, brief, others)
@@ -83,6 +101,24 @@ class TransportSpeaker(Speaker[TransportObservation]):
         for agent in brief.drawn_at_random():
             plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
         return plans
+
+
+_OBSERVATION = TypeAdapter(TransportObservation)
+
+
+def _shown(told: Mapping[str, Any]) -> TransportObservation:
+    try:
+        return _OBSERVATION.validate_python(read_shown(told))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"this is no observation of grid transportation: {error!r}") from error
+
+
+def _tell_all(view: View, board: Board) -> Thought:
+    """Tell those who see less where all targets are."""
+    if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
+        return Thought()
+    cells = [agent for agent, cell in enumerate(board.grid.cells) if any(t.place == cell for t in board.targets)]
+    return Thought(messages=(Draft(view.turn.recipients, report(board, cells), MessageKind.DIRECTIVE),))
 
 
 def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[int, BoxMove]:

@@ -12,22 +12,9 @@ from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
+from quorum.experiments.compare.metrics import RADARS
 from quorum.experiments.compare.statistics.aggregates import Floats
 
-AXES = {
-    "constraints.satisfied_spatial": "SP",
-    "constraints.satisfied_temporal": "TM",
-    "constraints.satisfied_dependency": "DP",
-    "constraints.satisfied_participation": "PT",
-    "plans.coherence": "PC",
-    "capability.gain_rate": "CG",
-    "plans.stability": "PS",
-}
-"""EmCoop's axes: shares of attempts in which each constraint held, plan coherence, capability gain, plan stability."""
-_MEANING = (
-    "SP spatial, TM temporal, DP dependency, PT participation: share of attempts in which it held. "
-    "PC plan coherence, PS plan stability"
-)
 _MARGINS = style.Margins(left=0.1, right=0.1, top=0.28, bottom=0.08)
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _FEWEST = 3
@@ -36,12 +23,16 @@ _RELATIVE = "capability.gain_rate"
 
 @figure("radar")
 def radar(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw one chart for each value of `across`; nothing where fewer than three axes say anything."""
-    means = {key: {metric: group.mean(metric) for metric in AXES} for key, group in comparison.groups.items()}
+    """Draw one chart for each value of `across`; nothing where fewer than three axes say anything.
+
+    The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability.
+    """
+    labels, says = RADARS[comparison.radar]
+    means = {key: {metric: group.mean(metric) for metric in labels} for key, group in comparison.groups.items()}
     largest = max((mean[_RELATIVE] for mean in means.values()), default=0.0)
     shown = [
         metric
-        for metric in AXES
+        for metric in labels
         if all(not np.isnan(mean[metric]) for mean in means.values()) and (metric != _RELATIVE or largest > 0)
     ]
     if len(shown) < _FEWEST:
@@ -52,7 +43,7 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
     drawn = style.sheet(len(comparison.points), height=2.2, margins=_MARGINS)
     angles = np.linspace(0, 2 * np.pi, len(shown), endpoint=False)
     for axes, point in zip(drawn.panels, comparison.points, strict=True):
-        _web(axes, angles, [AXES[metric] for metric in shown])
+        _web(axes, angles, [labels[metric] for metric in shown])
         if comparison.across is not None:
             style.title(axes, f"{comparison.across} = {style.clipped(written(point), 14)}")
         for level in comparison.levels:
@@ -63,7 +54,8 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
                     x, y, color=style.colour(comparison, level), linewidth=1.2,
                     marker=style.marker(comparison, level), markersize=3, markeredgewidth=0,
                 )  # fmt: skip
-    meaning = _MEANING + ("; CG capability gain, 1 the largest here" if _RELATIVE in shown else "")
+    meaning = f"SP spatial, TM temporal, DP dependency, PT participation: {says}. PC plan coherence, PS plan stability"
+    meaning += "; CG capability gain, 1 the largest here" if _RELATIVE in shown else ""
     name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
     yield Drawing(name, style.finish(drawn, comparison, f"{meaning}. Means."))
 

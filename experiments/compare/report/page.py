@@ -17,7 +17,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
-from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.comparison import Comparison, Question
 from quorum.experiments.compare.factors import in_order, written
 from quorum.experiments.compare.figures import draw_figures
 from quorum.experiments.compare.figures.style import COLUMN, GRID, INK, rendered, styled
@@ -159,6 +159,7 @@ def _command(results: Results, comparison: Comparison, plugins: Sequence[str]) -
         "--metric": comparison.metrics,
         "--baseline": (comparison.baseline,) if comparison.baseline is not None else (),
         "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
+        "--radar": (comparison.radar,) if comparison.radar != Question().radar else (),
         "--plugin": plugins,
     }.items():
         parts += [part for value in values for part in (option, value)]

@@ -67,6 +67,8 @@ class ProviderConfig(ModelConfig):
     """Sampling temperature; null leaves it to the provider."""
     max_tokens: Positive
     """Longest answer, in tokens."""
+    max_tokens_per_agent: Annotated[int, Field(ge=0)]
+    """Tokens more for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     """Sent to providers that take one."""
     structured: Structured

@@ -96,10 +96,8 @@ def test_a_plan_that_names_fewer_than_two_is_not_talked_over(tmp_path, plans):
 
 
 def test_the_coordinator_hears_what_the_agents_have_come_to(tmp_path):
-    model = Cast(
-        centre=[everybody(2, walk(1)), joint()], talker=state(agent_0=walk(1), agent_1={**walk(4), "rationale": "far"})
-    )
+    model = Cast(centre=[everybody(2, walk(1)), joint()], talker=state(agent_0=walk(1), agent_1=walk(4, "far")))
     run("hmas1", model, tmp_path, world=Corridor(2, length=4, max_steps=2))
     second = model.asked("centre")[1]
-    assert (second["asked"], second["commitments"]["agent_1"]["rationale"]) == (["agent_0"], "far")
-    assert second["history"][0]["plans"]["agent_1"]["rationale"] == "far"
+    assert (second["asked"], second["commitments"]["agent_1"]["task"]["target"]) == (["agent_0"], "far")
+    assert second["history"][0]["plans"]["agent_1"]["task"]["target"] == "far"

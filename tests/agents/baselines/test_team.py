@@ -8,7 +8,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable
@@ -24,6 +23,7 @@ from tests.agents.baselines.stage import BASELINES, config, end_of, episode, fit
 from tests.agents.llamac.stage import Cast, calls_of, joint
 from tests.agents.naive_team import Delayed, context, cube, settings
 from tests.crafter_env.joined import world
+from tests.llamac_env.test_squeeze import world as squeeze
 from tests.maeil.corridor import Corridor
 
 FAULTS = {"malformed": 0.1, "invalid": 0.1, "poor": 0.2, "refusal": 0.02}
@@ -65,7 +65,7 @@ def test_a_team_plays_the_open_world_to_the_end(name):
 
 
 def frozen(difficulty: str):
-    own = {"name": "transport", "n": 8, "rows": None, "entry_rule": "final_state", "boards": "frozen"}
+    own = {"name": "transport", "n": 8, "rows": None, "entry_rule": "final_state", "boards": "frozen", "view": "board"}
     return TransportWorld(TransportConfig(**own, difficulty=difficulty, max_steps=30, large_extra=10))
 
 
@@ -85,7 +85,7 @@ def test_a_team_with_faults_plays_transport_to_the_end(name):
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_plays_the_squeeze_to_the_end_and_pays(name):
-    w = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=12))
+    w = squeeze(max_steps=12)
     assert end_of(simulated(name, w)).steps == 12
     assert w.progress().score > 0.9
 
@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_trace_whatever_comes_back_first(tmp_path: 
 
 
 def test_agents_of_hmas2_object_to_what_brings_nothing_nearer():
-    idle = {"rationale": "rest", "task": None, "actions": [{"action": "idle", "steps": 3}]}
+    idle = {"task": None, "actions": [{"action": "idle", "steps": 3}]}
     w = cube(2, max_steps=1)
     centre, agents = Cast(centre=joint(agent_0=idle)), SimulatedModel(settings())
     episode("hmas2", w, lambda who: centre if who == "coordinator" else agents)
@@ -136,7 +136,7 @@ def test_every_role_is_told_its_part_the_rules_the_actions_and_all_data_in_one_b
     for request in model.requests:
         system, turn = (message.content for message in request.messages[:2])
         role = orjson.loads(read_blocks(turn)["turn"])["role"]
-        assert f"# Your role: {role}" in system
+        assert f"# Your role: {role}" in turn
         assert "CUBE is a square grid" in system
         assert "- push_block(" in system
         assert "None" not in turn.replace("None: if nobody", "")
@@ -189,8 +189,7 @@ def test_a_topology_that_does_not_fit_is_told_with_the_way_out(tmp_path: Path, n
 def test_in_a_world_without_gates_the_planner_is_shown_the_overview(tmp_path):
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     model = Cast(centre=joint())
-    given = {"prompts_folder": str(tmp_path), "rules": "rules.jinja"}
-    episode("cmas", Corridor(2, max_steps=1), lambda _: model, **given)
+    episode("cmas", Corridor(2, max_steps=1), lambda _: model, folder=str(tmp_path))
     assert model.asked("centre")[0]["state"] == {"cell": 0}
 
 

@@ -22,7 +22,8 @@ from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.skills import Briefing
+from quorum.agents.prompting.examples import plain_example
+from quorum.agents.skills import Briefing, WorldSkills
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play
@@ -33,10 +34,10 @@ NOT_JSON = "this is no JSON"
 def walk(steps: int, target: str = "end") -> dict[str, Any]:
     """A plan as a model writes it."""
     actions = [{"action": "walk", "steps": steps, "fails_at": None}]
-    return {"rationale": "go", "task": {"kind": "walk", "target": target}, "actions": actions}
+    return {"task": {"kind": "walk", "target": target}, "actions": actions}
 
 
-REST = {"rationale": "stay", "task": None, "actions": [{"action": "rest", "steps": 1}]}
+REST = {"task": None, "actions": [{"action": "rest", "steps": 1}]}
 
 
 def joint(**plans: Any) -> dict[str, Any]:
@@ -134,12 +135,13 @@ def run(
     world = world or Corridor(agents)
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     settings, gates = config(**switches), gates or CorridorGates()
-    templates = role_templates("hallway", folder, "llamac", LlamacRole, rules="rules.jinja", own=None)
-    prompts = RolePrompts(templates, world, rules="rules.jinja", max_actions=8)
+    templates = role_templates("hallway", folder, "llamac", LlamacRole, settings.prompts)
+    prompts = RolePrompts(templates, world, prompts=settings.prompts, max_actions=8, example=plain_example(world))
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
+    evidence = WorldSkills("hallway").evidence
     actors = [
-        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, world, settings)
+        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, evidence, world=world, settings=settings)
         for _ in range(len(world.agents))
     ]
     speaker = RoleSpeaker(model, prompts, gates.rules)

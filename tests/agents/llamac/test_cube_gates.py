@@ -9,13 +9,17 @@ import pytest
 from cube_env import (
     CubeEnv,
     Direction,
+    Entity,
     Face,
     Idle,
     Layout,
     Move,
     MoveToBlock,
+    Navigate,
     PushBlock,
+    PushTowards,
     Rendezvous,
+    Wait,
     WaitAgents,
     YieldBlock,
 )
@@ -46,6 +50,15 @@ def deliver(block: int, steps: int, count: int = 1, face: Face = LEFT, timeout: 
     )
 
 
+def to(block: int) -> Navigate:
+    return Navigate(entity=Entity.block, id=block)
+
+
+def push(block: int, steps: int) -> Plan:
+    """A delivery in EmCoop's words."""
+    return plan(to(block), PushTowards(block=block, steps=steps))
+
+
 def scrutinize(observation, plans, running=()) -> list[tuple[str, tuple[int, ...]]]:
     sight = Sight(0, observation, ())
     return [(r.code, r.agents) for r in GATES.scrutinize(sight, Joint(dict(plans), dict(running)))]
@@ -64,6 +77,7 @@ GOOD = [
     (ONE, {0: deliver(0, 4)}),
     (TWO, {0: deliver(0, 3, 2), 1: deliver(0, 3, 2)}),
     (ROW, {0: deliver(1, 2), 1: deliver(0, 6)}),
+    (TWO, {0: push(0, 4), 1: push(0, 4)}),
 ]
 
 
@@ -101,6 +115,11 @@ TRIPS = [
     ("V-WAY", (0, 1), AHEAD, {0: deliver(0, 4)}),
     ("V-WAY", (0, 1), GAP, {1: deliver(0, 3, 2), 2: deliver(0, 3, 2), 0: plan(Idle(steps=5))}),
     ("V-TRAP", (0,), ONE, {0: deliver(0, 5, face=RIGHT)}),
+    ("V-TASK", (0,), ROW, {0: Plan((*push(0, 6).actions, *push(1, 2).actions))}),
+    ("V-SLOT", (0,), ONE, {0: plan(PushTowards(block=0, steps=1))}),
+    ("V-QUORUM", (0,), TWO, {0: push(0, 30)}),
+    ("V-SYNC", (0,), TWO, {0: push(0, 5), 2: push(0, 5)}),
+    ("V-DEST", (0,), ROW, {0: push(0, 6)}),
 ]
 
 
@@ -162,6 +181,11 @@ REFUSED = [
     ("C-PROG", ONE, 0, {0: deliver(0, 2, face=UP)}),
     ("C-IDLE", ONE, 0, {0: plan(Idle(steps=5))}),
     ("C-IDLE", ONE, 0, {0: plan(WaitAgents(count=2))}),
+    ("C-AVAIL", ONE, 0, {0: plan(PushTowards(block=0, steps=1))}),
+    ("C-PATH", WALLED, 0, {0: push(0, 4), 1: plan(Wait(steps=3)), 2: plan(Wait(steps=3))}),
+    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=9))}),
+    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=2)), 1: push(0, 3)}),
+    ("C-IDLE", ONE, 0, {0: plan(Wait(steps=5))}),
 ]
 
 
@@ -178,6 +202,9 @@ CONFIRMED = [
     ("C-PROG", ROW, 1, {1: deliver(1, 2, face=UP)}),
     ("C-IDLE", ONE, 1, {0: deliver(0, 4), 1: plan(Idle(steps=5))}),
     ("C-IDLE", TWO, 2, {2: plan(Idle(steps=5))}),
+    ("C-PATH", WALLED, 0, {0: push(0, 4), 1: push(0, 4), 2: push(0, 4)}),
+    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=9)), 1: push(0, 9)}),
+    ("C-AVAIL", ONE, 0, {0: plan(Navigate(entity=Entity.goal))}),
 ]
 
 
@@ -192,6 +219,15 @@ def test_a_roll_out_finds_what_fails_within_its_steps(steps):
     joint = Joint({0: plan(MoveToBlock(block=0, face=LEFT), Rendezvous(block=0, face=LEFT, count=2, timeout=10))})
     found = CubeGates(steps).scrutinize(Sight(0, ONE, ()), joint)
     assert [(r.code, r.agents) for r in found] == ([("V-SIM", (0,))] if steps == 30 else [])
+
+
+def test_a_roll_out_finds_blocks_by_their_ids_when_others_are_delivered():
+    env = CubeEnv(layout=Layout(10, [(2, 7), (5, 2)], [(1, (2, 8)), (1, (5, 5))]), max_steps=50)
+    env.reset(seed=0)
+    env.step({"agent_0": 4, "agent_1": 0})
+    left = env.symbolic_observation(None)
+    assert [block.id for block in left.blocks] == [1]
+    assert CubeGates(40).scrutinize(Sight(0, left, ()), Joint({1: push(1, 9)})) == []
 
 
 def test_a_roll_out_lets_good_plans_pass_and_leaves_plans_under_way_alone():

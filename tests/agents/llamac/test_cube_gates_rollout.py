@@ -13,7 +13,7 @@ from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.agents.skills.cube.knowledge import clear
-from quorum.agents.skills.cube.routes import delivery
+from quorum.agents.skills.cube.wording import CUBE, EMCOOP, Wording
 from tests.agents.naive_team import cube
 from tests.maeil.scripted import play
 
@@ -41,11 +41,11 @@ def greedy(board: SymbolicObservation, rng: np.random.Generator) -> dict[int, Pl
     return {agent: team.plan(agent, board, stuck=False) for agent in range(len(board.agents))}
 
 
-def at_random(board: SymbolicObservation, rng: np.random.Generator) -> dict[int, Plan]:
+def at_random(board: SymbolicObservation, rng: np.random.Generator, wording: Wording = CUBE) -> dict[int, Plan]:
     """What agents do that know nothing of each other; one in four has no plan."""
     blocks = clear(board)
     return {
-        agent: delivery(blocks[rng.integers(len(blocks))], "at random", 20)
+        agent: wording.delivery(blocks[rng.integers(len(blocks))], "at random", 20)
         for agent in range(len(board.agents))
         if rng.random() < 0.75
     }
@@ -69,3 +69,24 @@ def test_joint_plans_that_work_are_rarely_rejected_and_most_of_the_others_are(pl
     assert len(passed[True]) > 40
     assert np.mean(passed[True]) >= 0.98
     assert np.mean(passed[False]) < 0.3
+
+
+def test_the_gates_judge_the_same_plans_alike_in_both_vocabularies():
+    """But that a push of EmCoop's is more patient: it waits for as many steps as it pushes."""
+    verdicts = []
+    for n, seed in [(4, seed) for seed in range(8)] + [(8, seed) for seed in range(4)]:
+        for board in boards(n, seed):
+            found = []
+            for wording in (CUBE, EMCOOP):
+                plans = at_random(board, np.random.default_rng([seed, board.step]), wording)
+                rejections = CubeGates().scrutinize(Sight(0, board, ()), Joint(plans))
+                refused = {agent: CubeGates().confirm(agent, board, Joint(plans)) for agent in plans}
+                found.append(
+                    (
+                        {(r.code, r.agents) for r in rejections if r.code != "V-SYNC"},
+                        {agent: r.code for agent, r in refused.items() if r is not None},
+                    )
+                )
+            assert found[0] == found[1]
+            verdicts.append(bool(found[0][0]))
+    assert 10 < sum(verdicts) < len(verdicts) - 10, "some are rejected, and some are not"

@@ -14,6 +14,8 @@ from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
 from quorum.agents.llamac import build
 from quorum.agents.llamac.answers import Answers
+from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.prompting.blocks import read_blocks
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.llamac.test_roles import heard
@@ -134,12 +136,26 @@ def test_in_the_squeeze_the_critics_see_the_whole_history_and_nothing_twice(memo
     assert [past["sum"] for past in state["history"]] == list(w.env.sums[:7])
 
 
-def test_the_rules_that_the_critics_read_tell_of_the_state_and_those_of_an_actor_of_its_observation():
-    critic = heard(squeeze(max_steps=1)).of("explorer")[0].messages[0].content
-    assert "No agent can wait" in critic
+def test_an_actor_sees_its_own_cell_and_its_part_is_judged_by_the_whole_board():
     said = heard(transport(max_steps=6), poor=0.9)
-    assert '"agents" has the cell of each agent' in said.of("assessor")[0].messages[0].content
-    assert '"square" is your cell' in said.of("actor")[0].messages[0].content
+    (asked, *_) = said.of("actor")
+    blocks = read_blocks(asked.messages[1].content)
+    assert not {"board", "boxes_left"} & set(orjson.loads(blocks["observation"]))
+    assert orjson.loads(blocks["failed_check"])["code"] == "C-PROG", "which takes the nearest target of all"
+    assert "board" in orjson.loads(read_blocks(said.of("explorer")[0].messages[1].content)["state"])
+
+
+@pytest.mark.parametrize("told", [{}, {"hint": True, "picks": "all"}], ids=str)
+def test_nothing_that_critics_are_told_differs_between_games_until_the_rewards_do(told):
+    nothing = {"actions": [{"action": "pick", "units": 0}]}
+    all_zero = joint(**{f"agent_{agent}": nothing for agent in range(3)})
+    asked = []
+    for changes in ({"rho": 0.3}, {"rho": 0.7}, {"mu": 26.0, "sigma": 1.0}, {"rho": None}):
+        model = Verbatim(explorer=all_zero, exploiter=all_zero, assessor=take("exploiter", 3))
+        decide(model, squeeze(n=3, max_steps=3, **told, **changes))
+        asked.append(model.prompts)
+    assert len(asked[0]) == 9
+    assert all(prompts == asked[0] for prompts in asked)
 
 
 @pytest.mark.parametrize("w", [transport(), squeeze()], ids=["transport", "squeeze"])
@@ -179,7 +195,7 @@ def hard():
 def move(box: str, to: str) -> dict[str, Any]:
     """A plan of one move as a model writes it."""
     task = {"kind": "place", "target": f"box_{box}"}
-    return {"rationale": "so", "task": task, "actions": [{"action": "move", "box": f"box_{box}", "to": to}]}
+    return {"task": task, "actions": [{"action": "move", "box": f"box_{box}", "to": to}]}
 
 
 PLACE = move("red", "target_red")
@@ -191,6 +207,18 @@ FEEDBACK = {"thoughts": "so", "issue": "it is there already", "proposal": PLACE}
 def cast(**changes: Any) -> Cast:
     one = joint(agent_0=PLACE)
     return Cast(**{"explorer": one, "exploiter": one, "assessor": take("exploiter", 1), "actor": FEEDBACK, **changes})
+
+
+class Verbatim(Cast):
+    """A cast that keeps every word of the prompts."""
+
+    def __init__(self, **answers: Any) -> None:
+        super().__init__(**answers)
+        self.prompts: list[list[str]] = []
+
+    async def complete(self, request: Request) -> Reply:
+        self.prompts.append([message.content for message in request.messages])
+        return await super().complete(request)
 
 
 def decide(model: Cast, w=None, **switches: Any):
@@ -240,7 +268,7 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_or_fail_the_epis
 
 
 def test_a_missing_pick_fails_the_episode_after_all_internal_retries():
-    pick = {"rationale": "", "task": None, "actions": [{"action": "pick", "units": 4}]}
+    pick = {"actions": [{"action": "pick", "units": 4}]}
     two = joint(agent_0=pick, agent_1=pick)
     model = cast(explorer=two, exploiter=two)
     events = decide(model, squeeze(n=3, max_steps=2), internal_retries=1)
@@ -303,7 +331,7 @@ def test_what_cannot_be_read_or_done_is_refused_with_a_code(text, code):
 
 @pytest.mark.parametrize("units", [10, -1, 4.5, "4", None, True])
 def test_what_is_no_pick_is_refused(units):
-    pick = {"rationale": "", "task": None, "actions": [{"action": "pick", "units": units}]}
+    pick = {"actions": [{"action": "pick", "units": units}]}
     good = joint(agent_0={**pick, "actions": [{"action": "pick", "units": 4}]})
     model = cast(explorer=[joint(agent_0=pick), good], exploiter=good)
     assert set(codes_of(decide(model, squeeze(n=1, max_steps=1)))) == {"V-FORM"}

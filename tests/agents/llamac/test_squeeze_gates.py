@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from llamac_env import Pick
+from llamac_env.squeeze.env import LISTED
 from maeil import Plan
 from quorum.agents.coordination.joint import Fault, Joint, Sight
-from quorum.agents.skills.squeeze.briefing import LISTED, SqueezeBriefing
+from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
 from quorum.agents.skills.squeeze.gates import SqueezeGates
 from tests.llamac_env.test_squeeze import world
 
@@ -48,8 +49,8 @@ def test_the_state_has_all_rounds_and_no_epochs_are_kept_beside_it():
     seen = sight(3, 20)
     history = SqueezeBriefing().state(seen)["history"]
     assert [past["sum"] for past in history] == [2 * (number % 10) for number in range(20)]
-    assert history[4]["mean"] == pytest.approx(8 / 3)
-    assert history[4]["reward"] == pytest.approx(world().env.game.reward(8))
+    assert history[4]["mean"] == pytest.approx(8 / 3, rel=1e-5)
+    assert history[4]["reward"] == pytest.approx(world().env.game.reward(8), rel=1e-5)
     assert SqueezeBriefing().digest(seen) is None
 
 

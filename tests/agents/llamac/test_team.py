@@ -97,7 +97,15 @@ def test_it_runs_from_a_configuration(tmp_path: Path):
             ["topology=centralized", "topology.leader=coordinator"],
             "agents.external_retries: 3 are more than the 1 answers",
         ),
-        ([*COORDINATED, "env.vocabulary=emcoop"], "set env.vocabulary=cube"),
+        (
+            [
+                "topology=centralized",
+                "topology.leader=coordinator",
+                "topology.rounds=3",
+                "topology.feedback=constraints",
+            ],
+            "agents=llamac plans from the whole state of the world and shows no feedback of the loop: set topology.",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_told_with_the_way_out(tmp_path: Path, words, said):
@@ -125,5 +133,5 @@ def test_a_template_that_is_not_there_is_told():
 
 
 def test_the_simulated_model_refuses_a_vocabulary_that_it_has_no_rules_for():
-    with pytest.raises(ValueError, match="vocabulary=cube"):
-        CubeSpeaker().check_vocabulary({"move"})
+    with pytest.raises(ValueError, match=r"needs move_to_block, push_block, rendezvous; set env\.vocabulary=cube"):
+        CubeSpeaker().for_vocabulary({"move"})

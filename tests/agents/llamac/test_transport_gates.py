@@ -40,7 +40,7 @@ def go(colour: str, to: str) -> Move:
 
 
 def sight(where: Board, step: int = 0) -> Sight:
-    frame = Frame(where, step, LIMIT, len(where.boxes))
+    frame = Frame(where, step, LIMIT, len(where.boxes), "local")
     return Sight(step, frame.observe(None), tuple(frame.observe(agent) for agent in range(where.grid.agents)))
 
 
@@ -54,7 +54,7 @@ def scrutinize(where: Board, suggested, running=(), step=0):
 
 
 def confirm(where: Board, agent: int, *actions: SymbolicAction):
-    return GATES.confirm(agent, sight(where).agents[agent], Joint(plans({agent: actions})))
+    return GATES.confirm(agent, sight(where).global_observation, Joint(plans({agent: actions})))
 
 
 CENTRE = "position[1.0, 1.0]"
@@ -195,7 +195,10 @@ def test_the_critics_see_the_board_and_what_each_agent_can_do():
     assert (state["rows"], state["cols"], state["step"], state["max_steps"]) == (2, 2, 4, LIMIT)
     assert list(state["agents"]) == [f"agent_{agent}" for agent in range(4)]
     assert state["agents"]["agent_0"]["square"] == "square[0.5, 0.5]"
-    assert [choice.to for choice in state["agents"]["agent_0"]["can_do"]][-1] == "target_red"
+    assert state["agents"]["agent_0"]["can_do"]["box_red"][-1] == "target_red"
+    large = board(grid(8, 8, "easy"), box_red="0.5_0.5", target_red="0.5_1.5")
+    told = TransportBriefing().state(sight(large))
+    assert (list(told["agents"]), len(told["board"])) == (["agent_0"], 2), "nothing that is empty or idle"
     assert TransportBriefing().digest(sight(ALIKE)) == {"boxes": 3, "distance": 2.0}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.booking import answered
-from quorum.agents.llm.errors import BadRequest, BrokenResponse, RequestRefused, ServerFailed
+from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, RequestRefused, ServerFailed
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Reply, Usage
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
@@ -104,8 +104,8 @@ async def test_a_refusal_that_no_form_explains_is_told_as_it_was_and_nothing_is_
 @pytest.mark.parametrize(
     ("status", "said", "kind"),
     [
-        (400, "This model's maximum context length is 4096 tokens", BadRequest),
-        (400, "The prompt is too long.", BadRequest),
+        (400, "This model's maximum context length is 4096 tokens", ContextOverflow),
+        (400, "The prompt is too long.", ContextOverflow),
         (404, "Not Found", BadRequest),
         (402, "no credit", RequestRefused),
         (500, "Something broke", ServerFailed),

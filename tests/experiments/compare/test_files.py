@@ -12,11 +12,15 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.text import Text
 from PIL import Image
 from rich.console import Console
 
+from maeil.user_errors import UserError
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.figures import FIGURES as DRAWN
+from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
 from quorum.experiments.compare.notes import notes
@@ -60,6 +64,22 @@ def test_equal_results_give_equal_files(sweep: Path, written: Path, tmp_path: Pa
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
     for file in write_files(comparison, tables(comparison), notes(comparison), tmp_path, force=False):
         assert file.read_bytes() == (written / file.name).read_bytes(), file.name
+
+
+def test_the_radar_shows_what_is_asked_of_the_constraints(sweep: Path) -> None:
+    def radar(chosen: str) -> str:
+        comparison = compare([read_results(sweep)], Question(radar=chosen))
+        with style.styled():
+            (drawing,) = DRAWN["radar"](comparison)
+            return " ".join(text.get_text() for text in drawing.figure.findobj(Text))
+
+    assert "share of attempts" in radar("attempts")
+    shown = radar("improvements")
+    assert "improved / (improved + worsened)" in shown
+    assert {"SP", "TM", "PC"} <= set(shown.split())
+    assert "EmCoop's improved" in radar("emcoop")
+    with pytest.raises(UserError, match="Did you mean 'improvements'"):
+        compare([read_results(sweep)], Question(radar="improvement"))
 
 
 def test_pictures_are_whole_and_as_wide_as_paper(written: Path) -> None:

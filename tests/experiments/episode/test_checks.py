@@ -2,9 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.agents.skills.cube.wording import Wording
 from quorum.experiments.common.packages import Needed
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import checks
 from quorum.experiments.episode.checks import check
+from quorum.experiments.episode.runner import run_cell
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:
@@ -40,3 +46,31 @@ def test_what_cannot_run_is_told_with_its_reason(tmp_path: Path) -> None:
     assert "Did you mean 'n'?" in found["configuration"].detail
     assert not found["configuration"].fine
     assert not _findings("env.blocks={1: 300}", out=tmp_path)["configuration"].fine
+
+
+VLLM = ("agents=naive", "llm=vllm", "llm.model=a")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*VLLM, "llm.api_key_env=NO_SUCH_KEY"),
+        (*VLLM, "budget.usd=1"),
+        ("agents=naive", "prompts.folder=mine"),
+        ("agents=naive", "llm=simulated"),
+    ],
+    ids=" ".join,
+)
+def test_what_a_run_refuses_a_check_finds(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "turn.jinja").write_text("{{ nothing }}")
+    monkeypatch.chdir(tmp_path)
+    if "llm=simulated" in words:
+        monkeypatch.setattr(Wording, "words", frozenset({"fly"}))
+    with pytest.raises((UserError, ValueError)) as refused:
+        run_cell(Cell.compose(["n=2", *words]), tmp_path / "runs")
+    found = _findings("n=2", *words, out=tmp_path)["configuration"]
+    assert not found.fine
+    assert str(refused.value).partition("\n")[0] in found.detail

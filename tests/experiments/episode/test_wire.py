@@ -110,7 +110,7 @@ def test_the_provider_that_does_not_answer_ends_the_episode_as_an_error(tmp_path
 REFUSALS = {
     "unauthorized": (Fault(FaultKind.UNAUTHORIZED), ["not accepted", "export QUORUM_CANARY"]),
     "unknown_model": (Fault(FaultKind.UNKNOWN_MODEL), ["no model 'simulated'", "llm.model=NAME"]),
-    "bad_request": (Fault(FaultKind.BAD_REQUEST), ["too long"]),
+    "bad_request": (Fault(FaultKind.BAD_REQUEST), ["not well formed"]),
 }
 
 

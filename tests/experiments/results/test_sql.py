@@ -13,6 +13,8 @@ from quorum.experiments.results import read_results
 from quorum.experiments.results.sql import ask
 from tests.conftest import Quorum
 from tests.experiments.folders import outcome, write_run
+from tests.maeil.corridor import Corridor
+from tests.maeil.scripted import Scripted, play, walk
 
 pytest.importorskip("duckdb")
 
@@ -41,6 +43,14 @@ def test_events_are_those_of_the_traces_as_far_as_they_go(sweep: Path) -> None:
     answer = ask([read_results(sweep)], "select run, seq, t, event, data->>'t_hat' as clock from events order by seq")
     assert answer.columns == ("run", "seq", "t", "event", "clock")
     assert answer.rows == (("run 0", 0, 0, "episode_start", "0.5"), ("run 0", 1, 3, "step", None))
+
+
+def test_the_tables_per_agent_and_per_message_are_there_when_they_are_named(sweep: Path) -> None:
+    play([Scripted(walk(2))], Corridor(1, length=2), path=sweep / "run 1" / "trace.jsonl")
+    answer = ask([read_results(sweep)], "select run, plans, latency_mean from per_agent where interruptions = 0")
+    assert answer.rows == (("run 1", 1, 1.0),)
+    assert [remark.partition(":")[0] for remark in answer.remarks] == ["run 0", "run 2"]  # which have no whole trace
+    assert ask([read_results(sweep)], "select count(*) from per_message").rows == ((0,),)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""How the rule-based minds for CUBE write their plans: in the words of the world's vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from cube_env import (
+    Entity,
+    Face,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    SymbolicBlock,
+)
+from maeil.actions import SymbolicAction
+from maeil.plans import Plan, Task
+
+SIDES = 6
+"""Sides of the grid: the steps after which an action that names no timeout gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One of the two vocabularies: that of the CUBE paper, or that of EmCoop, which has no word for a meeting.
+
+    Attributes:
+        meets: whether agents can wait for each other at a face.
+    """
+
+    meets: bool
+
+    @staticmethod
+    def of(names: Collection[str]) -> Wording:
+        """Return the wording of a vocabulary, given the names of its actions."""
+        return CUBE if "rendezvous" in names else EMCOOP
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The names of the actions that its plans are made of."""
+        return frozenset({"move_to_block", "rendezvous", "push_block"} if self.meets else {"navigate", "push"})
+
+    def approach(self, block: SymbolicBlock) -> SymbolicAction:
+        """Go to the left face of a block."""
+        if self.meets:
+            return MoveToBlock(block=block.id, face=Face.left)
+        return Navigate(entity=Entity.block, id=block.id)
+
+    def delivery(self, block: SymbolicBlock, rationale: str, patience: int | None = None) -> Plan:
+        """Write the plan of one agent of a team that pushes a block to the goal: go to its left face, meet, push.
+
+        Without a word for a meeting it pushes in vain until the others are there.
+
+        Args:
+            block: the block.
+            rationale: why this one.
+            patience: steps to wait for the others; None: as long as the world's default.
+        """
+        pushing: tuple[SymbolicAction, ...]
+        if self.meets:
+            meeting = Rendezvous(block=block.id, face=Face.left, count=block.weight, timeout=patience)
+            pushing = (meeting, PushBlock(block=block.id, steps=block.distance))
+        else:
+            side = block.col + block.weight + block.distance
+            waiting = patience if patience is not None else SIDES * side
+            pushing = (PushTowards(block=block.id, steps=block.distance + waiting),)
+        return Plan((self.approach(block), *pushing), Task("deliver", f"block_{block.id}"), rationale)
+
+
+CUBE, EMCOOP = Wording(meets=True), Wording(meets=False)

@@ -1,0 +1,103 @@
+"""The metrics of a trace as tables: a row for each agent, or for each message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, get_type_hints
+
+from maeil.metrics.per_agent import AgentCost, costs_per_agent
+from maeil.metrics.per_message import MessageCost, costs_per_message
+from maeil.trace.reader import Trace
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.results.run_folder import read_whole_trace
+from quorum.experiments.results.summary import shown
+
+TABLES: Final[Mapping[str, tuple[type, Callable[[Trace], Sequence[Any]]]]] = {
+    "agent": (AgentCost, costs_per_agent),
+    "message": (MessageCost, costs_per_message),
+}
+"""The tables by what a row is for: the type of a row, and what makes them."""
+
+_SQL = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """One table of one trace.
+
+    Attributes:
+        run: the folder of the episode or the file of its trace, as it was given.
+        rows: a record for each agent or message.
+    """
+
+    run: Path
+    rows: Sequence[Mapping[str, Any]]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {"run": str(self.run), "rows": list(self.rows)}
+
+
+def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
+    """Return the type of the rows of a table, and what makes them.
+
+    Raises:
+        UserError: there is no such table.
+    """
+    if per not in TABLES:
+        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "They are", list(TABLES)))
+    return TABLES[per]
+
+
+def break_down(run: Path, per: str) -> Breakdown:
+    """Compute a table of a trace, whole or as a killed run left it.
+
+    Args:
+        run: the folder of an episode, or the file of its trace.
+        per: `agent` or `message`.
+
+    Raises:
+        UserError: there is no such table, or no trace, or it is damaged, or newer than this version.
+    """
+    _, make = find_table(per)
+    trace = read_whole_trace(run)
+    try:
+        rows = make(trace)
+    except Exception as error:
+        raise UserError(
+            f"{run}: damaged: its events contradict each other (per {per}: {type(error).__name__}: {error})",
+            "It was changed after it was written; run the episode again.",
+        ) from error
+    return Breakdown(run, [asdict(row) for row in rows])
+
+
+def columns(per: str) -> dict[str, str]:
+    """Return the columns of a table with their types in SQL."""
+    row, _ = find_table(per)
+    hints = get_type_hints(row)
+    return {one.name: _SQL[_base(hints[one.name])] for one in fields(row)}
+
+
+def _base(hint: Any) -> type:
+    """Return the type of a value that may be None."""
+    found: type = next(kind for kind in hint.__args__ if kind in _SQL) if isinstance(hint, UnionType) else hint
+    return found
+
+
+def print_breakdowns(found: Sequence[Breakdown], per: str, console: Console) -> None:
+    """Print a table for each trace, under its name. Lines are as long as they need to be."""
+    kinds = columns(per).values()
+    for one in found:
+        console.print(Text(str(one.run), style="bold"), soft_wrap=True)
+        lines = [tuple(columns(per)), *(tuple(map(shown, row.values())) for row in one.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = (
+                cell.ljust(width) if kind == "VARCHAR" else cell.rjust(width)
+                for cell, width, kind in zip(line, widths, kinds, strict=True)
+            )
+            console.print(Text("  ".join(cells).rstrip()), soft_wrap=True)

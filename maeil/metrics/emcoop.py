@@ -1,0 +1,120 @@
+"""EmCoop's constraints by its own formulas (arXiv 2603.00349 v1), so that published numbers can be compared.
+
+They differ from ours (`constraints.*`) in four ways.
+
+- **Not the same agents.** C_coop holds when each condition has p agents; they need not be the same ones.
+- **The block's weight.** In CUBE p is the weight of the block alone, not of the chain in front of it, and a push
+  depends on nothing else.
+- **Nearness.** In CUBE an agent is in place when it is at most one cell away from a face cell.
+- **After the step.** Where agents are is counted after the step, when those who pushed have moved with the block.
+
+Each world reports p, spatial and dependency by the first three with every state; the open world, which EmCoop defines
+as we do, reports the same numbers as ours. The values are None for traces of versions before 0.11, which have no such
+numbers. Temporal and participation are counted as we count them, under the joint action of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.shared import shared
+from maeil.metrics.statistics import mean
+from maeil.metrics.task_history import SINGLE, TaskName, flipping_tasks, task_history
+from maeil.tasks import Constraint
+from maeil.trace.events import ConstraintChange
+from maeil.trace.reader import Trace
+
+_emcoop = partial(metric, origin="EmCoop")
+
+
+def _counts(state: ConstraintChange) -> tuple[int, int, bool]:
+    assert state.literal is not None
+    return state.literal
+
+
+@shared
+def _told(trace: Trace) -> bool:
+    """Whether the trace has EmCoop's numbers."""
+    first = next(trace.of(ConstraintChange), None)
+    return first is not None and first.literal is not None
+
+
+def _holds(state: ConstraintChange) -> tuple[bool, ...]:
+    """Return the truth of each of the `SINGLE` conditions: N(C_c) >= p."""
+    p, spatial, dependency = _counts(state)
+    return spatial >= p, state.temporal >= p, state.participation >= p, dependency
+
+
+def _violated(constraint: Constraint, trace: Trace) -> Value:
+    if not _told(trace):
+        return None
+    found = []
+    for pair in task_history(trace).attempted:
+        p, _, dependency = _counts(pair.state)
+        if constraint is Constraint.SPATIAL:
+            if pair.after is not None:
+                p, spatial, _ = _counts(pair.after)
+                found.append(1 - min(1.0, spatial / p))
+        elif constraint is Constraint.DEPENDENCY:
+            found.append(float(not dependency))
+        else:
+            count = pair.state.temporal if constraint is Constraint.TEMPORAL else pair.state.participation
+            found.append(1 - min(1.0, count / p))
+    return mean(found)
+
+
+_WHEN = {
+    Constraint.SPATIAL: ", counted after the step; tasks that are over then, and the last step, are left out",
+    Constraint.DEPENDENCY: ": 1 where it does not hold, else 0; always 0 in CUBE",
+}
+for _constraint in SINGLE:
+    _emcoop(
+        f"emcoop.violation_{_constraint}",
+        better="lower",
+        doc=f"Mean over (step, task) pairs with an attempt of the violation of the {_constraint} condition"
+        f"{_WHEN.get(_constraint, ': 1 - min(1, count / p)')}.",
+    )(partial(_violated, _constraint))
+
+
+@_emcoop("emcoop.cooperative", better="higher")
+def cooperative(trace: Trace) -> Value:
+    """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has p agents, whichever."""
+    if not _told(trace):
+        return None
+    return mean([float(all(_holds(pair.state))) for pair in task_history(trace).attempted])
+
+
+@shared
+def _flips(trace: Trace) -> tuple[Sequence[set[TaskName]], Sequence[set[TaskName]]]:
+    return flipping_tasks(trace, _holds)
+
+
+def _count_flips(place: int, sort: int, trace: Trace) -> Value:
+    return len(_flips(trace)[sort][place]) if _told(trace) else None
+
+
+def _ratio(place: int, trace: Trace) -> Value:
+    if not _told(trace):
+        return None
+    improved, worsened = (len(found[place]) for found in _flips(trace))
+    return improved / (improved + worsened) if improved + worsened else 0.5
+
+
+for _place, _constraint in enumerate(SINGLE):
+    _emcoop(
+        f"emcoop.improved_{_constraint}",
+        "tasks",
+        doc=f"Tasks of which the {_constraint} condition, by EmCoop's formula, became true in some step (C+).",
+    )(partial(_count_flips, _place, 0))
+    _emcoop(
+        f"emcoop.worsened_{_constraint}",
+        "tasks",
+        doc=f"Tasks of which the {_constraint} condition, by EmCoop's formula, became false in some step (C-).",
+    )(partial(_count_flips, _place, 1))
+    _emcoop(
+        f"emcoop.improvement_ratio_{_constraint}",
+        better="higher",
+        doc=f"C_c_ratio of the {_constraint} condition: improved / (improved + worsened) tasks; 0.5 when both are 0.",
+    )(partial(_ratio, _place))

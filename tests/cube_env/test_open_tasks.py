@@ -1,0 +1,85 @@
+"""The open tasks of a board, by hand and against the constraints of a step."""
+
+import numpy as np
+import pytest
+
+from cube_env import CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, Rendezvous, YieldBlock
+from cube_env.constraints import ConstraintWatch
+from cube_env.symbolic.actions import Entity
+from cube_env.symbolic.open_tasks import open_tasks
+from maeil.plans import Plan, Task
+from maeil.tasks import OpenTask
+from maeil.world import NEAREST
+from tests.cube_env.boards import board, dense_layout
+
+
+def state(drawn):
+    return CubeState.from_layout(Layout.parse(board(drawn)))
+
+
+def told(drawn, *plans):
+    found = state(drawn)
+    return open_tasks(found, [*plans, *[None] * (len(found.agents) - len(plans))])
+
+
+def push(block, face="left", **more):
+    return OpenTask(Task("push", f"block_{block}/{face}"), **more)
+
+
+def test_it_names_who_is_in_place_who_has_planned_it_and_how_many_more_it_takes():
+    drawn = "...AAA.|\n...AAA.|\n.10AAA.|\n2......|"
+    plan = Plan((MoveToBlock(block=0, face=Face.left), Rendezvous(block=0, face=Face.left, count=3)))
+    assert told(drawn, plan, None, plan) == [push(0, needs=3, more=1, in_place=(0, 1), planned=(0, 2))]
+
+
+def test_what_stands_in_front_is_named_and_blocks_in_front_add_their_weight():
+    first, second = told("0ABB..|\n..BB..|")
+    assert first == push(0, needs=3, more=2, in_place=(0,), before=("block_1",))
+    assert second == push(1, needs=2, more=2, in_place=())
+    (stuck,) = told("0A1.|")
+    assert (stuck.more, stuck.before) == (0, ("agent_1",))
+    (walled,) = told("0A..|", Plan((Rendezvous(block=0, face=Face.down, count=1),)))
+    assert (walled.task.target, walled.before) == ("block_0/down", ("wall",))
+
+
+@pytest.mark.parametrize(
+    ("plan", "target"),
+    [
+        (Plan((MoveToBlock(block=1, face=Face.up), PushBlock(block=1))), "block_1/up"),
+        (Plan((PushBlock(block=1),)), "block_1/left"),
+        (Plan((Navigate(entity=Entity.block, id=1),)), "block_1/left"),
+        (Plan((Idle(),), Task("deliver", "block_1")), "block_1/left"),
+        (Plan((Idle(),), Task("push", "block_1/right")), "block_1/right"),
+        (Plan((PushBlock(block=7), PushBlock(block=1))), "block_1/left"),  # block 7 is not there
+        (Plan((YieldBlock(block=1, face=Face.left),)), None),
+        (Plan((Idle(),), Task("look", "around")), None),
+    ],
+)
+def test_a_plan_names_its_task_by_its_actions_or_its_words(plan, target):
+    found = [task.task.target for task in told("0A..|\n.B..|", plan) if task.planned]
+    assert found == ([] if target is None else [target])
+
+
+def test_of_tasks_that_nobody_plans_the_nearest_are_told():
+    tasks = told("0.A.B.C.D.E.F.G.H..|", Plan((PushBlock(block=7),)))
+    assert [task.task.target for task in tasks] == [f"block_{block}/left" for block in (7, *range(NEAREST))]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_says_by_name_what_the_constraints_count(seed):
+    rng = np.random.default_rng(seed)
+    found = CubeState.from_layout(dense_layout(rng, 9, 6, 8, 3))
+    n, faces = len(found.agents), list(Face)
+    watch = ConstraintWatch(found)
+    counted = {
+        f"block_{block}/{face}": (p, spatial, dependency)
+        for block, face, p, spatial, _, _, _, dependency in watch.changes(
+            np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
+        )
+    }
+    for face in faces:
+        plans = [Plan((Rendezvous(block=agent % len(found.blocks), face=face, count=1),)) for agent in range(n)]
+        for task in open_tasks(found, plans):
+            hindered = any(not name.startswith("block_") for name in task.before)
+            assert (task.needs, len(task.in_place), not hindered) == counted[task.task.target]
+            assert task.more == max(0, task.needs - len(task.in_place))

@@ -1,0 +1,97 @@
+"""Under `feedback=constraints` the prompts of whole episodes hold the tasks as they are when the prompt is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+
+from maeil.mind import Act
+from maeil.trace import read_trace
+from maeil.trace.events import StepTaken
+from quorum.agents.llm.folding import unfolded
+from quorum.agents.prompting.blocks import read_blocks
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.episode.runner import run_cell
+
+WORLDS = ("cube_coop2 n=3", "crafter_coop n=3 env.level=hard", "transport_hard n=4", "squeeze n=3")
+TEAM = ("agents=naive", "llm=simulated", "topology=centralized", "seed=3", "max_steps=25")
+OF_THE_STATE = ("needs", "more", "in_place", "able", "missing", "before")
+"""What a task tells that plans do not change; of a craft they do."""
+
+
+def prompts(folder: Path) -> list[tuple[dict, list | None]]:
+    """The blocks `turn` and `constraints` of every call, in order."""
+    found = []
+    for call in unfolded((folder / "calls.jsonl").read_bytes().splitlines(keepends=True)):
+        user = next(message for message in call["request"]["messages"] if message["role"] == "user")
+        blocks = read_blocks(user["content"])
+        told = blocks.get("constraints")
+        found.append((orjson.loads(blocks["turn"]), orjson.loads(told) if told is not None else None))
+    return found
+
+
+def states(cell: Cell, folder: Path) -> list[dict[str, dict]]:
+    """The open tasks at each step of an episode that is played again, as a prompt writes them."""
+    values = cell.configuration.env
+    world = worlds.get(values.name).build(values, None)
+    world.reset(cell.seed)
+
+    def now() -> dict[str, dict]:
+        told = {}
+        for task in world.open_tasks([None] * len(world.agents)):
+            names = {
+                key: [world.agents[agent] for agent in agents]
+                for key, agents in (("in_place", task.in_place), ("able", task.able))
+                if agents is not None
+            }
+            rest = {"missing": dict(task.missing), "before": list(task.before)}
+            told[str(task.task)] = {
+                "needs": task.needs, "more": task.more, **names, **{key: value for key, value in rest.items() if value}
+            }  # fmt: skip
+        return told
+
+    found = [now()]
+    for stamped in read_trace(folder).events:
+        if isinstance(stamped.event, StepTaken):
+            world.step(stamped.event.joint)
+            found.append(now())
+    return found
+
+
+@pytest.mark.parametrize("options", WORLDS)
+def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, options: str) -> None:
+    world, *rest = options.split()
+    cell = Cell.compose([f"env={world}", *rest, *TEAM, "topology.feedback=constraints"])
+    folder = run_cell(cell, tmp_path).folder
+    now = states(cell, folder)
+    told: Counter[str] = Counter()
+    acknowledged = set()
+    for turn, tasks in prompts(folder):
+        moment, plans = (turn["you"], turn["step"]), Act.PLAN in turn["may"]
+        if Act.ACKNOWLEDGE in turn["may"]:
+            acknowledged.add(moment)
+        if not plans and turn["role"] == "follower":
+            continue
+        assert tasks is not None, f"a turn without feedback: {turn}"
+        told["first step"] += plans and turn["step"] == 0
+        told["later"] += plans and turn["step"] > 0
+        told["leader's own plan"] += plans and turn["role"] == "leader"
+        told["after an acknowledgement"] += plans and moment in acknowledged
+        for task in tasks:
+            name = f"{task['task']['kind']}:{task['task']['target']}"
+            if name in now[turn["step"]] and task["task"]["kind"] != "craft":
+                assert {key: task[key] for key in OF_THE_STATE if key in task} == now[turn["step"]][name]
+                told["states"] += 1
+    assert min(told[what] for what in ("first step", "later", "leader's own plan", "after an acknowledgement")) > 0, (
+        told
+    )
+    assert told["states"] > len(now), told
+
+
+def test_without_feedback_no_prompt_holds_any(tmp_path: Path) -> None:
+    folder = run_cell(Cell.compose(["env=cube_coop2", *TEAM]), tmp_path).folder
+    assert {tasks is None for _, tasks in prompts(folder)} == {True}
