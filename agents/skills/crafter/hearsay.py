@@ -13,6 +13,8 @@ from quorum.agents.skills.crafter.words import Assignment
 
 LIFETIME = 60
 """Steps after which what was agreed on is forgotten."""
+WAIT = 20
+"""Times to try where the feedback tells of others who need help."""
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
@@ -26,6 +28,7 @@ class Hearsay:
         places: what others have seen in cells.
         assignments: who does what, as far as it still stands.
         refused: what agents have said that they cannot do.
+        short: what others work on who are too few, by the feedback.
         spoke: whether anything was heard at all.
     """
 
@@ -34,6 +37,7 @@ class Hearsay:
     places: dict[Cell, Material] = field(default_factory=dict)
     assignments: list[Assignment] = field(default_factory=list)
     refused: set[tuple[int, Task]] = field(default_factory=set)
+    short: list[Assignment] = field(default_factory=list)
     spoke: bool = False
 
     def of(self, agent: int) -> Assignment | None:
@@ -119,7 +123,7 @@ def _close(known: Hearsay, messages: list[Message], view: View) -> None:
 
 
 def _feel(known: Hearsay, view: View) -> None:
-    """Take in the feedback: cells of tasks, and who holds the tools that they take."""
+    """Take in the feedback: cells of tasks, who holds the tools that they take, and who still waits for others."""
     rows = view.observation.size[1]  # type: ignore[attr-defined]
     for open_task in view.constraints:
         kind, _, identity = open_task.task.target.rpartition("_")
@@ -127,7 +131,13 @@ def _feel(known: Hearsay, view: View) -> None:
             continue
         material = Material[kind]
         known.places[divmod(int(identity) - 1, rows)] = material
+        others = set(open_task.planned) - {view.agent}
+        if 0 < len(others) < open_task.needs and known.of(view.agent) is None:
+            known.short.append(
+                Assignment(frozenset({*others, view.agent}), open_task.task, int(identity), WAIT, view.t)
+            )
         tool = COLLECT[material].tool
         if tool is not None:
-            for agent in open_task.able or ():
+            everybody = tuple(range(len(view.names)))
+            for agent in everybody if open_task.able is None else open_task.able:
                 known.bags.setdefault(agent, {})[tool.name] = 1

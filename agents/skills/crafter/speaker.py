@@ -179,6 +179,7 @@ def _plan(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.
         survive(scene)
         or hide(scene)
         or (follow(scene, said) if said is not None else None)
+        or next((plan for short in heard.short if (plan := follow(scene, short)) is not None), None)
         or work(scene, avoid=heard.taken(view.agent), patience=HOPE)
         or explore(scene, heading)
         or next((plan for way in ways if (plan := explore(scene, way)) is not None), rest())
