@@ -24,6 +24,11 @@ class Fault(StrEnum):
     UNAVAILABLE = "unavailable"  # confirmation: the agent cannot do it now: it waits instead
     FRUITLESS = "fruitless"  # confirmation: it can be done and brings nothing nearer: it is done all the same
 
+    @property
+    def gate(self) -> str:
+        """The gate that judges by such rules: `scrutiny` or `confirmation`."""
+        return "scrutiny" if self in (Fault.GRAMMAR, Fault.CONFLICT) else "confirmation"
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

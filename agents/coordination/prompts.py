@@ -6,8 +6,9 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from maeil.mind import View
@@ -50,6 +51,7 @@ class RolePrompts:
         max_actions: actions of a plan, at most.
         example: of the world.
         tasks: whether plans name what they are for.
+        checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
         ValueError: a template cannot be read.
@@ -64,10 +66,12 @@ class RolePrompts:
         max_actions: int,
         example: Example,
         tasks: bool = True,
+        checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._example = example
+        self._checks = checks
         self.in_words = prompts.form == "words"
         """Whether the templates tell the form of the answers."""
 
@@ -88,5 +92,5 @@ class RolePrompts:
         turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
-        shown = {"example": write_example(role_example(schema, self._example, agent))}
+        shown = {"example": write_example(role_example(schema, self._example, agent)), "checks": self._checks}
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

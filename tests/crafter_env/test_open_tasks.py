@@ -93,6 +93,6 @@ def test_the_dead_take_no_part_and_of_a_dead_team_nothing_is_told():
     w = world("0#1\n...\n...", {0: PICK, 1: PICK}, level="hard")
     w.env.crafter_state.world.agents[1, ALIVE] = 0
     stone, _craft = told(w).values()
-    assert (stone.in_place, stone.able, stone.more) == ((0,), (0,), 1)
+    assert (stone.in_place, stone.able, stone.more) == ((0,), None, 1), "all who live hold the tool"
     w.env.crafter_state.world.agents[0, ALIVE] = 0
     assert told(w) == {}

@@ -53,6 +53,8 @@ class CubeGates:
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout
+        if not rollout:
+            self.rules = {code: rule for code, rule in self.rules.items() if code != "V-SIM"}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge each group up to the first rule that it breaks, then the groups against each other."""

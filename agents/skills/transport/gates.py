@@ -25,6 +25,7 @@ class TransportGates:
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
     known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
+    A conflict of plans under way alone is told as well: who carries them out is asked about then.
     That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
     plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
     over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
@@ -49,7 +50,7 @@ class TransportGates:
             ahead = min(ahead, 1)
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
         for number, tick in enumerate(carry_out(seen.to_board(), plans, ahead), 1):
-            if broken := [r for r in _broken(number, tick) if any(agent in joint.plans for agent in r.agents)]:
+            if broken := list(_broken(number, tick)):
                 return broken
         return []
 

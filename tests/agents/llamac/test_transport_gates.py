@@ -108,10 +108,11 @@ def test_with_start_empty_two_boxes_still_cannot_come_to_one_corner():
     assert scrutinize(strict, TO_TOP) == [("V-CORNER", (0, 1))]
 
 
-def test_plans_under_way_count_and_are_not_judged_by_themselves():
+def test_plans_under_way_count_also_where_nobody_is_suggested_to_take_part():
     red, blue = {0: (go("red", TOP),)}, {1: (go("blue", TOP),)}
     assert scrutinize(APART, red, blue) == [("V-CORNER", (0, 1))]
-    assert scrutinize(APART, {}, {**red, **blue}) == []
+    assert scrutinize(APART, {}, {**red, **blue}) == [("V-CORNER", (0, 1))]
+    assert scrutinize(TIGHT, {3: (Wait(),)}, {0: (go("red", TOP),)}) == [("V-CORNER", (0,))]
     assert scrutinize(SHARED, {0: (go("red", "target_red"),)}, {3: (go("red", CENTRE), Wait())}) == []
 
 
