@@ -56,6 +56,8 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     assert told == {"leader", "published: leader", "published: leader / gpt-4o"}
     assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
     assert list(published.published(compare(results, Question(by=["n"])))) == []
+    write_plan(tmp_path, cells, published={"source": "A page", "factors": factors, "metrics": metrics, "rows": rows[2:]})
+    assert list(published.published(compare([read_results(tmp_path)], Question(by=["arm"], across="n")))) == []
 
 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:
