@@ -156,6 +156,11 @@ def unreadable(reasons: Iterable[str]) -> Proposal:
     return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
 
 
+def called(agents: Iterable[int]) -> str:
+    """Name agents of the worlds of this project in a text for a model, as everything else names them."""
+    return ", ".join(f"agent_{agent}" for agent in agents)
+
+
 def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:
     """Write plans by the names of their agents, JSON-ready."""
     return {names[agent]: part_value(plan) for agent, plan in sorted(plans.items())}

@@ -63,8 +63,7 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks, wanted.schema)
-        wanted = replace(wanted, in_words=self._prompts.in_words)
-        request = self._requests.request(messages, wanted, view, agents=agents)
+        request = self._requests.request(messages, self._prompts.wanted(wanted), view, agents=agents)
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:

@@ -12,7 +12,7 @@ from llamac_env import FailureCode, Move, Unreadable, Wait, box_move, write_plac
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.transport.briefing import observed
 from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of
 
@@ -91,11 +91,11 @@ def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
         if refusal is FailureCode.conflict:
             conflicts.setdefault(f"box_{tried[agent].colour}", []).append(agent)
     for box, agents in sorted(conflicts.items()):
-        yield Rejection("V-BOX", tuple(agents), f"{when} agents {agents} all act on {box}; one of them can")
+        yield Rejection("V-BOX", tuple(agents), f"{when} {called(agents)} all act on {box}; one of them can")
     for corner in step.collisions:
         came = [agent for agent in step.moved if tried[agent].to == corner]
         boxes = sorted(f"box_{box.colour}" for box in step.board.boxes if box.place == corner)
-        text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by agents {came}"
+        text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by {called(came)}"
         yield Rejection("V-CORNER", tuple(came), text)
 
 

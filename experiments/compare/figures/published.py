@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Any, cast
 
-from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
@@ -27,26 +28,34 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
 
     Time in seconds is drawn by its logarithm: a team without a model and one with differ by orders of magnitude.
     """
-    for number, table in enumerate(comparison.published):
+    for place, table in enumerate(comparison.published):
         across = comparison.across
         if across is None or across not in table.factors:
             continue
         places = dict(zip(comparison.points, places_of(comparison)[0], strict=True))
         series = {metric: _series(table, metric, across, places) for metric in table.metrics if metric in METRICS}
         shown = [metric for metric, found in series.items() if found]
+        labels = dict.fromkeys(label for found in series.values() for label in found)
+        lines = {label: _line(number) for number, label in enumerate(labels)}
         drawn = style.sheet(len(shown), height=2.3)
-        for place, (axes, metric) in enumerate(zip(drawn.panels, shown, strict=True)):
+        for panel, (axes, metric) in enumerate(zip(drawn.panels, shown, strict=True)):
             style.title(axes, METRICS[metric].title + arrow(metric))
             draw_lines(axes, comparison, metric)
-            _draw(axes, series[metric])
+            for label, line in lines.items():
+                if points := series[metric].get(label):
+                    x, y = zip(*points, strict=True)
+                    axes.plot(x, y, **line)
             if METRICS[metric].unit == "s":
                 axes.set_yscale("log")
-            axes.set_xlabel(short(across) if drawn.bottom_row(place) else "")
-        remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval. Dashed: {table.source}."
+                axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+                axes.yaxis.set_minor_formatter(NullFormatter())
+            axes.set_xlabel(short(across) if drawn.bottom_row(panel) else "")
+        remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval. Published: {table.source}."
+        beside = [Line2D([], [], label=style.clipped(f"published: {label}"), **line) for label, line in lines.items()]
         yield Drawing(
             f"Published and here: {', '.join(shown)} against {across}",
-            style.finish(drawn, comparison, remark),
-            "published" if number == 0 else f"published_{number + 1}",
+            style.finish(drawn, comparison, remark, beside=beside),
+            "published" if place == 0 else f"published_{place + 1}",
         )
 
 
@@ -73,13 +82,10 @@ def _mean(value: Value) -> float | None:
             return None
 
 
-def _draw(axes: Axes, series: Mapping[str, Points]) -> None:
-    for number, (label, points) in enumerate(series.items()):
-        x, y = zip(*points, strict=True)
-        marker = style.MARKERS[number % len(style.MARKERS)]
-        axes.plot(
-            x, y, linestyle="--", color=style.INK, linewidth=0.8, marker=marker, markersize=3, markerfacecolor="none"
-        )
-        axes.annotate(
-            style.clipped(label, 20), (x[-1], y[-1]), xytext=(-2, 3), textcoords="offset points", ha="right", fontsize=6
-        )
+def _line(number: int) -> dict[str, Any]:
+    """Return how a published series is drawn: dashed and hollow, so that none is taken for runs."""
+    marker = style.MARKERS[number % len(style.MARKERS)]
+    return {
+        "color": style.INK, "linestyle": "--", "linewidth": 0.8, "marker": marker, "markersize": 3.5,
+        "markerfacecolor": "none",
+    }  # fmt: skip
