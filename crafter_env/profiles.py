@@ -143,8 +143,17 @@ LEVELS: Mapping[str, Level] = {
     "medium": Level("medium", coal=2, iron=2, diamond=2, radius=2),
     "hard": Level("hard", stone=2, coal=2, iron=3, diamond=3, craft_quorum=2),
     "coop2": Level("coop2", coal=2, iron=3, diamond=3),
+    "emcoop_easy": Level("emcoop_easy", diamond=2, radius=2),
+    "emcoop_medium": Level("emcoop_medium", stone=2, coal=2, iron=2, diamond=2, radius=2),
+    "emcoop_hard": Level("emcoop_hard", coal=2, iron=3, diamond=3, craft_quorum=2),
 }
-"""Levels by name; `solo` is Crafter's own, one agent for everything."""
+"""Levels by name; `solo` is Crafter's own, one agent for everything.
+
+EmCoop's page tells its levels in words: at level 1 most resources take one agent, at level 2 most take two, at level 3
+it is mixed, up to three; and crafting takes a quorum in the hard setting. `emcoop_easy`, `emcoop_medium` and
+`emcoop_hard` are these. Easy has the numbers that its code falls back to, hard the thresholds of the published
+configuration (COOP2).
+"""
 
 PROFILES: Mapping[str, Profile] = {
     "crafter": Profile("crafter", collect=CollectRule.facing, sharing=False, spawn=Spawn.centre, level=LEVELS["solo"]),

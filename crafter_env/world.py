@@ -78,7 +78,7 @@ class CrafterConfig(ComponentConfig):
     profile: str
     """A set of rules by name: `crafter`, `coop`, `coop2`."""
     level: str | None
-    """How many agents must cooperate: `solo`, `easy`, `medium`, `hard`, `coop2`; null: the profile's own."""
+    """How many agents must cooperate: the names of `LEVELS`; null: the profile's own."""
     switches: dict[str, bool | int | str | None] | None
     """Single rules that differ from the profile's, by the names of `crafter_env.Profile`; null: none."""
     thresholds: dict[str, PositiveInt] | None

@@ -14,6 +14,7 @@ from cube_env.curriculum import Scenario, Weights, curriculum
 from cube_env.env import CubeEnv
 from cube_env.errors import CubeError
 from cube_env.layout import Layout
+from cube_env.levels import LEVELS, LevelName
 from cube_env.library import layout_from
 from cube_env.render import render_ansi
 from cube_env.report import Push, StepReport
@@ -45,8 +46,10 @@ class CubeConfig(ComponentConfig):
     """Number of agents; without the following it also names side and blocks, by the curriculum."""
     side: Annotated[int, Field(ge=4, le=LARGEST_SIDE)] | None
     """Cells along each edge; null: the curriculum's for `n`."""
+    level: LevelName | None = None
+    """Name of the blocks; null: they have none. Only recorded values of versions before 0.11 may leave it out."""
     blocks: dict[PositiveInt, PositiveInt] | None
-    """Number of blocks by weight; null: the curriculum's for `n`."""
+    """Number of blocks by weight; null: those of the level, else the curriculum's for `n`."""
     weights: Weights = "halving"
     """Which weights the curriculum has, of those from `n // 2 + 1` down. Only recorded values of versions before 0.11,
     which knew `halving` alone, may leave it out."""
@@ -68,12 +71,25 @@ class CubeConfig(ComponentConfig):
     text: TextLimits = TEXT_LIMITS
     """How much of the board a prompt shows. Only recorded values of versions before 0.11 may leave it out."""
 
+    @field_validator("blocks")
+    @classmethod
+    def _are_those_of_the_level(
+        cls, blocks: dict[PositiveInt, PositiveInt] | None, info: ValidationInfo
+    ) -> dict[PositiveInt, PositiveInt] | None:
+        """Write the blocks of the level down, so that the configuration holds them."""
+        level = info.data.get("level")
+        if level is not None and blocks not in (None, LEVELS[level]):
+            raise ValueError(f"env.level={level} says other blocks: set env.level=null with env.blocks")
+        return dict(LEVELS[level]) if level is not None else blocks
+
     @field_validator("layout")
     @classmethod
     def _is_board(cls, source: str | None, info: ValidationInfo) -> str | None:
         """Keep the board itself, so that the configuration and its hash hold it wherever it came from."""
         if source is None:
             return None
+        if info.data.get("level") is not None:
+            raise ValueError(f"env.level={info.data['level']} says other blocks: set env.level=null with env.layout")
         board = layout_from(source) if may_name_files(info) else Layout.parse(source)
         return f"{board}\n"
 
@@ -85,7 +101,7 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "text", "weights"} - self.model_fields_set
+        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
-from quorum.agents.coordination.answers import JointAnswers, Thoughts, form, read
-from quorum.agents.prompting.answers import part, read_plan
+from quorum.agents.coordination.answers import JointAnswers, form, read
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 
 class TalkAnswers(JointAnswers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from maeil.component import ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR
@@ -16,6 +16,7 @@ from quorum.agents.coordination.answers import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.prompting.answers import answers_of
+from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import prompts_of, skills_of
 
@@ -34,10 +35,8 @@ class PlanningConfig(ComponentConfig):
     """Steps that an agent without a part in the joint plan waits."""
     max_actions: PositiveInt
     """Actions of a plan, at most."""
-    prompts_folder: str | None
-    """A folder of templates that come before the shipped ones; null: none."""
-    rules: str = Field(min_length=1)
-    """Template of the rules of the world."""
+    prompts: PromptSet
+    """The set of prompts."""
 
 
 def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[str, str]]:
@@ -46,8 +45,7 @@ def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[s
 
 
 def _templates(config: PlanningConfig, world: str, roles: Iterable[BaselineRole]) -> Templates:
-    folder = prompts_of(world)
-    return role_templates(world, folder, "baselines", roles, rules=config.rules, own=config.prompts_folder)
+    return role_templates(world, prompts_of(world), "baselines", roles, config.prompts)
 
 
 class TeamFactory:
@@ -69,7 +67,12 @@ class TeamFactory:
         self.skills = skills_of(self.world.name)
         templates = _templates(config, self.world.name, roles)
         self._prompts = RolePrompts(
-            templates, self.world, rules=config.rules, max_actions=config.max_actions, tasks=self.skills.tasks
+            templates,
+            self.world,
+            prompts=config.prompts,
+            max_actions=config.max_actions,
+            example=self.skills.example(self.world),
+            tasks=self.skills.tasks,
         )
 
     def answers(self, forms: type[Forms]) -> Forms:

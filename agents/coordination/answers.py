@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
@@ -19,9 +19,7 @@ from maeil.plans import Plan
 from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Proposal, Rejection, unreadable
 from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import checked, part, plan_model, read_plan, tidy
-
-Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
+from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
 
 
 class Misread(Exception):

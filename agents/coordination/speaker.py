@@ -62,7 +62,8 @@ class RoleSpeaker:
             quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
-        messages = self._prompts.write(role, view, blocks)
+        messages = self._prompts.write(role, view, blocks, wanted.schema)
+        wanted = replace(wanted, in_words=self._prompts.in_words)
         request = self._requests.request(messages, wanted, view, agents=agents)
         try:
             reply = await self._model.complete(request)

@@ -45,7 +45,14 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     except MissingSkill as missing:
         raise required("llamac", missing) from None
     templates = _templates(config, world.name)
-    prompts = RolePrompts(templates, world, rules=config.rules, max_actions=config.max_actions, tasks=skills.tasks)
+    prompts = RolePrompts(
+        templates,
+        world,
+        prompts=config.prompts,
+        max_actions=config.max_actions,
+        example=skills.example(world),
+        tasks=skills.tasks,
+    )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
     actors: list[Mind] = [
@@ -68,7 +75,7 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
 
 def _templates(config: LlamacConfig, world: str) -> Templates:
     roles = (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
-    return role_templates(world, prompts_of(world), "llamac", roles, rules=config.rules, own=config.prompts_folder)
+    return role_templates(world, prompts_of(world), "llamac", roles, config.prompts)
 
 
 component = Component(LlamacConfig, build, uses_models=True, inputs=inputs)

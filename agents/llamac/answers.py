@@ -16,9 +16,9 @@ from pydantic import Field
 
 from maeil.actions import Vocabulary
 from maeil.plans import Plan
-from quorum.agents.coordination.answers import JointAnswers, Misread, Thoughts, form, read
+from quorum.agents.coordination.answers import JointAnswers, Misread, form, read
 from quorum.agents.coordination.joint import FORM, Rejection
-from quorum.agents.prompting.answers import part, read_plan
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 NEW = "new"
 """The source of a choice that is neither critic's."""

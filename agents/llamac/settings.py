@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from maeil.component import ComponentConfig
+from quorum.agents.prompting.sets import PromptSet
 
 
 class LlamacRole(StrEnum):
@@ -59,7 +60,5 @@ class LlamacConfig(ComponentConfig):
     """Steps that an agent without a suggestion waits."""
     max_actions: PositiveInt
     """Actions of a plan, at most."""
-    prompts_folder: str | None
-    """A folder of templates that come before the shipped ones; null: none."""
-    rules: str = Field(min_length=1)
-    """Template of the rules of the world."""
+    prompts: PromptSet
+    """The set of prompts."""

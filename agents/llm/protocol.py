@@ -46,10 +46,12 @@ class AnswerFormat:
     Attributes:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
+        in_words: whether the prompt tells the form; then a provider that takes no schema gets none in words either.
     """
 
     name: str
     schema: Mapping[str, Any]
+    in_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

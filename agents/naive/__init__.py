@@ -12,8 +12,10 @@ from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
-from quorum.agents.naive.prompts import PromptSet, PromptWriter, read_templates
+from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills import prompts_of
 
 
 class NaiveConfig(ComponentConfig):
@@ -35,8 +37,8 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: there is no prompt for this world, or a template of the set cannot be read.
     """
     names = [*context.world.agents, *([COORDINATOR] if context.topology.coordinated else [])]
-    prompts = _writer(config, context)
-    answers = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions)
+    answers = _answers(config, context)
+    prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
     return [NaiveMind(context.models(name), prompts, answers, config.repairs) for name in names]
 
 
@@ -46,11 +48,12 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
     Raises:
         ValueError: there is no prompt for this world, or a template of the set cannot be read or filled in.
     """
-    return _writer(config, context).write(view)
+    return PromptWriter(config.prompts, context.world, context.topology, _answers(config, context)).write(view)
 
 
-def _writer(config: NaiveConfig, context: TeamContext) -> PromptWriter:
-    return PromptWriter(config.prompts, context.world, context.topology, config.max_actions)
+def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
+    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions)
+    return found
 
 
 def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
@@ -59,7 +62,7 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: a template is not there, or nothing in the set's own folder is used.
     """
-    return read_templates(config.prompts, world).sources
+    return config.prompts.for_turns(world, prompts_of(world)).sources
 
 
 component = Component(NaiveConfig, build, uses_models=True, inputs=inputs)

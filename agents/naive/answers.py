@@ -1,13 +1,14 @@
 """The typed answers: what a turn asks for as a JSON schema, and from the JSON to a thought and back.
 
-| the turn may | keys of the answer |
+| the turn | keys of the answer |
 |---|---|
-| speak or acknowledge | `messages`: a list, empty to say nothing |
-| plan, and there is no plan | `plan` |
-| plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
+| every one | `thoughts`: before anything is said or decided, and read by nobody |
+| may speak or acknowledge | `messages`: a list, empty to say nothing |
+| may plan, and there is no plan | `plan` |
+| may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
-A turn that may do both wants both. Recipients are names of those whom the turn lets its holder write to, or `all`. A
-turn that lets it write to nobody, such as that of the only agent of a team, wants no `messages`.
+A turn that may do both wants both, in this order. Recipients are names of those whom the turn lets its holder write to,
+or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no `messages`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import Part, checked, part, plan_model, plan_value, read_plan, tidy
+from quorum.agents.prompting.answers import Part, Thoughts, checked, part, plan_model, plan_value, read_plan, tidy
+from quorum.agents.prompting.examples import Example
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
+
+LISTED = 64
+"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked beside it."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
@@ -59,6 +64,7 @@ class AnswerTypes:
     """
 
     def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
+        self.max_actions = max_actions
         self._plan: Any = plan_model(vocabulary, max_actions)
         replacement = part(
             "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
@@ -66,11 +72,27 @@ class AnswerTypes:
         self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
         self._models: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
 
-    def wanted(self, view: View) -> AnswerFormat:
-        """Return the format of the answer to a turn."""
+    def wanted(self, view: View, *, grounded: bool = False) -> AnswerFormat:
+        """Return the format of the answer to a turn.
+
+        Args:
+            view: the turn.
+            grounded: whether it lists the names of those who may be written to. Without them it is the same for all
+                agents and all sizes of teams, so that a provider compiles it once, and prompts begin alike.
+        """
         name = _name(view)
         schema = self._model(name)[1]
-        return AnswerFormat(name, _restricted(schema, view.turn, view.names) if may_talk(view.turn) else schema)
+        if not may_talk(view.turn):
+            return AnswerFormat(name, schema)
+        names = view.names if grounded else None
+        return AnswerFormat(name, _restricted(schema, view.turn, names))
+
+    def example(self, view: View, example: Example) -> dict[str, Any]:
+        """Return an example of the answer to a turn, JSON-ready."""
+        speaks = Act.SPEAK in view.turn.acts
+        kind = MessageKind.INFORM if speaks else MessageKind.ACK
+        draft = Draft(view.turn.recipients, example.message, kind)
+        return {**write(Thought(example.plan, (draft,)), view), "thoughts": example.thoughts}
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
@@ -92,15 +114,20 @@ class AnswerTypes:
     def _model(self, name: str) -> tuple[type[BaseModel], dict[str, Any]]:
         """The model of an answer by its name, which lists its keys, and its schema; made when first asked for."""
         if name not in self._models:
-            types = {"messages": list[MessageAnswer], "plan": self._plan, "decision": self._decision}
-            model = part("Answer", "", **{key: types[key] for key in name.split("_and_")})
+            types = {
+                "thoughts": Thoughts,
+                "messages": list[MessageAnswer],
+                "plan": self._plan,
+                "decision": self._decision,
+            }
+            model = part("Answer", "", **{key: types[key] for key in ("thoughts", *name.split("_and_"))})
             self._models[name] = model, tidy(model.model_json_schema())
         return self._models[name]
 
 
 def write(thought: Thought, view: View) -> dict[str, Any]:
     """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules."""
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"thoughts": _thoughts(thought)}
     if may_talk(view.turn):
         answer["messages"] = [
             {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
@@ -115,45 +142,66 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
     return answer
 
 
+def answer_keys(view: View) -> tuple[str, ...]:
+    """Return the keys of the answer to a turn, in their order."""
+    return ("thoughts", *_name(view).split("_and_"))
+
+
+def _thoughts(thought: Thought) -> str:
+    """What rules say of themselves."""
+    if isinstance(thought.decision, Plan):
+        return thought.decision.rationale or "This is my plan."
+    return "I go on with my plan." if thought.decision is not None else "This is what the others should know."
+
+
 def _name(view: View) -> str:
-    """Name of an answer: its keys."""
+    """Name of an answer: its keys after the thoughts."""
     keys = ["messages"] if may_talk(view.turn) else []
     if Act.PLAN in view.turn.acts:
         keys.append("plan" if view.plan is None else "decision")
     return "_and_".join(keys)
 
 
-def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> dict[str, Any]:
-    """Write the limits of a turn into a schema: whom it may write to, how often, and with what; shares the rest.
+def _most_messages(turn: Turn) -> int:
+    """How many messages a turn takes: one without a limit of its own takes one to each recipient, and one to all."""
+    if turn.limit is not None:
+        return turn.limit
+    return len(turn.recipients) + (len(turn.recipients) > 1)
 
-    A turn without a limit of its own takes a message to each recipient and one to all.
+
+def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str] | None) -> dict[str, Any]:
+    """Write the limits of a turn into a schema: how often it may write, with what, and to whom; shares the rest.
+
+    Args:
+        schema: of the answer.
+        turn: what it allows.
+        names: of all participants; None leaves out what depends on who they are, and on how many.
     """
-    allowed = [names[recipient] for recipient in turn.recipients]
-    if len(allowed) > 1:
-        allowed.append(ALL)
     message = schema["$defs"]["MessageAnswer"]
-    recipients = {
-        **message["properties"]["recipients"],
-        "items": {"type": "string", "enum": allowed},
-        "maxItems": len(allowed),
-    }
-    kind = (
-        message["properties"]["kind"] if Act.SPEAK in turn.acts else {"type": "string", "const": MessageKind.ACK.value}
-    )
-    messages = {
-        **schema["properties"]["messages"],
-        "maxItems": len(allowed) if turn.limit is None else turn.limit,
-    }
-    changed = {**message, "properties": {**message["properties"], "recipients": recipients, "kind": kind}}
+    changed, messages = dict(message["properties"]), dict(schema["properties"]["messages"])
+    if Act.SPEAK not in turn.acts:
+        changed["kind"] = {"type": "string", "const": MessageKind.ACK.value}
+    if names is None:
+        changed["recipients"] = {**changed["recipients"], "maxItems": LISTED}
+        messages["maxItems"] = LISTED if turn.limit is None else turn.limit
+    else:
+        allowed = [names[recipient] for recipient in turn.recipients]
+        if len(allowed) > 1:
+            allowed.append(ALL)
+        items = {"type": "string", "enum": allowed}
+        changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
+        messages["maxItems"] = _most_messages(turn)
     return {
         **schema,
-        "$defs": {**schema["$defs"], "MessageAnswer": changed},
+        "$defs": {**schema["$defs"], "MessageAnswer": {**message, "properties": changed}},
         "properties": {**schema["properties"], "messages": messages},
     }
 
 
 def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
     """Turn names into indices; whether the turn allows them is the loop's to check."""
+    if len(messages) > (most := _most_messages(view.turn)):
+        raise InvalidThought((f"messages: there are {len(messages)}, and this turn takes at most {most}",))
     index = {name: position for position, name in enumerate(view.names)}
     drafts = []
     for number, message in enumerate(messages):

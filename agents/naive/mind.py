@@ -50,7 +50,7 @@ class NaiveMind:
         reasons: tuple[str, ...] = ()
         for repair in range(self._repairs + 1):
             turn = replace(view, problems=(*view.problems, *reasons))
-            request = self._requests.request(self._prompts.write(turn), self._answers.wanted(turn), turn)
+            request = self._requests.request(self._prompts.write(turn), self._prompts.wanted(turn), turn)
             try:
                 reply = await self._model.complete(request)
             except AnswerInvalid as error:

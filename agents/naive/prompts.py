@@ -1,58 +1,28 @@
 """Writes the prompt of a turn: words from Jinja templates around data in blocks.
 
-A set of prompts names three templates: `system` (who the agent is, the rules of the world, the vocabulary; the same in
-every turn, so that a provider's prompt cache can keep it), `rules` (the rules of the world, included by `system`), and
-`turn` (what this turn allows, and all that the agent sees). `quorum.agents.prompting.templates` finds them.
-
-The templates decide the words and the order; what they print of the world and of other agents are the blocks of
-`quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
-equal runs.
+A set of prompts names three templates: `system` (the rules of the world, the vocabulary, the form of answers: the same
+for every agent, turn, topology and size of the team, so that a provider's prompt cache can keep it), `rules` (the rules
+of the world, included by `system`), and `turn` (all that the agent sees, what changes least first; then who it is, and
+what this turn allows). `quorum.agents.prompting.templates` finds them, `quorum.agents.prompting.frame` fills them in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from jinja2 import TemplateError
-from pydantic import BaseModel, ConfigDict, Field
+from dataclasses import replace
 
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.tasks import OpenTask
 from maeil.topology import Topology
 from maeil.world import World
-from quorum.agents.llm.protocol import ChatMessage, ChatRole
-from quorum.agents.naive.answers import ALL, may_talk
-from quorum.agents.prompting.blocks import write_block
-from quorum.agents.prompting.templates import Templates
-from quorum.agents.prompting.vocabulary import describe
-from quorum.agents.skills import prompts_of
-
-
-class PromptSet(BaseModel):
-    """A set of prompts: values of the group `prompts`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    folder: str | None
-    """A folder of templates that come before the shipped ones; null: none."""
-    system: str = Field(min_length=1)
-    """Template of the system message."""
-    rules: str = Field(min_length=1)
-    """Template of the rules of the world."""
-    turn: str = Field(min_length=1)
-    """Template of the message of a turn."""
-
-
-def read_templates(prompts: PromptSet, world: str) -> Templates:
-    """Read the templates of a set for a world, by its name.
-
-    Raises:
-        ValueError: a template is not there, or nothing in the set's own folder is used.
-    """
-    parts = {"rules": prompts.rules, "system": prompts.system, "turn": prompts.turn}
-    return Templates(world, prompts_of(world), parts, own=prompts.folder)
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
+from quorum.agents.naive.answers import ALL, AnswerTypes, answer_keys, may_talk
+from quorum.agents.prompting.blocks import write_example
+from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.names import fold_names
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills import prompts_of, skills_of
 
 
 class PromptWriter:
@@ -62,28 +32,20 @@ class PromptWriter:
         prompts: names of the templates.
         world: whose rules and vocabulary they tell.
         topology: how the team may talk.
-        max_actions: actions of a plan, at most.
+        answers: the forms of its answers.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, topology: Topology, max_actions: int) -> None:
-        self._world = world.name
+    def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
+        templates = prompts.for_turns(world.name, prompts_of(world.name))
+        self._frame = Frame(templates, prompts, world, answers.max_actions)
+        self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._topology = topology
-        self._vocabulary = world.vocabulary.names
-        self._common: dict[str, Any] = {
-            "world": world.name,
-            "actions": describe(world.vocabulary),
-            "action_names": world.vocabulary.names,
-            "max_actions": max_actions,
-            "agents": len(world.agents),
-            "prompts": prompts.model_dump(),
-        }
-        templates = read_templates(prompts, world.name)
-        templates.find("rules")
-        self._system, self._turn = templates.find("system"), templates.find("turn")
-        self._systems: dict[str, str] = {}
+        self._answers = answers
+        self._example = skills_of(world.name).example(world)
+        self._in_words = prompts.form == "words"
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal views.
@@ -91,9 +53,7 @@ class PromptWriter:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        who = {**self._common, "name": view.name, "names": view.names, "embodied": view.agent < self._common["agents"]}
         turn = {
-            **who,
             "acts": [act.value for act in sorted(view.turn.acts)],
             "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
@@ -102,30 +62,25 @@ class PromptWriter:
             "how_the_team_talks": self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
             "has_plan": view.plan is not None,
-            "blocks": self._blocks(view),
+            "answer": answer_keys(view),
+            "example": write_example(self._answers.example(view, self._example)),
         }
-        try:
-            if view.name not in self._systems:
-                self._systems[view.name] = self._system.render(who).strip()
-            return (
-                ChatMessage(ChatRole.SYSTEM, self._systems[view.name]),
-                ChatMessage(ChatRole.USER, self._turn.render(turn).strip()),
-            )
-        except TemplateError as error:
-            raise ValueError(f"prompts: a template cannot be filled in: {error}") from error
+        return self._frame.write(view, turn, self._blocks(view))
+
+    def wanted(self, view: View) -> AnswerFormat:
+        """Return the form of the answer to a turn."""
+        return replace(self._answers.wanted(view), in_words=self._in_words)
 
     def _blocks(self, view: View) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
         turn = {
-            "world": self._world,
-            "vocabulary": self._vocabulary,
-            "topology": self._topology.name,
+            **self._world,
             "you": view.name,
-            "team": view.names,
+            "team": fold_names(view.names),
             "step": view.t,
             "role": view.turn.role,
             "may": sorted(act.value for act in view.turn.acts),
-            "recipients": [view.names[recipient] for recipient in view.turn.recipients],
+            "recipients": fold_names([view.names[recipient] for recipient in view.turn.recipients]),
             "most_messages": view.turn.limit,
         }
         tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
@@ -140,14 +95,14 @@ class PromptWriter:
             "problems": view.problems,
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
-        return {name: write_block(name, value) for name, value in values.items() if value or name in shown}
+        return write_blocks(values, always=frozenset(shown))
 
 
 def _message(message: Message, names: Sequence[str]) -> dict[str, object]:
     to_all = 1 < len(message.recipients) == len(names) - 1
     return {
         "from": names[message.sender],
-        "to": ALL if to_all else [names[recipient] for recipient in message.recipients],
+        "to": ALL if to_all else fold_names([names[recipient] for recipient in message.recipients]),
         "kind": message.kind.value,
         "step": message.t,
         "text": message.content,

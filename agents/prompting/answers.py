@@ -17,6 +17,9 @@ from maeil.plans import Plan, Task
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
 
+Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
+"""The first key of every answer: a model that writes its reasons before its choice chooses better."""
+
 
 class Part(BaseModel):
     """Base of every part of an answer: nothing unknown in it, and nothing to be changed."""
@@ -77,13 +80,14 @@ def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Reduce a schema of pydantic's to what providers' strict modes take.
 
     No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
-    may be left out has null among its values, or a default that can be given.
+    may be left out has null among its values, or a default that can be given. No descriptions either, since the prompt
+    tells in words what everything means, and a form that repeats it is paid for twice. Keys keep their order.
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
     found: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in ("title", "default", "discriminator"):
+        if key in ("title", "description", "default", "discriminator"):
             continue
         if key in ("properties", "$defs"):
             found[key] = {name: tidy(part) for name, part in value.items()}

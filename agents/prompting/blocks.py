@@ -39,6 +39,11 @@ def write_json(value: object) -> str:
     return text.translate(_LINE_ENDS_AND_MARKERS)
 
 
+def write_example(answer: Mapping[str, object]) -> str:
+    """Write an example of an answer as one line of JSON, with its keys in the order in which they are wanted."""
+    return orjson.dumps(answer).decode().translate(_LINE_ENDS_AND_MARKERS)
+
+
 def write_block(name: str, value: object) -> str:
     """Write a value as a block."""
     return f"<{name}>\n{write_json(value)}\n</{name}>"

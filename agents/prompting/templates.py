@@ -75,7 +75,7 @@ class Templates:
         self._places = tuple(_places(world, world_folder, own, kinds))
         if own is not None and not Path(own).is_dir():
             raise ValueError(f"{OWN}: {own}: there is no such folder")
-        self._sources = self._read_all(roles=bool(kinds))
+        self._sources = self._read_all()
         if own is not None and not any(name.startswith(OWN) for name in self.sources):
             wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
             raise ValueError(f"{OWN}: {own}: it holds no template that is used here. It may hold {wanted}")
@@ -97,7 +97,8 @@ class Templates:
             template = self._environment.get_template(name)
         except TemplateError as error:
             raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
-        if part == "rules" and self._sources[name].place.folder == SHIPPED / "common":
+        unwritten = self._sources.get("rules.jinja")  # what the rules of every set fall back on
+        if part == "rules" and unwritten is not None and unwritten.place.folder == SHIPPED / "common":
             _warn_of_unwritten_rules(self._world)
         return template
 
@@ -105,10 +106,10 @@ class Templates:
     def _environment(self) -> ImmutableSandboxedEnvironment:
         return _environment(tuple((name, source.text) for name, source in sorted(self._sources.items())))
 
-    def _read_all(self, *, roles: bool) -> dict[str, _Source]:
+    def _read_all(self) -> dict[str, _Source]:
         found: dict[str, _Source] = {}
         for part, name in self.parts.items():
-            self._read(name, found, roles=roles)
+            self._read(name, found)
             if name not in found:
                 where = ", ".join(str(place.folder) for place in self._places)
                 raise ValueError(
@@ -116,7 +117,7 @@ class Templates:
                 )
         return found
 
-    def _read(self, name: str, found: dict[str, _Source], *, roles: bool) -> None:
+    def _read(self, name: str, found: dict[str, _Source]) -> None:
         """Read a template and what it includes; one that is not there is told when a prompt is filled in."""
         if name in found:
             return
@@ -129,9 +130,9 @@ class Templates:
             except (OSError, UnicodeError) as error:
                 raise ValueError(f"prompts: the template {name!r} in {place.folder} cannot be read: {error}") from error
             found[name] = _Source(place, text)
-            for included in _included(text, roles=roles):
+            for included in _included(text):
                 for other in [included] if included is not None else self._every_name():
-                    self._read(other, found, roles=roles)
+                    self._read(other, found)
             return
 
     def _every_name(self) -> list[str]:
@@ -161,10 +162,10 @@ _PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
 
 
 @lru_cache(maxsize=256)
-def _included(text: str, *, roles: bool) -> tuple[str | None, ...]:
+def _included(text: str) -> tuple[str | None, ...]:
     """Return the names of the templates that a template includes; None for one that only a prompt can tell.
 
-    Those that the values of a set of prompts name (`prompts.rules`) and, in sets of roles, that of the role are parts.
+    Those that the values of a set of prompts name (`prompts.rules`, and `prompts.role` for that of the role) are parts.
     """
     try:
         parsed = _PARSER.parse(text)
@@ -179,8 +180,6 @@ def _included(text: str, *, roles: bool) -> tuple[str | None, ...]:
             case nodes.List(items=items) | nodes.Tuple(items=items) if all(isinstance(i, nodes.Const) for i in items):
                 found += [item.value for item in items if isinstance(item, nodes.Const)]
             case nodes.Getattr(node=nodes.Name(name="prompts")):
-                pass
-            case nodes.Concat(nodes=[nodes.Name(name="role"), nodes.Const(value=".jinja")]) if roles:
                 pass
             case _:
                 found.append(None)

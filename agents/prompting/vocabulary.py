@@ -9,6 +9,9 @@ from typing import Any
 
 from maeil.actions import SymbolicAction
 
+_FAR = 1000
+"""A bound from here on is one that no sensible plan comes near; the form of the answer has it all the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -40,6 +43,42 @@ class ActionEntry:
     name: str
     meaning: str
     arguments: tuple[Argument, ...]
+
+    @property
+    def signature(self) -> str:
+        """How it is called: `push_block(block, steps=1)`."""
+        given = (f"{each.name}={each.default}" if each.default else each.name for each in self.arguments)
+        return f"{self.name}({', '.join(given)})"
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """What an argument means, for all actions that have it so.
+
+    Attributes:
+        name: its name.
+        values: the values that it can take, in words.
+        meaning: what it is, empty where the model does not say.
+        actions: the actions that it is told for; empty where it means the same in all that have it.
+    """
+
+    name: str
+    values: str
+    meaning: str
+    actions: tuple[str, ...]
+
+
+def legend(entries: Iterable[ActionEntry]) -> tuple[LegendEntry, ...]:
+    """Say once what each argument of a vocabulary means, in the order in which the actions name them."""
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for entry in entries:
+        for argument in entry.arguments:
+            found.setdefault(argument.name, {}).setdefault((argument.values, argument.meaning), []).append(entry.name)
+    return tuple(
+        LegendEntry(name, values, meaning, tuple(actions) if len(senses) > 1 else ())
+        for name, senses in found.items()
+        for (values, meaning), actions in senses.items()
+    )
 
 
 def describe(vocabulary: Iterable[type[SymbolicAction]]) -> tuple[ActionEntry, ...]:
@@ -95,8 +134,13 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _range(field: Mapping[str, Any]) -> str:
+    """Say the bounds that a plan could run into: none for how low a count can be, or a limit that nobody comes near."""
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
+    if high is not None and high >= _FAR:
+        high = None
+    if high is None and low in (0, 1):
+        return ""
     at_least = "greater than" if "exclusiveMinimum" in field else "at least"
     at_most = "less than" if "exclusiveMaximum" in field else "at most"
     words = ([f"{at_least} {low}"] if low is not None else []) + ([f"{at_most} {high}"] if high is not None else [])

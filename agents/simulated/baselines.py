@@ -11,6 +11,7 @@ import orjson
 from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.coordination.joint import Joint
 from quorum.agents.coordination.plan_messages import read_plans
+from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated.llamac import entries
 from quorum.agents.skills import Speaker, skills_of
 
@@ -46,12 +47,13 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
 def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: bool) -> dict[str, Any]:
     """Object to what the world's gates do not confirm; agree where it has none."""
     turn = given["turn"]
-    agent = turn["team"].index(turn["you"])
+    names = unfold_names(turn["team"])
+    agent = names.index(turn["you"])
     skills = skills_of(turn["world"])
     reason = ""
     if skills.has("gates"):
         plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
-        joint = Joint(read_plans(plans, speaker.vocabulary, turn["team"]))
+        joint = Joint(read_plans(plans, speaker.vocabulary, names))
         wrong = skills.gates(speaker.vocabulary).confirm(agent, speaker.read_observation(seen), joint)
         reason = wrong.text if wrong is not None else ""
     if turned:

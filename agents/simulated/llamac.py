@@ -10,6 +10,7 @@ import orjson
 
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
+from quorum.agents.prompting.names import unfold_names
 from quorum.agents.skills import Brief, Speaker
 
 ROLES = frozenset(LlamacRole)
@@ -51,7 +52,7 @@ def entries(
     Returns:
         The entries of the answer.
     """
-    names = given["turn"]["team"]
+    names = unfold_names(given["turn"]["team"])
     index = {name: agent for agent, name in enumerate(names)}
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]

@@ -14,6 +14,7 @@ from maeil.tasks import OpenTask
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.naive.answers import ALL
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.names import unfold_names
 
 
 def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessage]]:
@@ -40,7 +41,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
     """
     turn = orjson.loads(blocks["turn"])
-    names = tuple(turn["team"])
+    names = tuple(unfold_names(turn["team"]))
     index = {name: position for position, name in enumerate(names)}
     agent = index[turn["you"]]
     return View(
@@ -50,7 +51,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         turn=Turn(
             agent,
             frozenset(Act(act) for act in turn["may"]),
-            tuple(index[name] for name in turn["recipients"]),
+            tuple(index[name] for name in unfold_names(turn["recipients"])),
             turn["most_messages"],
             turn["role"],
         ),
@@ -74,7 +75,7 @@ def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
 def _message(data: Mapping[str, Any], index: Mapping[str, int]) -> Message:
     sender = index[data["from"]]
     everybody = (other for other in index.values() if other != sender)
-    recipients = tuple(everybody if data["to"] == ALL else (index[name] for name in data["to"]))
+    recipients = tuple(everybody if data["to"] == ALL else (index[name] for name in unfold_names(data["to"])))
     return Message(0, sender, recipients, data["text"], MessageKind(data["kind"]), data["step"], 0, 0)
 
 

@@ -14,6 +14,7 @@ from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
+from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 
 
@@ -200,6 +201,10 @@ class WorldSkills:
     def briefing(self) -> Briefing:
         """Return how a state is told to a coordinator."""
         return Briefing()
+
+    def example(self, world: World) -> Example:
+        """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
+        return plain_example(world)
 
     def merge(self) -> Merge:
         """Return the rule that makes one joint plan of several debaters' ones."""

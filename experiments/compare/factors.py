@@ -27,8 +27,9 @@ _SHORT = {
     "env": "env.name",
     "llm": "llm.name",
     "clock": "clock.unit",
+    "difficulty": "env.level",
 }
-"""Groups by the value that tells their options apart."""
+"""Groups by the value that tells their options apart, and what else has a short name."""
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 """What a comparison is by when nothing is said: the first of these that varies."""

@@ -85,6 +85,7 @@ def cube(n: int = 4, **changes: Any) -> CubeWorld:
             **{
                 "name": "cube",
                 "allow_unsolvable": True,
+                "level": None,
                 "weights": "halving",
                 "text": TEXT_LIMITS,
                 "n": n,

@@ -58,8 +58,13 @@ def world():
     return world
 
 
+def thinking(value):
+    """An answer that begins with thoughts, as every one has to."""
+    return {"thoughts": "Let me see.", **value} if isinstance(value, dict) else value
+
+
 def mind(world, *values, **changes):
-    model = Dictated(*values)
+    model = Dictated(*map(thinking, values))
     return build(config(**changes), context(world, topology("debate", len(world.agents)), lambda _: model))[0], model
 
 
@@ -208,19 +213,54 @@ def test_the_record_of_a_call_has_what_the_metrics_read(world):
 # The schema of an answer.
 
 
-def wanted(world, **changes):
-    return AnswerTypes(world.vocabulary, 8).wanted(view(world, **changes))
+def wanted(world, grounded=False, **changes):
+    return AnswerTypes(world.vocabulary, 8).wanted(view(world, **changes), grounded=grounded)
 
 
-def test_recipients_are_names_of_the_turn_and_the_number_of_messages_is_its_limit(world):
-    schema = wanted(world, acts=(Act.SPEAK,), recipients=(1, 3), limit=2).schema
+@pytest.mark.parametrize("grounded", [False, True])
+@pytest.mark.parametrize("plan", [None, RUNNING])
+@pytest.mark.parametrize("acts", [(Act.PLAN,), (Act.SPEAK,), (Act.ACKNOWLEDGE,), (Act.SPEAK, Act.PLAN)])
+def test_every_answer_begins_with_bounded_thoughts(world, acts, plan, grounded):
+    schema = wanted(world, grounded, acts=acts, recipients=(1, 2), plan=plan).schema
+    assert next(iter(schema["properties"])) == schema["required"][0] == "thoughts"
+    assert schema["properties"]["thoughts"]["maxLength"] == 4000
+
+
+def test_an_answer_without_thoughts_is_asked_for_again(world):
+    model = Dictated({"plan": PUSH}, thinking({"plan": PUSH}))
+    [one] = build(config(repairs=1), context(world, topology("debate", 4), lambda _: model))[:1]
+    assert asyncio.run(one.think(view(world))).decision is not None
+    assert "thoughts: Field required" in model.requests[1].messages[-1].content
+
+
+def test_the_form_of_an_answer_is_the_same_for_every_agent_and_every_size_of_a_team(world):
+    talk = {"acts": (Act.SPEAK, Act.PLAN)}
+    large = _reset(cube(8))
+    forms = [wanted(world, recipients=(1, 2, 3), **talk), wanted(world, agent=2, recipients=(0,), **talk)]
+    forms.append(wanted(large, agent=5, recipients=(0, 1, 2, 3, 4, 6, 7), **talk))
+    assert len({orjson.dumps(form.schema) for form in forms}) == 1
+
+
+def test_no_form_says_in_words_what_the_prompt_has_said(world):
+    assert b'"description"' not in orjson.dumps(wanted(world, acts=(Act.SPEAK, Act.PLAN), recipients=(1,)).schema)
+
+
+def test_more_messages_than_the_turn_takes_are_refused(world):
+    answer = {"messages": [SAY, SAY]}
+    talk = {"acts": (Act.SPEAK,), "recipients": (1,)}
+    assert "there are 2, and this turn takes at most 1" in think(world, answer, **talk).failure
+    assert "there are 2, and this turn takes at most 1" in think(world, answer, limit=1, **talk).failure
+
+
+def test_grounded_recipients_are_names_of_the_turn_and_the_number_of_messages_is_its_limit(world):
+    schema = wanted(world, True, acts=(Act.SPEAK,), recipients=(1, 3), limit=2).schema
     assert schema["$defs"]["MessageAnswer"]["properties"]["recipients"]["items"]["enum"] == [
         "agent_1",
         "agent_3",
         "all",
     ]
     assert schema["properties"]["messages"]["maxItems"] == 2
-    alone = wanted(world, acts=(Act.SPEAK,), recipients=(2,)).schema
+    alone = wanted(world, True, acts=(Act.SPEAK,), recipients=(2,)).schema
     assert alone["$defs"]["MessageAnswer"]["properties"]["recipients"]["items"]["enum"] == ["agent_2"]
     assert alone["properties"]["messages"]["maxItems"] == 1
 
@@ -247,10 +287,12 @@ def test_the_actions_are_those_of_the_vocabulary_with_their_ranges(world):
 def test_openais_strict_mode_takes_every_schema(vocabulary, plan):
     world = _reset(cube(4, vocabulary=vocabulary))
     for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.ACKNOWLEDGE,), (Act.SPEAK, Act.PLAN)):
-        schema = wanted(world, acts=acts, recipients=(1, 2), limit=1, plan=plan).schema
-        assert is_strict(schema)
-        assert Validator(schema).reasons({}) != ()
-        assert b'"discriminator"' not in orjson.dumps(schema)
+        for schema in (
+            wanted(world, g, acts=acts, recipients=(1, 2), limit=1, plan=plan).schema for g in (True, False)
+        ):
+            assert is_strict(schema)
+            assert Validator(schema).reasons({}) != ()
+            assert b'"discriminator"' not in orjson.dumps(schema)
 
 
 def test_one_turn_does_not_change_the_schema_of_the_next(world):
@@ -269,7 +311,7 @@ def _reset(world):
 
 def test_a_world_with_one_action_needs_no_union():
     types = AnswerTypes(Vocabulary(Rest), 2)
-    value = {"plan": {"rationale": "", "task": None, "actions": [{"action": "rest", "steps": 1}]}}
+    value = {"thoughts": "", "plan": {"rationale": "", "task": None, "actions": [{"action": "rest", "steps": 1}]}}
     assert types.read(value, view(_reset(cube(1)))).decision == Plan((Rest(),))
 
 
@@ -318,11 +360,13 @@ def test_actions_that_check_several_fields_at_once_give_their_reason():
     world = _reset(cube(2, vocabulary="emcoop"))
     types = AnswerTypes(world.vocabulary, 8)
     good = {"action": "navigate", "entity": "cell", "cell": [1, 2]}
-    assert types.read({"plan": {**PUSH, "actions": [good]}}, view(world)).decision.actions == (
+    assert types.read({"thoughts": "", "plan": {**PUSH, "actions": [good]}}, view(world)).decision.actions == (
         Navigate(entity="cell", cell=(1, 2)),
     )
     with pytest.raises(InvalidThought, match="entity block needs an id"):
-        types.read({"plan": {**PUSH, "actions": [{"action": "navigate", "entity": "block"}]}}, view(world))
+        types.read(
+            {"thoughts": "", "plan": {**PUSH, "actions": [{"action": "navigate", "entity": "block"}]}}, view(world)
+        )
 
 
 # In the loop.
@@ -336,7 +380,7 @@ def test_each_participant_has_the_model_of_its_name(world):
 
 def test_an_invalid_plan_comes_back_with_its_reasons_and_ends_as_an_invalid_plan():
     world, chosen = cube(1, max_steps=3), topology("individual", 1)
-    model = Dictated({"plan": {**PUSH, "actions": [{"action": "push_block", "block": 7}]}})
+    model = Dictated({"thoughts": "", "plan": {**PUSH, "actions": [{"action": "push_block", "block": 7}]}})
     events = play(build(config(), context(world, chosen, lambda _: model)), world, topology=chosen)
     assert compute_metrics(Trace(tuple(events)))["plans.invalid"] == 3
     assert "there is no block 7" in model.requests[1].messages[-1].content
@@ -356,7 +400,7 @@ def test_no_answer_is_a_counted_parse_failure_and_the_agent_idles():
 
 def test_a_budget_ends_the_episode_with_its_label():
     world, chosen = cube(2, max_steps=3), topology("individual", 2)
-    model = Dictated({"plan": PUSH}, BudgetReached("usd", 2, 1))
+    model = Dictated({"thoughts": "", "plan": PUSH}, BudgetReached("usd", 2, 1))
     events = play(build(config(), context(world, chosen, lambda _: model)), world, topology=chosen)
     assert events[-1].event.outcome == "budget"
 
@@ -405,11 +449,12 @@ def test_no_schema_enumerates_nothing_or_leaves_a_list_unbounded(name, n):
 
 
 def test_who_may_write_to_two_has_room_for_a_message_to_each_and_one_to_all(world):
-    one, model = mind(world, {"messages": []})
-    asyncio.run(one.think(view(world, acts=(Act.SPEAK,), recipients=(1, 3))))
-    wanted = model.requests[0].answer.schema
-    assert wanted["properties"]["messages"]["maxItems"] == 3
-    assert wanted["$defs"]["MessageAnswer"]["properties"]["recipients"]["maxItems"] == 3
+    talk = {"acts": (Act.SPEAK,), "recipients": (1, 3)}
+    schema = wanted(world, True, **talk).schema
+    assert schema["properties"]["messages"]["maxItems"] == 3
+    assert schema["$defs"]["MessageAnswer"]["properties"]["recipients"]["maxItems"] == 3
+    assert len(think(world, {"messages": [SAY] * 3}, **talk).messages) == 3
+    assert "this turn takes at most 3" in think(world, {"messages": [SAY] * 4}, **talk).failure
 
 
 def test_a_turn_to_talk_to_nobody_is_no_request(world):
@@ -418,5 +463,5 @@ def test_a_turn_to_talk_to_nobody_is_no_request(world):
     assert model.requests == []
     thought = asyncio.run(one.think(view(world, acts=(Act.SPEAK, Act.PLAN), recipients=())))
     assert thought.decision is not None
-    assert set(model.requests[0].answer.schema["properties"]) == {"plan"}
+    assert set(model.requests[0].answer.schema["properties"]) == {"thoughts", "plan"}
     assert '"messages"' not in model.requests[0].messages[-1].content

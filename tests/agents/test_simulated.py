@@ -112,18 +112,18 @@ def test_the_words_around_the_blocks_change_nothing(world):
 
 
 def test_an_answer_depends_on_seed_request_and_sample_and_on_nothing_else(world):
-    asked = [request(world, agent=a % 4, t=a, sample=s)[0] for a in range(20) for s in range(2)]
-    model = SimulatedModel(settings(malformed=0.3, invalid=0.3, poor=0.5, prose=0.3, refusal=0.1))
+    asked = [request(world, agent=a % 4, t=a, sample=s)[0] for a in range(40) for s in range(2)]
+    model = SimulatedModel(settings(malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
 
     async def all_at_once(order):
         replies = await asyncio.gather(*(model.complete(asked[i]) for i in order))
         return dict(zip(order, (reply.text for reply in replies), strict=True))
 
-    forwards, backwards = (asyncio.run(all_at_once(order)) for order in (range(40), range(39, -1, -1)))
+    forwards, backwards = (asyncio.run(all_at_once(order)) for order in (range(80), range(79, -1, -1)))
     assert forwards == backwards
-    assert len({forwards[i] == forwards[i + 1] for i in range(0, 40, 2)}) == 2  # another sample is another draw
-    other = SimulatedModel(settings(seed=1, malformed=0.3, invalid=0.3, poor=0.5, prose=0.3, refusal=0.1))
-    assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(40))
+    assert len({forwards[i] == forwards[i + 1] for i in range(0, 80, 2)}) == 2  # another sample is another draw
+    other = SimulatedModel(settings(seed=1, malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
+    assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(80))
 
 
 def test_a_request_to_mend_an_answer_is_another_draw(world):
@@ -313,7 +313,7 @@ def test_without_faults_a_team_delivers_everything(name, n):
 
 def test_faults_degrade_a_team_and_are_counted_as_what_they_are():
     def total(key, **rates):
-        runs = [compute_metrics(Trace(tuple(episode("individual", 4, seed, **rates)))) for seed in range(4)]
+        runs = [compute_metrics(Trace(tuple(episode("individual", 4, seed, **rates)))) for seed in range(6)]
         return sum(run[key] for run in runs)
 
     steps, faulty = total("outcome.steps"), {"malformed": 0.5, "invalid": 0.7}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cube_env.world import CubeConfig
+from maeil.user_errors import UserError
+from quorum.experiments.compare import Question, compare
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results import read_results
+from quorum.experiments.sweep.experiment_file import load
+from tests.experiments.folders import outcome, write_run
 
 
 def test_it_sets_board_team_and_horizon() -> None:
@@ -31,3 +38,31 @@ def test_the_heuristic_plays_it(tmp_path) -> None:
     assert result.outcome in ("completed", "limit")
     assert result.metrics["outcome.goals"] == 9
     assert result.metrics["outcome.reached"] >= 1
+
+
+def test_levels_name_the_blocks_and_stand_for_nothing_else() -> None:
+    def blocks(*words: str) -> object:
+        return Cell.compose(["env=cube_coop2", *words]).plain["env"]["blocks"]
+
+    assert blocks("env.level=hard") == {"1": 1, "2": 2, "3": 6}
+    assert blocks("env.level=null", "env.blocks={1: 9}") == {"1": 9}
+    assert blocks("env.blocks={1: 3, 2: 3, 3: 3}") == blocks()
+    for wrong in ("env.blocks={1: 9}", "env.layout=congestion"):
+        with pytest.raises(UserError, match=r"env\.level=null"):
+            blocks(wrong)
+    with pytest.raises(UserError, match="easy"):
+        blocks("env.level=harder")
+
+
+@pytest.mark.parametrize(("name", "levels"), [("cube", "easy medium hard"), ("crafter", "emcoop_easy emcoop_hard")])
+def test_difficulty_is_a_factor_of_emcoops_experiments(name: str, levels: str, tmp_path: Path) -> None:
+    grid = load(f"emcoop_{name}").grid
+    swept = next(word for word in grid if word.startswith("env.level="))
+    assert swept.removeprefix("env.level=").split(",") == levels.split()
+    env = {"cube": "cube_coop2", "crafter": "crafter_coop"}[name]
+    for place, level in enumerate(levels.split()):
+        values = Cell.compose([f"env={env}", f"env.level={level}", "n=3"]).plain["env"]
+        write_run(tmp_path, outcome(steps=place), name=level, seed=place, env__level=values["level"])
+    found = compare([read_results(tmp_path)], Question(by=["topology"], across="difficulty"))
+    assert found.across == "env.level"
+    assert set(found.points) == set(levels.split())  # compared, not pooled

@@ -59,9 +59,9 @@ def check(seed, vocabulary, plans):
     layout = dense_layout(np.random.default_rng(seed), 9, 4, 5, 3)
     cube = CubeWorld(
         CubeConfig(
-            name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, step_cost=0.01,
-            allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
-            weights="halving",
+            name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, level=None,
+            step_cost=0.01, allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default",
+            vocabulary=vocabulary, weights="halving",
         )
     )  # fmt: skip
     cube.reset(0)
@@ -111,7 +111,7 @@ def test_what_the_world_idles_with_is_in_its_vocabulary(vocabulary):
     layout = str(dense_layout(np.random.default_rng(0), 9, 4, 5, 3)) + "\n"
     cube = CubeWorld(
         CubeConfig(
-            name="cube", n=4, side=None, blocks=None, layout=layout, max_steps=5, step_cost=0.01,
+            name="cube", n=4, side=None, blocks=None, layout=layout, max_steps=5, step_cost=0.01, level=None,
             allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
             weights="halving",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import orjson
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llamac_env.squeeze.symbolic.actions import VOCABULARY as SQUEEZE_VOCABULARY
 from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
@@ -18,7 +20,7 @@ from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.prompting import templates
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
-from quorum.agents.prompting.vocabulary import describe
+from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, legend
 from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
@@ -63,13 +65,32 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
     world.reset(0)
     system, user = messages(world, prompt_set=prompt_set, **FULL)
     assert (system.role, user.role) == (ChatRole.SYSTEM, ChatRole.USER)
-    assert "agent_1" in system.content
     assert "block" in system.content
     for action in describe(world.vocabulary):
         assert f"- {action.name}(" in system.content
         assert action.meaning in system.content
         for argument in action.arguments:
-            assert f"- {argument.name}: {argument.values}" in system.content
+            assert re.search(rf"- {argument.name}( of [a-z_, ]+)?: {re.escape(argument.values)}", system.content)
+
+
+@pytest.mark.parametrize("prompt_set", ["default", "terse"])
+def test_the_actions_are_told_once(world, prompt_set):
+    said = text(world, prompt_set=prompt_set, **FULL)
+    assert said.count("agents that must be there, oneself among them") == 1  # an argument of two actions
+    assert said.count("Walk in one direction") == 1
+
+
+def test_an_argument_that_means_two_things_is_told_for_each_action():
+    entries = [
+        ActionEntry("walk", "", (Argument("steps", "integer", "1", "how far"),)),
+        ActionEntry("wait", "", (Argument("steps", "integer", "1", "how long"), Argument("why", "string", "", ""))),
+    ]
+    assert [(entry.name, entry.meaning, entry.actions) for entry in legend(entries)] == [
+        ("steps", "how far", ("walk",)),
+        ("steps", "how long", ("wait",)),
+        ("why", "", ()),
+    ]
+    assert entries[1].signature == "wait(steps=1, why)"
 
 
 def test_ranges_choices_and_defaults_are_those_of_the_models(world):
@@ -77,9 +98,11 @@ def test_ranges_choices_and_defaults_are_those_of_the_models(world):
         action.name: {a.name: (a.values, a.default) for a in action.arguments} for action in describe(world.vocabulary)
     }
     assert found["move"]["direction"] == ('"up" | "down" | "left" | "right"', "")
-    assert found["move"]["steps"] == ("integer at least 1 and at most 10000", "1")
-    assert found["push_block"]["block"] == ("integer at least 0", "")
-    assert found["rendezvous"]["timeout"] == ("integer at least 1 and at most 1000000 or null", "null")
+    assert found["move"]["steps"] == ("integer", "1")
+    assert found["push_block"]["block"] == ("integer", "")
+    [pick] = describe(SQUEEZE_VOCABULARY)
+    assert pick.arguments[0].values == "integer at least 0 and at most 9"
+    assert found["rendezvous"]["timeout"] == ("integer or null", "null")
 
 
 @pytest.mark.parametrize("prompt_set", SETS)
@@ -137,11 +160,11 @@ def test_the_constraints_that_a_directive_carries_are_shown(world):
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"acts": (Act.PLAN,)}, ['"plan": your next plan'], ['"messages"', '"decision"']),
-        ({"acts": (Act.PLAN,), "plan": FULL["plan"]}, ['"decision"'], ['"messages"', '"plan": your next plan']),
+        ({"acts": (Act.PLAN,)}, ['the keys "thoughts", "plan",', "Make your next plan"], ['"messages"', '"decision"']),
+        ({"acts": (Act.PLAN,), "plan": FULL["plan"]}, ['"decision"'], ['"messages"', "Make your next plan"]),
         ({"acts": (Act.SPEAK,), "recipients": (0,)}, ['"messages"', "no plan is asked for"], ['"decision"']),
         ({"acts": (Act.ACKNOWLEDGE,), "recipients": (0,)}, ["one acknowledgement"], ['"decision"']),
-        ({"acts": (Act.SPEAK,), "recipients": (0,), "limit": 1}, ["at most 1 message,"], []),
+        ({"acts": (Act.SPEAK,), "recipients": (0,), "limit": 1}, ["at most 1 message now"], []),
         ({"role": "leader"}, ["You lead this team"], ["has a leader"]),
         ({"role": "follower"}, ["has a leader"], ["You lead this team"]),
     ],
@@ -153,14 +176,14 @@ def test_a_turn_says_what_it_allows_and_no_more(world, changes, said, unsaid):
 
 
 def test_every_topology_is_told_in_words_of_its_own(world):
-    first = {messages(world, name)[1].content.splitlines()[0] for name in TOPOLOGIES}
-    assert len(first) == len(TOPOLOGIES) - 1  # a coordinator's team is told by its roles, as any centralized one
+    last = {messages(world, name)[1].content.splitlines()[-2] for name in TOPOLOGIES}
+    assert len(last) == len(TOPOLOGIES) - 1  # a coordinator's team is told by its roles, as any centralized one
 
 
 def test_a_coordinator_is_told_that_it_has_no_body(world):
     names = (*world.agents, "coordinator")
-    system, user = messages(world, "coordinator", agent=4, names=names, acts=(Act.SPEAK,), recipients=(0, 1, 2, 3))
-    assert "without a body" in system.content
+    _, user = messages(world, "coordinator", agent=4, names=names, acts=(Act.SPEAK,), recipients=(0, 1, 2, 3))
+    assert "You are coordinator, who has no body" in user.content
     assert "cell" not in orjson.loads(read_blocks(user.content)["observation"])
 
 

@@ -73,7 +73,7 @@ class AnthropicModel(Provider):
                 {"name": answer.name, "description": "Give the answer.", "input_schema": answer.schema}
             ]
             arguments["tool_choice"] = {"type": "tool", "name": answer.name, "disable_parallel_tool_use": True}
-        elif answer is not None:
+        elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
             arguments["system"] = "\n\n".join(system)

@@ -33,7 +33,7 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
     elif answer is not None and offer.structured is Structured.TOOLS:
         arguments["tools"] = [_tool(answer)]
         arguments["tool_choice"] = {"type": "function", "function": {"name": answer.name}}
-    elif answer is not None:
+    elif answer is not None and not answer.in_words:
         place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
         messages.insert(place, schema_message(answer))
     if offer.temperature is not None:

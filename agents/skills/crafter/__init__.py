@@ -8,6 +8,7 @@ from typing import Any
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -32,6 +33,12 @@ class CrafterSkills(WorldSkills):
         from quorum.agents.skills.crafter.briefing import CrafterBriefing
 
         return CrafterBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.crafter.example import crafter_example
+
+        return crafter_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""

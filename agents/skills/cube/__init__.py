@@ -10,6 +10,7 @@ import numpy as np
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -60,6 +61,12 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.briefing import CubeBriefing
 
         return CubeBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.cube.example import cube_example
+
+        return cube_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

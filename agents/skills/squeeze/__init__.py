@@ -8,6 +8,7 @@ from typing import Any
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, Merge, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -40,6 +41,12 @@ class SqueezeSkills(WorldSkills):
         from quorum.agents.skills.squeeze.merge import median
 
         return median
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.squeeze.example import squeeze_example
+
+        return squeeze_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""

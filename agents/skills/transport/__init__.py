@@ -8,6 +8,7 @@ from typing import Any
 from maeil.actions import Vocabulary
 from maeil.mind import Mind, Observation, View
 from maeil.world import World
+from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -36,6 +37,12 @@ class TransportSkills(WorldSkills):
         from quorum.agents.skills.transport.briefing import TransportBriefing
 
         return TransportBriefing()
+
+    def example(self, world: World) -> Example:
+        """Return an answer in its own actions."""
+        from quorum.agents.skills.transport.example import transport_example
+
+        return transport_example(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

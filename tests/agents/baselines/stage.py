@@ -38,11 +38,10 @@ def fitting(name: str, agents: int, rounds: int | None = None) -> Any:
 
 
 def config(name: str, **changes: Any) -> Any:
-    """The shipped configuration."""
+    """The shipped configuration; `folder` and `rules` go into the set of prompts."""
     values = yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
-    own = prompts()
-    found = {**values, "prompts_folder": own["folder"], "rules": own["rules"], **changes}
-    return vars(teams)[name].config(**found)
+    own = {key: changes.pop(key) for key in ("folder", "rules") if key in changes}
+    return vars(teams)[name].config(**{**values, "prompts": {**prompts(), **own}, **changes})
 
 
 def episode(
@@ -77,7 +76,7 @@ def run(name: str, cast: Cast, folder: Path, agents: int = 2, *, world: Corridor
     """Play an episode in the corridor; one cast answers for all."""
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     world = world or Corridor(agents)
-    return episode(name, world, lambda _: cast, prompts_folder=str(folder), rules="rules.jinja", **changes)
+    return episode(name, world, lambda _: cast, folder=str(folder), **changes)
 
 
 def end_of(events: list[Stamped]) -> Any:

@@ -136,7 +136,7 @@ def test_every_role_is_told_its_part_the_rules_the_actions_and_all_data_in_one_b
     for request in model.requests:
         system, turn = (message.content for message in request.messages[:2])
         role = orjson.loads(read_blocks(turn)["turn"])["role"]
-        assert f"# Your role: {role}" in system
+        assert f"# Your role: {role}" in turn
         assert "CUBE is a square grid" in system
         assert "- push_block(" in system
         assert "None" not in turn.replace("None: if nobody", "")
@@ -189,8 +189,7 @@ def test_a_topology_that_does_not_fit_is_told_with_the_way_out(tmp_path: Path, n
 def test_in_a_world_without_gates_the_planner_is_shown_the_overview(tmp_path):
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     model = Cast(centre=joint())
-    given = {"prompts_folder": str(tmp_path), "rules": "rules.jinja"}
-    episode("cmas", Corridor(2, max_steps=1), lambda _: model, **given)
+    episode("cmas", Corridor(2, max_steps=1), lambda _: model, folder=str(tmp_path))
     assert model.asked("centre")[0]["state"] == {"cell": 0}
 
 

@@ -22,6 +22,7 @@ from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.examples import plain_example
 from quorum.agents.skills import Briefing, WorldSkills
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
@@ -134,8 +135,8 @@ def run(
     world = world or Corridor(agents)
     (folder / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     settings, gates = config(**switches), gates or CorridorGates()
-    templates = role_templates("hallway", folder, "llamac", LlamacRole, rules="rules.jinja", own=None)
-    prompts = RolePrompts(templates, world, rules="rules.jinja", max_actions=8)
+    templates = role_templates("hallway", folder, "llamac", LlamacRole, settings.prompts)
+    prompts = RolePrompts(templates, world, prompts=settings.prompts, max_actions=8, example=plain_example(world))
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
     evidence = WorldSkills("hallway").evidence

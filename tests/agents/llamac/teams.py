@@ -22,9 +22,9 @@ SHIPPED: Mapping[str, Any] = yaml.safe_load((CONFIGS / "agents" / "llamac.yaml")
 
 
 def config(**changes: Any) -> LlamacConfig:
-    """The shipped configuration."""
-    own = prompts()
-    return LlamacConfig(**{**SHIPPED, "prompts_folder": own["folder"], "rules": own["rules"], **changes})
+    """The shipped configuration; `rules` goes into the set of prompts."""
+    own = {key: changes.pop(key) for key in ("rules",) if key in changes}
+    return LlamacConfig(**{**SHIPPED, "prompts": {**prompts(), **own}, **changes})
 
 
 def coordinated(n: int, rounds: int = 3, leader: Any = "coordinator") -> Any:

@@ -10,7 +10,7 @@ import yaml
 from quorum.agents import heuristic, llamac, negotiator, planner
 from quorum.agents.skills import WorldSkills, prompts_of, skills, skills_of
 from tests.agents.llamac.teams import coordinated
-from tests.agents.naive_team import CONFIGS, context, cube, topology
+from tests.agents.naive_team import CONFIGS, context, cube, prompts, topology
 from tests.maeil.corridor import Corridor
 
 ROLES = {"heuristic", "negotiator", "planner", "gates", "briefing", "speaker", "merge"}
@@ -54,7 +54,7 @@ def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
 )
 def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(module, name, having) -> None:
     role = "gates" if name == "llamac" else name
-    own = {"prompts_folder": None, "rules": "rules.jinja", "external_retries": 3} if name == "llamac" else {}
+    own = {"prompts": prompts(), "external_retries": 3} if name == "llamac" else {}
     config = module.component.config(**{**values(name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)

@@ -64,9 +64,9 @@ def names() -> dict[str, str]:
         ("cube/rules.jinja", {"naive", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
         ("crafter/rules.jinja", {"crafter"}),
         ("crafter/terse/rules.jinja", set()),
-        ("common/system.jinja", {"naive", "crafter"}),
-        ("common/topology.jinja", {"naive", "crafter"}),
-        ("roles/system.jinja", {"llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
+        ("common/system.jinja", {"naive", "crafter", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
+        ("common/wanted.jinja", {"naive", "crafter"}),
+        ("roles/answer.jinja", {"llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
         ("llamac/explorer.jinja", {"llamac"}),
         ("baselines/turn.jinja", {"cmas", "hmas1", "hmas2", "dmas", "debaters"}),
         ("baselines/reviewer.jinja", {"hmas2"}),
@@ -134,7 +134,7 @@ def test_a_template_that_is_edited_while_its_episode_is_played_changes_nothing_i
     found = templates.Templates("cube", shipped / "cube", {"rules": "rules.jinja", "system": "system.jinja"}, own=None)
     system = found.find("system")
     values = {"prompts": {"rules": "rules.jinja"}, "world": "cube", "name": "agent_0", "embodied": True, "agents": 2}
-    values |= {"names": ["agent_0"], "actions": [], "action_names": [], "max_actions": 3}
+    values |= {"names": ["agent_0"], "actions": [], "arguments": [], "action_names": [], "max_actions": 3}
     before = system.render(values)
     edit(shipped / "cube/rules.jinja")
     assert system.render(values) == before

@@ -1,0 +1,93 @@
+"""The frame of every prompt: a system message that a whole sweep shares, then data, and in the end who is asked.
+
+The templates decide the words and the order; what they print of the world and of other agents are the blocks of
+`quorum.agents.prompting.blocks` alone. They get no wall time, no cognitive time and nothing else that differs between
+equal runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import TemplateError
+
+from maeil.mind import View
+from maeil.world import World
+from quorum.agents.llm.protocol import ChatMessage, ChatRole
+from quorum.agents.prompting.blocks import write_block
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.vocabulary import describe, legend
+
+
+class Frame:
+    """Fills in the templates of a team.
+
+    Args:
+        templates: its parts; `system`, `turn` and `rules` among them.
+        prompts: the set that names them.
+        world: whose rules and vocabulary they tell.
+        max_actions: actions of a plan, at most.
+        tasks: whether plans name what they are for.
+
+    Raises:
+        ValueError: a template cannot be read.
+    """
+
+    def __init__(
+        self, templates: Templates, prompts: PromptSet, world: World, max_actions: int, *, tasks: bool = True
+    ) -> None:
+        for part in templates.parts:
+            templates.find(part)
+        self._system, self._turn = templates.find("system"), templates.find("turn")
+        self._agents = len(world.agents)
+        entries = describe(world.vocabulary)
+        self._common: dict[str, Any] = {
+            "world": world.name,
+            "actions": entries,
+            "arguments": legend(entries),
+            "action_names": world.vocabulary.names,
+            "max_actions": max_actions,
+            "tasks": tasks,
+            "agents": len(world.agents),
+        }
+        self._prompts = prompts
+        self._systems: dict[tuple[str, str], str] = {}
+
+    def write(
+        self, view: View, turn: Mapping[str, object], blocks: Mapping[str, str], *, role: str = ""
+    ) -> tuple[ChatMessage, ...]:
+        """Write the messages of a turn: the same for equal arguments.
+
+        Args:
+            view: the turn.
+            turn: what the template of its message may use, beside what each template may.
+            blocks: the data, as `write_blocks` writes them.
+            role: in a set of roles, who is to answer.
+
+        Raises:
+            ValueError: a template asks for what there is not.
+        """
+        who = {
+            **self._common,
+            "prompts": {**self._prompts.model_dump(), "role": self._prompts.for_role(role)},
+            "role": role,
+            "name": view.name,
+            "names": view.names,
+            "embodied": view.agent < self._agents,
+        }
+        try:
+            if (view.name, role) not in self._systems:
+                self._systems[view.name, role] = self._system.render(who).strip()
+            return (
+                ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),
+                ChatMessage(ChatRole.USER, self._turn.render({**who, **turn, "blocks": blocks}).strip()),
+            )
+        except TemplateError as error:
+            raise ValueError(f"prompts: a template cannot be filled in: {error}") from error
+
+
+def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Write values as blocks by name; those that would be empty are left out, but for those that are always there."""
+    return {name: write_block(name, value) for name, value in values.items() if value or name in always}
