@@ -13,6 +13,7 @@ from typing import Any
 from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
+from quorum.agents.coordination.notation import Notation
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
@@ -50,6 +51,7 @@ class RolePrompts:
         max_actions: actions of a plan, at most.
         example: of the world.
         tasks: whether plans name what they are for.
+        notation: of the values in them; None: typed JSON.
 
     Raises:
         ValueError: a template cannot be read.
@@ -64,10 +66,13 @@ class RolePrompts:
         max_actions: int,
         example: Example,
         tasks: bool = True,
+        notation: Notation | None = None,
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._example = example
+        self.notation = notation
+        """What the values in the prompts are written in, and answers; None: typed JSON."""
         self.in_words = prompts.form == "words"
         """Whether the templates tell the form of the answers."""
 
@@ -88,5 +93,10 @@ class RolePrompts:
         turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
+        if self.notation is not None:
+            turn = {**turn, "text": True}
+            told = {name: self.notation.write(value) for name, value in {"turn": turn, **blocks}.items()}
+            shown = {"example": self.notation.example(role, agent), "name": self.notation.write(view.name)}
+            return self._frame.write(view, shown, write_blocks(told), role=role)
         shown = {"example": write_example(role_example(schema, self._example, agent))}
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)
