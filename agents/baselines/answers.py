@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -34,7 +34,7 @@ class TalkAnswers(JointAnswers):
         self.talk = form("talk", self._talk)
         """The form of what an agent says."""
 
-    def read_talk(self, value: object, asked: Iterable[int]) -> tuple[str, dict[int, Plan] | None]:
+    def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
         """Read what an agent says, and the joint plan when it states one.
 
         Raises:

@@ -103,15 +103,17 @@ class Asker:
             wanted: the form of the answer.
             judge: reads an answer and tells what is wrong with it.
             view: the turn in which it is asked.
-            blocks: the data of the prompt; `feedback` is added, with what was wrong with the answer before.
+            blocks: the data of the prompt; `refused` and `feedback` are added: the answer before, and what was wrong.
             agents: for how many agents the answer has a plan, at most.
         """
         calls: list[Call] = []
+        refused: object = None
         feedback: list[dict[str, Any]] = []
         while True:
-            asked = await self._speaker.ask(role, wanted, view, {**blocks, "feedback": feedback}, agents=agents)
+            given = {**blocks, "refused": refused, "feedback": feedback}
+            asked = await self._speaker.ask(role, wanted, view, given, agents=agents)
             answer = judge(asked)
             calls.append(self._speaker.rejected(asked.call, answer.rejections))
             if not answer.rejections or len(calls) > self.retries:
                 return AskingResult(answer, calls)
-            feedback = told(role, answer.rejections, self._world.agents)
+            refused, feedback = asked.value, told(role, answer.rejections, self._world.agents)

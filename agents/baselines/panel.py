@@ -1,4 +1,4 @@
-"""The debate: rounds in which all debaters are asked at once, each shown what the others proposed last."""
+"""The debate: rounds in which debaters propose, each shown what the others proposed last."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maeil.mind import View
 from maeil.plans import Plan
 from maeil.together import together
 from quorum.agents.baselines.asking import Asker, BaselineRole
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, named
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, named
 from quorum.agents.skills import Merge
 
 
@@ -25,13 +25,27 @@ class Panel:
         debaters: how many there are.
         rounds: how often each proposes.
         merge: makes one joint plan of the last proposals.
+        personas: who the debaters are, told to them in turn; none for debaters that are alike.
+        in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
+            all at once.
     """
 
-    def __init__(self, asker: Asker, debaters: int, rounds: int, merge: Merge) -> None:
+    def __init__(
+        self,
+        asker: Asker,
+        debaters: int,
+        rounds: int,
+        merge: Merge,
+        *,
+        personas: Sequence[str] = (),
+        in_turn: bool = False,
+    ) -> None:
         self._asker = asker
         self._debaters = debaters
         self._rounds = rounds
         self._merge = merge
+        self._personas = personas
+        self._in_turn = in_turn
 
     async def plan(
         self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
@@ -42,21 +56,26 @@ class Panel:
             NoJointPlan: all debaters are silent.
         """
         last: dict[int, Proposal] = {}
+        rejections: Sequence[Rejection] = ()
         calls: list[Call] = []
-        for _ in range(self._rounds):
+        everybody = tuple(range(self._debaters))
+        for speaking in ([(debater,) for debater in everybody] if self._in_turn else [everybody]) * self._rounds:
             shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
             outcomes = await together(
-                partial(self._asker.joint, BaselineRole.DEBATER, view, asked, {**blocks, **_debate(debater, shown)})
-                for debater in range(self._debaters)
+                partial(self._asker.joint, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)})
+                for k in speaking
             )
-            calls += [call for outcome in outcomes for call in outcome.calls]
-            last |= {k: outcome.answer for k, outcome in enumerate(outcomes) if not outcome.answer.rejections}
+            for k, outcome in zip(speaking, outcomes, strict=True):
+                calls += outcome.calls
+                if not outcome.answer.rejections:
+                    last[k] = outcome.answer
+                rejections = rejections or outcome.answer.rejections
         if not last:
-            raise NoJointPlan(self._asker.retries, outcomes[0].answer.rejections, calls)
+            raise NoJointPlan(self._asker.retries, rejections, calls)
         return self._merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
-
-def _debate(debater: int, shown: Mapping[int, object]) -> dict[str, object]:
-    """What a debater is told of the debate: who it is, and the last proposals, its own and the others'."""
-    others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
-    return {"debater": f"debater_{debater}", "own": shown.get(debater), "others": others}
+    def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
+        """What a debater is told of the debate: who it is, and the last proposals, its own and the others'."""
+        others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
+        persona = self._personas[debater % len(self._personas)] if self._personas else None
+        return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

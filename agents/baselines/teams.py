@@ -7,6 +7,7 @@
 | `hmas2` | a coordinator, anew as long as agents whom its joint plan names object | arXiv 2309.15943 |
 | `dmas` | the agents talk until one of them states the joint plan | arXiv 2309.15943 |
 | `debaters` | several coordinators propose, see each other's plans; a rule merges them | arXiv 2305.14325 |
+| the same, in turn and with personas | | arXiv 2308.07201 |
 
 The rules are those of the methods as they are described, not the defects of their public code: agreement is a field of
 the answer, not an exact sentence; a revised plan is read like a first one; a finished last step counts.
@@ -15,9 +16,9 @@ the answer, not an exact sentence; a revised plan is read like a first one; a fi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import PositiveInt
+from pydantic import Field, PositiveInt
 
 from maeil.component import Component, TeamContext
 from maeil.mind import Mind
@@ -70,6 +71,10 @@ class DebatersConfig(PlanningConfig):
     """How many propose."""
     rounds: PositiveInt
     """How often each proposes; from the second time on it sees what the others proposed last."""
+    speaking: Literal["together", "in_turn"]
+    """Whether all of a round propose at once, or one after the other, each having heard those before."""
+    personas: tuple[Annotated[str, Field(min_length=1)], ...]
+    """Who the debaters are, each a sentence or two, told to them in turn; none for debaters that are alike."""
 
 
 def build_cmas(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
@@ -130,7 +135,14 @@ def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Min
     """
     needs_leader(config.name, context.topology, rounds=0)
     factory = TeamFactory(config, context, DEBATERS)
-    panel = Panel(factory.asker(), config.debaters, config.rounds, factory.skills.merge())
+    panel = Panel(
+        factory.asker(),
+        config.debaters,
+        config.rounds,
+        factory.skills.merge(),
+        personas=config.personas,
+        in_turn=config.speaking == "in_turn",
+    )
     return [*_followers(factory, config.pause), factory.coordinator(panel)]
 
 

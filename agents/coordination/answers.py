@@ -8,7 +8,7 @@ that an agent that is named twice is seen and refused.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGE
 from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
+from quorum.agents.prompting.names import fold_names
 
 
 class Misread(Exception):
@@ -45,12 +46,13 @@ class JointAnswers:
         """The model of one agent's plan."""
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
         """The model of one agent's part of a joint plan."""
+        self._names = tuple(names)
         self._index = {name: index for index, name in enumerate(names)}
         self._joint = part("JointPlanAnswer", "", thoughts=Thoughts, plans=list[self.entry])  # type: ignore[name-defined]
         self.joint = form("joint_plan", self._joint)
         """The form of a joint plan."""
 
-    def read_joint(self, value: object, asked: Iterable[int]) -> tuple[str, dict[int, Plan]]:
+    def read_joint(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan]]:
         """Read the thoughts and the joint plan of an answer.
 
         Raises:
@@ -60,7 +62,7 @@ class JointAnswers:
         return answer.thoughts, self.read_entries(answer.plans, asked)
 
     def proposal(
-        self, answer: SpeakerReply, asked: Iterable[int], judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]]
+        self, answer: SpeakerReply, asked: Collection[int], judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]]
     ) -> Proposal:
         """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons.
 
@@ -77,7 +79,7 @@ class JointAnswers:
             return Proposal({}, "", error.rejections, readable=False)
         return Proposal(plans, thoughts, judge(plans))
 
-    def read_entries(self, entries: Sequence[Any], asked: Iterable[int]) -> dict[int, Plan]:
+    def read_entries(self, entries: Sequence[Any], asked: Collection[int]) -> dict[int, Plan]:
         """Read the plans of validated entries.
 
         Raises:
@@ -86,27 +88,29 @@ class JointAnswers:
         indices = self.agents([entry.agent for entry in entries], asked)
         return {agent: read_plan(entry.plan) for agent, entry in zip(indices, entries, strict=True)}
 
-    def agents(self, names: Sequence[str], asked: Iterable[int]) -> list[int]:
+    def agents(self, names: Sequence[str], asked: Collection[int]) -> list[int]:
         """Find the agents that entries name.
 
         Raises:
             Misread: one is not in the team, is named twice, or was not asked about.
         """
-        allowed = sorted(asked)
+        allowed = ", ".join(fold_names([self._names[agent] for agent in sorted(asked)]))
         rejections = [
             Rejection(STRANGER, (), f"there is no agent {name!r}") for name in names if name not in self._index
         ]
         indices = [self._index[name] for name in names if name in self._index]
         rejections += [
-            Rejection(DUPLICATE, (agent,), f"agent {agent} has {count} entries; give one")
+            Rejection(DUPLICATE, (agent,), f"{self._names[agent]} has {count} entries; give one")
             for agent, count in sorted(Counter(indices).items())
             if count > 1
         ]
         rejections += [
             Rejection(
-                NOT_ASKED, (agent,), f"agent {agent} goes on with what it does; the agents asked about are {allowed}"
+                NOT_ASKED,
+                (agent,),
+                f"{self._names[agent]} goes on with what it does; the agents asked about are {allowed}",
             )
-            for agent in sorted(set(indices) - set(allowed))
+            for agent in sorted(set(indices) - set(asked))
         ]
         if rejections:
             raise Misread(rejections)

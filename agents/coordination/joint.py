@@ -24,6 +24,11 @@ class Fault(StrEnum):
     UNAVAILABLE = "unavailable"  # confirmation: the agent cannot do it now: it waits instead
     FRUITLESS = "fruitless"  # confirmation: it can be done and brings nothing nearer: it is done all the same
 
+    @property
+    def gate(self) -> str:
+        """The gate that judges by such rules: `scrutiny` or `confirmation`."""
+        return "scrutiny" if self in (Fault.GRAMMAR, Fault.CONFLICT) else "confirmation"
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -149,6 +154,11 @@ def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]
 def unreadable(reasons: Iterable[str]) -> Proposal:
     """Return what stands for an answer that is no joint plan."""
     return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
+
+
+def called(agents: Iterable[int]) -> str:
+    """Name agents of the worlds of this project in a text for a model, as everything else names them."""
+    return ", ".join(f"agent_{agent}" for agent in agents)
 
 
 def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:

@@ -6,8 +6,9 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from maeil.mind import View
@@ -52,6 +53,7 @@ class RolePrompts:
         example: of the world.
         tasks: whether plans name what they are for.
         notation: of the values in them; None: typed JSON.
+        checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
         ValueError: a template cannot be read.
@@ -67,12 +69,14 @@ class RolePrompts:
         example: Example,
         tasks: bool = True,
         notation: Notation | None = None,
+        checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._example = example
         self.notation = notation
         """What the values in the prompts are written in, and answers; None: typed JSON."""
+        self._checks = checks
         self.in_words = prompts.form == "words"
         """Whether the templates tell the form of the answers."""
 
@@ -93,10 +97,12 @@ class RolePrompts:
         turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
+        shown: dict[str, Any] = {"checks": self._checks}
         if self.notation is not None:
             turn = {**turn, "text": True}
-            told = {name: self.notation.write(value) for name, value in {"turn": turn, **blocks}.items()}
-            shown = {"example": self.notation.example(role, agent), "name": self.notation.write(view.name)}
-            return self._frame.write(view, shown, write_blocks(told), role=role)
-        shown = {"example": write_example(role_example(schema, self._example, agent))}
+            blocks = {name: self.notation.write(value) for name, value in blocks.items()}
+            turn = self.notation.write(turn)
+            shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
+        else:
+            shown["example"] = write_example(role_example(schema, self._example, agent))
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

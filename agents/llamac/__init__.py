@@ -20,7 +20,7 @@ from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import MissingSkill, check_form, notation_of, prompts_of, required, skills_of
+from quorum.agents.skills import Gates, MissingSkill, check_form, notation_of, prompts_of, required, skills_of
 
 
 def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
@@ -53,6 +53,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         example=skills.example(world),
         tasks=skills.tasks,
         notation=notation_of(config.prompts, world),
+        checks=checks(config, gates),
     )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
@@ -63,6 +64,14 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
     scrutiny = Scrutiny(world, gates, enabled=config.scrutiny)
     return [*actors, TripletCritic(speaker, answers, scrutiny, skills.briefing(), world=world, settings=config)]
+
+
+def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]]:
+    """Return the rules of the gates that are in force, by gate, as they are told to those who make joint plans."""
+    found: dict[str, list[dict[str, str]]] = {"scrutiny": [], "confirmation": []}
+    for code, rule in gates.rules.items():
+        found[rule.fault.gate].append({"code": code, "meaning": rule.meaning})
+    return {gate: rules for gate, rules in found.items() if getattr(config, gate)}
 
 
 def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:

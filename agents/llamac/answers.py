@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -60,7 +60,7 @@ class Answers(JointAnswers):
         """The forms of the answers of assessor and actor."""
 
     def read_assessor(
-        self, value: object, asked: Iterable[int], sources: Mapping[str, Mapping[int, Plan]]
+        self, value: object, asked: Collection[int], sources: Mapping[str, Mapping[int, Plan]]
     ) -> tuple[str, dict[int, Plan]]:
         """Read the assessor's thoughts and suggestion.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ class Decision:
 
     Attributes:
         sight: the state.
-        asked: agents that need a plan, ascending: those who carry out no suggestion.
+        asked: agents that need a plan, ascending: those who carry out no suggestion, and those whose plan was recalled.
         running: what is left of the plans of the others.
         key: tells this conversation from the next.
         calls: of the thought under way.
@@ -48,6 +48,7 @@ class Decision:
         plans: the suggestion as it stands.
         critics: what the critics proposed, by role.
         dialogue: what has been suggested and objected, JSON-ready.
+        recalled: agents whose plans were under way, and conflict without anybody's part in the suggestion.
     """
 
     sight: Sight
@@ -60,10 +61,24 @@ class Decision:
     plans: dict[int, Plan] = field(default_factory=dict)
     critics: dict[str, Proposal] = field(default_factory=dict)
     dialogue: list[dict[str, Any]] = field(default_factory=list)
+    recalled: set[int] = field(default_factory=set)
 
     def joint(self, plans: Mapping[int, Plan]) -> Joint:
         """Put plans beside those that are under way."""
         return Joint(plans, self.running)
+
+    def recall(self, agents: Iterable[int]) -> None:
+        """Take plans that are under way for plans that can be changed."""
+        found = self.running.keys() & set(agents)
+        self.recalled |= found
+        self.asked = tuple(sorted({*self.asked, *found}))
+        self.running = {agent: plan for agent, plan in self.running.items() if agent not in found}
+
+    def recall_offenders(self, rejections: Iterable[Rejection]) -> None:
+        """Recall the plans of conflicts that no agent who is asked about takes part in: only they can be changed."""
+        for rejection in rejections:
+            if not set(rejection.agents) & set(self.asked):
+                self.recall(rejection.agents)
 
 
 class ScrutinyFailed(NoJointPlan):
@@ -141,11 +156,11 @@ class TripletCritic:
             return Thought()
         decision.critics = await self._ask_critics(view, decision)
         if self._settings.belief_correction and len(decision.critics) > 1:
-            decision.plans = await self._assess(view, decision, asked, {})
+            decision.plans = await self._assess(view, decision, decision.asked, {})
         else:
             decision.plans = self._merged(decision)
         self._remember(view, decision)
-        to = [agent for agent in asked if agent in decision.plans or view.team[agent].plan is None]
+        to = [agent for agent in decision.asked if agent in decision.plans or view.team[agent].plan is None]
         return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
@@ -172,48 +187,60 @@ class TripletCritic:
             self._memory.begin(Epoch(view.t, digest, decision.plans, self._world.progress()))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
-        """Tell the agents whom it concerns what the suggestion is, for all of them."""
+        """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
         self._suggested |= decision.plans
-        messages = (directive(to, decision.plans, view.names),) if to else ()
+        waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self._world.idle,), None, "recalled"))
+        told = sorted({*to, *decision.recalled})
+        messages = (directive(told, {**decision.plans, **waits}, view.names),) if told else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
-        """Have all critics propose, all again when one of them fails, until both pass."""
+        """Have all critics propose, again when one of them fails (both, or that one alone), until both pass."""
 
         def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
             return self._scrutiny.judge(decision.sight, decision.joint(plans))
 
         roles = CRITICS[self._settings.critics]
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
+        refused: dict[str, object] = {}
         feedback: list[dict[str, Any]] = []
+        asked = roles
         while True:
-            blocks = {**self._blocks(decision, decision.asked), "feedback": feedback}
-            asked = await together(
+            blocks = {**self._blocks(decision, decision.asked), "refused": refused, "feedback": feedback}
+            answers = await together(
                 partial(self._speaker.ask, role, self._answers.joint, view, blocks, agents=len(decision.asked))
-                for role in roles
+                for role in asked
             )
-            proposals: dict[str, Proposal] = {}
-            for role, answer in zip(roles, asked, strict=True):
-                proposals[role.value] = proposal = self._answers.proposal(answer, decision.asked, judge)
+            written = {}
+            for role, answer in zip(asked, answers, strict=True):
+                proposal = self._answers.proposal(answer, decision.asked, judge)
                 tried[role.value].append(proposal)
+                written[role.value] = answer.value
                 decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
+            proposals = {role: tries[-1] for role, tries in tried.items()}
             failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
             if not failed:
                 return proposals
             if decision.retries == 0:
                 return {role: self._mended(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
+            for proposal in failed.values():
+                decision.recall_offenders(proposal.rejections)
+            refused = {role: written[role] for role in failed}
             feedback = [
                 entry
                 for role, proposal in failed.items()
                 for entry in told(role, proposal.rejections, self._world.agents)
             ]
+            if self._settings.retry == "failed":
+                asked = tuple(role for role in roles if role.value in failed)
 
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> dict[int, Plan]:
         """Have the assessor make a suggestion for some agents, again until it passes; the others keep theirs."""
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
+        refused: object = None
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
         shown = {
             role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self._world.agents)}
@@ -222,7 +249,7 @@ class TripletCritic:
         tried: list[Proposal] = []
         feedback: list[dict[str, Any]] = []
         while True:
-            given = {**self._blocks(decision, asked), **shown, **blocks, "feedback": feedback}
+            given = {**self._blocks(decision, asked), **shown, **blocks, "refused": refused, "feedback": feedback}
             answer = await self._speaker.ask(
                 LlamacRole.ASSESSOR, self._answers.assessor, view, given, agents=len(asked)
             )
@@ -243,6 +270,10 @@ class TripletCritic:
             if decision.retries == 0:
                 return self._mended(decision, tried).plans
             decision.retries -= 1
+            under_way_before = decision.running
+            decision.recall_offenders(proposal.rejections)
+            asked = sorted({*asked, *(under_way_before.keys() - decision.running.keys())})
+            refused = answer.value
             feedback = told(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
@@ -270,6 +301,7 @@ class TripletCritic:
         proposal = (passed or usable)[-1]
         plans, dropped = self._scrutiny.repair(decision.sight, decision.joint(proposal.plans))
         if dropped:
+            decision.recall(dropped)
             note(decision.calls, repaired=[*decision.calls[-1].record.get("repaired", ()), *dropped])
         return Proposal(plans, proposal.thoughts)
 

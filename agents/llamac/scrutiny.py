@@ -39,21 +39,27 @@ class Scrutiny:
     def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
         """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
 
+        A plan that is under way is dropped only where no other plan offends with it.
+
         Args:
             sight: the state.
             joint: a grammatical joint plan.
 
         Returns:
-            The plans that are left, and whose were dropped, in order. Where only plans that are under way offend, there
-            is nothing to drop, and the rest stands.
+            The suggested plans that are left, and whose were dropped, in order.
         """
-        plans = dict(joint.plans)
+        plans, running = dict(joint.plans), dict(joint.running)
         dropped: list[int] = []
-        while rejections := self.judge(sight, Joint(plans, joint.running)):
-            found = (min(mine) for r in rejections if (mine := [agent for agent in r.agents if agent in plans]))
-            agent = next(found, None)
-            if agent is None:
+        while rejections := self.judge(sight, Joint(plans, running)):
+            found = (
+                (held, min(mine))
+                for held in (plans, running)
+                for rejection in rejections
+                if (mine := [agent for agent in rejection.agents if agent in held])
+            )
+            held, agent = next(found, (None, -1))
+            if held is None:
                 break
-            del plans[agent]
+            del held[agent]
             dropped.append(agent)
         return plans, tuple(dropped)

@@ -46,6 +46,8 @@ class LlamacConfig(ComponentConfig):
     """Whether actors check their own part; false: they do what they are told (ablation)."""
     internal_retries: NonNegativeInt
     """IF: times in a decision that a rejected joint plan is asked for again; 0: internal feedback is off."""
+    retry: Literal["both", "failed"]
+    """Who proposes again when a critic's joint plan is rejected: both critics, as in the paper, or that one alone."""
     external_retries: NonNegativeInt
     """EF: times in a decision that the assessor plans anew on the actors' feedback; 0: external feedback is off."""
     strict: bool

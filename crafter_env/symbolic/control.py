@@ -43,13 +43,13 @@ def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -
 def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> list[str]:
     """Return why an agent can by no means carry out an action, in words; what may change on the way is left to try."""
     if not episode.lives(agent) and not isinstance(action, Noop):
-        return [f"{action}: you are dead; noop is all that is left"]
+        return [f"{action}: a dead agent can do nothing but noop"]
     match action:
         case Navigate(target=Target.agent, id=other) | Share(agent=other):
             if not 0 <= other < episode.agents:
                 return [f"{action}: there is no agent {other}; indices go from 0 to {episode.agents - 1}"]
             if other == agent:
-                return [f"{action}: this is yourself"]
+                return [f"{action}: this is the agent itself"]
             if isinstance(action, Share) and not episode.profile.sharing:
                 return [f"{action}: there is no sharing in the profile {episode.profile.name!r}"]
             if isinstance(action, Navigate) and action.near is not None and episode.cell_with(action.near) is None:
@@ -66,7 +66,7 @@ def _check_cell(episode: EpisodeState, agent: int, action: SymbolicAction, ident
     if cell is None:
         return [f"{action}: no cell has the id {identity}; ids go from 1 to {episode.state.materials.size}"]
     if episode.known_only and episode.known(agent, cell) is Material.none:
-        return [f"{action}: you have seen no cell with the id {identity}"]
+        return [f"{action}: this agent has seen no cell with the id {identity}"]
     return []
 
 

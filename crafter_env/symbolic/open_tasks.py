@@ -79,10 +79,11 @@ def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[Cell | Acti
 
 
 def _cell(episode: EpisodeState, identity: int, material: Material) -> list[Cell]:
-    """The cell with an id, where it holds a resource and it is the one that is named."""
+    """The cell with an id, where it holds a resource, it is the one that is named, and somebody has seen that."""
     cell = episode.cell_with(identity)
-    holds = cell is not None and material in _RESOURCES and episode.state.material_at(cell) is material
-    return [cell] if cell is not None and holds else []
+    if cell is None or material not in _RESOURCES or episode.state.material_at(cell) is not material:
+        return []
+    return [cell] if (episode.memory[:, cell[0], cell[1]] == material).any() else []
 
 
 def _nearest(episode: EpisodeState, living: Sequence[int]) -> list[Cell]:

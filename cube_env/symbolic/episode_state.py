@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cube_env import paths
-from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, WEIGHT, IntArray
+from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COUNT_ATTEMPTS, IntArray
 from cube_env.constants import STEP_TOWARDS, Cell, Face
 from cube_env.state import CubeState
 from cube_env.symbolic.meeting import Meeting
@@ -114,10 +114,8 @@ class EpisodeState:
 
     def staging_targets(self, key: FaceKey, targets: IntArray) -> tuple[int, bool]:
         """Find where an agent that goes to a face should go: see `paths.staging_targets`."""
-        block = self.state.block_table[key[0]]
-        return paths.staging_targets(
-            self.state.grid, block[ROW], block[COL], block[WEIGHT], *STEP_TOWARDS[key[1]], targets
-        )
+        row, col, weight, _ = self.blocks[key[0]]
+        return paths.staging_targets(self.state.grid, row, col, weight, *STEP_TOWARDS[key[1]], targets)
 
     def attempt_of(self, agent: int) -> Attempt | None:
         """The push attempt of the last step that an agent took part in."""

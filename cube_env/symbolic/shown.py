@@ -57,63 +57,61 @@ class ShownObservation(SymbolicObservation):
         """Return what a prompt shows.
 
         Returns:
-            `side`, `step`, `max_steps`; `agent` and `cell` of one that has a body; `agents`, the cells of the others by
-            name, and `agents_not_shown`, how many there are beside them, where there are any; `blocks`; and `now`, the
-            action under way with the primitives that it has come to.
+            What is the same for all comes first, as JSON is written with sorted keys: `agents`, their cells by name,
+            and `agents_not_shown`, how many there are beside them, where there are any; `blocks`; `max_steps`, `side`
+            and `step`. `you` is there for one that has a body: its `name` and `cell`; `ways`, its steps to each face by
+            block, null where there is no way; and `now`, the action under way with the primitives that it has come to.
 
             A block has `id`, `weight`, `cell` (its top-left one), `distance`; `ahead` and `needs` (see `force_to_goal`)
-            where blocks are ahead; and for each face that is told `free`, its free cells, `there`, the agents that
-            stand in line at it, and `way`, the steps of the observing agent to it, null where there is no way.
+            where blocks are ahead; and for each face that is told `free`, its free cells, and `there`, the agents that
+            stand in line at it.
         """
-        told = self._agents()
+        told, grid = self._agents(), _grid(self)
+        faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
+            "agents": {agent_name(index): self.agents[index] for index in told},
+            "blocks": [self._block(block, grid, faces) for block in self.blocks],
+            "max_steps": self.max_steps,
             "side": self.side,
             "step": self.step,
-            "max_steps": self.max_steps,
-            "agents": {agent_name(index): self.agents[index] for index in told},
-            "blocks": self._blocks(),
         }
+        if hidden := len(self.agents) - len(told):
+            found["agents_not_shown"] = hidden
         if self.cell is not None:
-            found |= {"agent": self.agent, "cell": self.cell}
-            if hidden := len(self.agents) - 1 - len(told):
-                found["agents_not_shown"] = hidden
-        if self.history and self.history[-1].status == RUNNING:
-            last = self.history[-1]
-            steps = ", ".join(f"{Action(kind).name.lower()} {len(list(run))}" for kind, run in groupby(last.primitives))
-            found["now"] = f"{as_call(last.action, last.args)}, so far: {steps or 'nothing'}"
+            ways = _Ways(grid, self.cell)
+            own = {face.value: {f"block_{block.id}": ways.to(block, face) for block in self.blocks} for face in faces}
+            found["you"] = {"name": self.agent, "cell": self.cell, "ways": own, **self._now()}
         return found
 
     def _agents(self) -> list[int]:
-        """The other agents that are shown, ascending: all, to one without a body."""
-        if self.cell is None:
+        """The agents that are shown, ascending: oneself and the nearest others; all, to one without a body."""
+        if self.cell is None or self.limits.max_agents is None:
             return list(range(len(self.agents)))
         row, col = self.cell
-        own = _index(self.agent)
-        others = [index for index in range(len(self.agents)) if index != own]
-        others.sort(key=lambda index: (abs(self.agents[index][0] - row) + abs(self.agents[index][1] - col), index))
-        return sorted(others[: self.limits.max_agents])
+        away = [abs(other_row - row) + abs(other_col - col) for other_row, other_col in self.agents]
+        return sorted(sorted(range(len(away)), key=lambda index: (away[index], index))[: self.limits.max_agents + 1])
 
-    def _blocks(self) -> list[dict[str, Any]]:
-        grid = _grid(self)
-        faces = [Face.left] if self.limits.faces == "left" else list(Face)
-        ways = _Ways(grid, self.cell) if self.cell is not None else None
-        found = []
-        for block in self.blocks:
-            told: dict[str, Any] = {
-                "id": block.id,
-                "weight": block.weight,
-                "cell": (block.row, block.col),
-                "distance": block.distance,
-            }
-            if block.ahead:
-                told |= {"ahead": block.ahead, "needs": force_to_goal(block, self.blocks)}
-            for face in faces:
-                cells = block.faces[face]
-                told[face.value] = {"free": len(cells.free), "there": _there(grid, cells.taken, face)}
-                if ways is not None:
-                    told[face.value]["way"] = ways.to(block, face)
-            found.append(told)
+    def _block(self, block: SymbolicBlock, grid: IntArray, faces: Sequence[Face]) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "id": block.id,
+            "weight": block.weight,
+            "cell": (block.row, block.col),
+            "distance": block.distance,
+        }
+        if block.ahead:
+            found |= {"ahead": block.ahead, "needs": force_to_goal(block, self.blocks)}
+        for face in faces:
+            cells = block.faces[face]
+            found[face.value] = {"free": len(cells.free), "there": _there(grid, cells.taken, face)}
         return found
+
+    def _now(self) -> dict[str, str]:
+        """The action under way, as a call, with the primitives that it has come to."""
+        if not self.history or self.history[-1].status != RUNNING:
+            return {}
+        last = self.history[-1]
+        steps = ", ".join(f"{Action(kind).name.lower()} {len(list(run))}" for kind, run in groupby(last.primitives))
+        return {"now": f"{as_call(last.action, last.args)}, so far: {steps or 'nothing'}"}
 
 
 def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
@@ -123,11 +121,7 @@ def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
         ValueError, KeyError, TypeError: it is not what `ShownObservation.shown` writes.
     """
     cells: dict[int, Cell] = {_index(name): (row, col) for name, (row, col) in data["agents"].items()}
-    agent = data.get("agent", "")
-    cell: Cell | None = None
-    if agent:
-        row, col = data["cell"]
-        cell = cells[_index(agent)] = row, col
+    agent: str = data["you"]["name"] if "you" in data else ""
     n = len(cells) + data.get("agents_not_shown", 0)
     views = [BlockView(block["id"], block["weight"], *block["cell"]) for block in data["blocks"]]
     agents = tuple(cells.get(index, NOT_SHOWN) for index in range(n))
@@ -138,7 +132,7 @@ def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
         data["step"],
         data["max_steps"],
         agent,
-        cell,
+        cells[_index(agent)] if agent else None,
         agents,
         symbolic_blocks(views, _occupied(side, agents, views)),
     )

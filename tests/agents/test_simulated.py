@@ -88,7 +88,7 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
 
 def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world):
     for changes in (
-        {"acts": (Act.PLAN,)},
+        {"acts": (Act.PLAN,), "memory": (said(0, "I take block_1, 3 steps away."),)},
         {"acts": (Act.SPEAK,), "recipients": (1, 2, 3)},
         {"acts": (Act.SPEAK,), "recipients": (1, 2, 3), "role": "leader"},
         {"acts": (Act.SPEAK, Act.PLAN), "recipients": (1, 2, 3), "unread": (said(2, "I take block_1, 3 steps away."),)},
@@ -112,18 +112,18 @@ def test_the_words_around_the_blocks_change_nothing(world):
 
 
 def test_an_answer_depends_on_seed_request_and_sample_and_on_nothing_else(world):
-    asked = [request(world, agent=a % 4, t=a, sample=s)[0] for a in range(40) for s in range(2)]
+    asked = [request(world, agent=a % 4, t=a, sample=s)[0] for a in range(100) for s in range(2)]
     model = SimulatedModel(settings(malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
 
     async def all_at_once(order):
         replies = await asyncio.gather(*(model.complete(asked[i]) for i in order))
         return dict(zip(order, (reply.text for reply in replies), strict=True))
 
-    forwards, backwards = (asyncio.run(all_at_once(order)) for order in (range(80), range(79, -1, -1)))
+    forwards, backwards = (asyncio.run(all_at_once(order)) for order in (range(200), range(199, -1, -1)))
     assert forwards == backwards
-    assert len({forwards[i] == forwards[i + 1] for i in range(0, 80, 2)}) == 2  # another sample is another draw
+    assert len({forwards[i] == forwards[i + 1] for i in range(0, 200, 2)}) == 2  # another sample is another draw
     other = SimulatedModel(settings(seed=1, malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
-    assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(80))
+    assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(200))
 
 
 def test_a_request_to_mend_an_answer_is_another_draw(world):

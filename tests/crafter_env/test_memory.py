@@ -54,7 +54,7 @@ def test_with_known_only_unseen_ids_are_unknown_unless_the_map_is_given():
     w = world(LONG, known_only=True)
     assert run(w, go(w, Target.tree, tree)) == {0: (f"unknown_id tree {tree}", 0)}
     refused = w.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),)))
-    assert refused == (f"navigate(target=tree, id={tree}, near=null): you have seen no cell with the id {tree}",)
+    assert refused == (f"navigate(target=tree, id={tree}, near=null): this agent has seen no cell with the id {tree}",)
     oracle = world(LONG, oracle_map=True, known_only=True)
     assert oracle.check_plan(0, Plan((Navigate(target=Target.tree, id=tree),))) == ()
     assert run(oracle, go(oracle, Target.tree, tree)) == {0: ("success", 17)}

@@ -42,10 +42,13 @@ def test_a_quorum_that_is_able_and_in_place_misses_nothing():
 def test_of_each_resource_the_nearest_known_cell_is_told_and_cells_that_nobody_knows_are_not():
     w = world("0..T.T...........#\n..................\n..................", level="easy")
     assert set(told(w)) == {f"collect:tree_{number(w, (3, 0))}"}
-    # a plan may name what nobody has seen; what is not there is no task
+    # a plan may name what nobody has seen: whether it is there, feedback must not tell
     far, nowhere = number(w, (17, 0)), number(w, (16, 0))
-    assert f"collect:stone_{far}" in told(w, {0: Plan((Collect(resource=Resource.stone, target=far),))})
-    assert set(told(w, {0: Plan((Collect(resource=Resource.stone, target=nowhere),))})) == set(told(w))
+    for guess in (far, nowhere):
+        assert set(told(w, {0: Plan((Collect(resource=Resource.stone, target=guess),))})) == set(told(w))
+    heard = world("0...............1#\n..................\n..................", level="easy")
+    told_of = Plan((Collect(resource=Resource.stone, target=number(heard, (17, 0))),))
+    assert f"collect:stone_{number(heard, (17, 0))}" in told(heard, {0: told_of}), "agent 1 sees it"
 
 
 def test_a_craft_tells_what_the_best_supplied_agent_lacks_and_who_can_make_it():
@@ -90,6 +93,6 @@ def test_the_dead_take_no_part_and_of_a_dead_team_nothing_is_told():
     w = world("0#1\n...\n...", {0: PICK, 1: PICK}, level="hard")
     w.env.crafter_state.world.agents[1, ALIVE] = 0
     stone, _craft = told(w).values()
-    assert (stone.in_place, stone.able, stone.more) == ((0,), (0,), 1)
+    assert (stone.in_place, stone.able, stone.more) == ((0,), None, 1), "all who live hold the tool"
     w.env.crafter_state.world.agents[0, ALIVE] = 0
     assert told(w) == {}

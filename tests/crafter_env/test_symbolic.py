@@ -106,7 +106,7 @@ def test_the_dead_fail_at_all_but_noop_which_lasts():
         Place(object=Placeable.table), Share(agent=0, item=Shareable.wood), Navigate(target=Target.cell, id=1),
     ):  # fmt: skip
         assert run(w, {1: action}) == {1: ("dead", 0)}
-        assert w.check_plan(1, Plan((action,))) == (f"{action}: you are dead; noop is all that is left",)
+        assert w.check_plan(1, Plan((action,))) == (f"{action}: a dead agent can do nothing but noop",)
     assert w.check_plan(1, Plan((Noop(),))) == ()
     controller = w.start_action(1, Noop(steps=1))
     for _ in range(5):

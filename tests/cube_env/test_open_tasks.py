@@ -71,11 +71,10 @@ def test_it_says_by_name_what_the_constraints_count(seed):
     found = CubeState.from_layout(dense_layout(rng, 9, 6, 8, 3))
     n, faces = len(found.agents), list(Face)
     watch = ConstraintWatch(found)
+    joint, nobody = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
     counted = {
-        f"block_{block}/{face}": (p, spatial, dependency)
-        for block, face, p, spatial, _, _, _, dependency in watch.changes(
-            np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
-        )
+        f"block_{task.block}/{task.face}": (task.threshold, task.spatial, task.dependency)
+        for task in watch.changes(joint, nobody)
     }
     for face in faces:
         plans = [Plan((Rendezvous(block=agent % len(found.blocks), face=face, count=1),)) for agent in range(n)]

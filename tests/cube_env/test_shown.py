@@ -31,8 +31,12 @@ def shown(board: str, agent: int | None = 0, limits: TextLimits = ALL) -> dict:
     return orjson.loads(write_json(ShownObservation.of(play(board).symbolic_observation(agent), limits)))
 
 
-def left(board: str, agent: int | None = 0) -> dict:
+def left(board: str, agent: int = 0) -> dict:
     return shown(board, agent)["blocks"][0]["left"]
+
+
+def way(board: str, agent: int = 0) -> int | None:
+    return shown(board, agent)["you"]["ways"]["left"]["block_0"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -51,7 +55,7 @@ def test_what_is_shown_is_read_back_as_the_observation_that_it_was(seed: int) ->
 def test_the_nearest_agents_are_shown_and_the_rest_are_a_number() -> None:
     board = "0.....|\n.1....|\n2.....|\n......|\n.....3|\n....A.|"
     few = shown(board, limits=TextLimits(max_agents=2, faces="left"))
-    assert (few["agents"], few["agents_not_shown"]) == ({"agent_1": [1, 1], "agent_2": [2, 0]}, 1)
+    assert (few["agents"], few["agents_not_shown"]) == ({"agent_0": [0, 0], "agent_1": [1, 1], "agent_2": [2, 0]}, 1)
     assert "agents_not_shown" not in shown(board)
     assert read_shown(few).agents == ((0, 0), (1, 1), (2, 0), NOT_SHOWN)
     assert len(shown(board, agent=None, limits=TextLimits(max_agents=2, faces="left"))["agents"]) == 4
@@ -62,14 +66,22 @@ def test_faces_that_no_delivery_needs_are_told_on_request_only() -> None:
     only_left = shown(board, limits=TextLimits(max_agents=None, faces="left"))["blocks"][0]
     assert set(only_left) == {"id", "weight", "cell", "distance", "left"}
     assert set(shown(board)["blocks"][0]) == set(only_left) | {"right", "up", "down"}
+    assert set(shown(board)["you"]["ways"]) == set(Face)
+
+
+def test_what_is_the_agents_own_comes_last() -> None:
+    one, other = (write_json(ShownObservation.of(play("01A..|").symbolic_observation(a), ALL)) for a in (0, 1))
+    common = one[: one.index('"you"')]
+    assert other.startswith(common)
+    assert '"blocks"' in common
 
 
 def test_the_way_is_the_length_of_the_path_that_move_to_block_takes() -> None:
-    assert left("..B...|\n0.C.A.|\n..D...|\n......|")["way"] == 2 + 3 + 2  # round the three blocks
-    assert left("0A..|")["way"] == 0
-    assert left("10A..|", agent=1)["way"] == 0  # in line behind the one at the face
-    assert left("1..0A..|", agent=1)["way"] == 2  # to the end of the line
-    assert left("A.0..|")["way"] is None  # a block along the left wall has no left face
+    assert way("..B...|\n0.C.A.|\n..D...|\n......|") == 2 + 3 + 2  # round the three blocks
+    assert way("0A..|") == 0
+    assert way("10A..|", agent=1) == 0  # in line behind the one at the face
+    assert way("1..0A..|", agent=1) == 2  # to the end of the line
+    assert way("A.0..|") is None  # a block along the left wall has no left face
 
 
 def test_agents_in_line_behind_a_face_are_there() -> None:
@@ -119,8 +131,8 @@ def test_the_action_under_way_is_told_with_its_steps_in_words_and_no_other() -> 
     running = HistoryEntry("rendezvous", {"block": 1, "count": 2, "timeout": None}, (2, 2, 4, 0, 0, 0), "running")
     seen = ShownObservation.of(play("0.A..|").symbolic_observation(0, (ended, running)), ALL)
     told = seen.shown()
-    assert told["now"] == "rendezvous(block=1, count=2, timeout=null), so far: down 2, right 1, stay 3"
-    assert "now" not in replace(seen, history=(ended,)).shown()
+    assert told["you"]["now"] == "rendezvous(block=1, count=2, timeout=null), so far: down 2, right 1, stay 3"
+    assert "now" not in replace(seen, history=(ended,)).shown()["you"]
     assert "None" not in write_json(seen)
     assert "push_block" not in write_json(seen)
 

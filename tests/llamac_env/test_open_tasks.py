@@ -54,7 +54,8 @@ def test_it_says_by_name_what_the_constraints_count(seed, difficulty):
 
 
 def test_the_squeeze_misses_a_sum_that_pays_until_a_round_has_had_one():
-    world = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=3))
+    rest = {"mu": None, "sigma": None, "picks": "coordinator", "hint": False, "text": {"max_agents": 10}}
+    world = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=3, **rest))
     world.reset(0)
     (told,) = world.open_tasks([Plan((Pick(units=3),)), None, None])
     assert (told.needs, told.more, told.in_place, told.planned) == (3, 0, None, (0,))

@@ -18,7 +18,9 @@ from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
+from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting import templates
+from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, legend
 from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
@@ -249,6 +251,20 @@ def test_the_sets_differ_in_words_and_agree_in_data(world):
     full, terse = text(world, **FULL), text(world, prompt_set="terse", **FULL)
     assert len(terse) < len(full)
     assert read_blocks(full) == read_blocks(terse)
+
+
+@pytest.mark.parametrize("vocabulary", ["cube", "emcoop"])
+def test_the_set_of_cubes_page_has_its_one_hint_and_shows_no_delivery(vocabulary):
+    world = cube(3, vocabulary=vocabulary)
+    world.reset(0)
+    shown, usual = (text(world, prompt_set=prompt_set) for prompt_set in ("cube_paper", "default"))
+    assert shown.count('the block with the smallest "distance" to the goal') == 1
+    for advice in ("deliver", "A plan that delivers", "two of us"):
+        assert advice in usual
+    for advice in ("A plan that delivers", "two of us", '"kind":"deliver"', "nearest"):
+        assert advice not in shown
+    example = orjson.loads(next(line for line in shown.splitlines() if line.startswith('{"thoughts"')))
+    answers_of(AnswerTypes, tuple(world.vocabulary), 8).read(example, view(world))
 
 
 def test_a_folder_of_ones_own_comes_before_the_shipped_templates(world, tmp_path: Path):

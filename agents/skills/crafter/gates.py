@@ -27,7 +27,7 @@ from crafter_env import (
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.crafter.gathering import places
 from quorum.agents.skills.crafter.ledger import (
     STEPS,
@@ -117,11 +117,11 @@ def _twice(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterato
         agents = tuple(sorted({visit.agent for visit in visits}))
         vanishes = COLLECT[material].leaves is not material
         if len(agents) > 1 and vanishes and scenes[agents[0]].needed(material) == 1 and _is_new(agents, joint):
-            yield Rejection("V-ONCE", agents, f"agents {list(agents)} all collect the {material.name} at {list(cell)}")
+            yield Rejection("V-ONCE", agents, f"{called(agents)} all collect the {material.name} at {list(cell)}")
     for station in (Material.table, Material.furnace):
         by = tuple(sorted(set(ledger.placed.get(station, ()))))
         if len(by) > 1 and _is_new(by, joint):
-            yield Rejection("V-ONCE", by, f"agents {list(by)} all place a {station.name}; one is enough")
+            yield Rejection("V-ONCE", by, f"{called(by)} all place a {station.name}; one is enough")
 
 
 def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterator[Rejection]:
@@ -135,19 +135,19 @@ def _meetings(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iter
             continue
         place, able = f"the {material.name} at {list(cell)}", sum(visit.able for visit in group)
         if able < needed:
-            text = f"{place} takes {needed} agents with the tool, and {able} of agents {list(agents)} come with it"
+            text = f"{place} takes {needed} agents with the tool, and {able} of {called(agents)} come with it"
             yield Rejection("V-QUORUM", agents, text)
             continue
         room = _room(scenes, cell)
         cut_off = [visit.agent for visit in group if visit.arrival is None]
         if cut_off or room < len(group):
-            reason = f"agents {cut_off} know no way to it" if cut_off else f"it has room for {room} agents"
+            reason = f"{called(cut_off)} know no way to it" if cut_off else f"it has room for {room} agents"
             yield Rejection("V-RANGE", tuple(cut_off) or agents, f"{place}: {reason}")
             continue
         arrivals = [visit.arrival or 0 for visit in group]
         hasty = [visit.agent for visit in group if (visit.arrival or 0) + visit.tries < max(arrivals)]
         if hasty or max(arrivals) > STEPS:
-            text = f"{place}: the last comes in {max(arrivals)} steps, when agents {hasty} have given up"
+            text = f"{place}: the last comes in {max(arrivals)} steps, when {called(hasty)} have given up"
             yield Rejection("V-MEET", tuple(hasty) or agents, text)
 
 

@@ -26,6 +26,7 @@ from crafter_env import (
 )
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan
+from quorum.agents.coordination.joint import called
 from quorum.agents.skills.crafter.needs import stations_of
 from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance
 
@@ -135,7 +136,7 @@ def keep(
     for agent, page in pages.items():
         if page.done < len(page.actions):
             is_stock, text = _lack(page, ledger) or (False, "")
-            ledger.stuck.append(Stuck(agent, is_stock, f"agent {agent}: {page.actions[page.done]}: {text}"))
+            ledger.stuck.append(Stuck(agent, is_stock, f"{called([agent])}: {page.actions[page.done]}: {text}"))
     return ledger
 
 

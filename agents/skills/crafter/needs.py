@@ -34,6 +34,8 @@ TABLE_WOOD = PLACE[Action.place_table].amount
 FURNACE_STONE = PLACE[Action.place_furnace].amount
 SPARE_STEPS = 400
 """Steps left at which an open episode still leaves time for better tools than the first."""
+FARTHEST = 200
+"""Cost of the longest way to a place that was heard of."""
 FAR = 25
 """Steps to a station beyond which another is built."""
 RICH = 45.0
@@ -114,6 +116,8 @@ def fetch(
         return None
 
     trip = scene.search(lambda cell: 0 if neighbour(cell) else None)
+    if trip is None and scene.heard(material):
+        trip = scene.search(lambda cell: 0 if neighbour(cell) else None, FARTHEST, hopeful=True)
     if trip is None:
         return None
     task = Task("collect", material.name)
@@ -158,7 +162,10 @@ def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR
         near = {scene.material(beside) for beside in around}
         return 0 if min(cell) > 0 and near.issuperset(stations) else None
 
-    return scene.search(wanted, limit)
+    trip = scene.search(wanted, limit)
+    if trip is None and all(scene.heard(station) for station in stations):
+        trip = scene.search(wanted, limit, hopeful=True)
+    return trip
 
 
 def stations_of(scene: Scene, tool: Tool) -> tuple[Material, ...]:
@@ -250,16 +257,22 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
     )
 
 
-def work(scene: Scene) -> Plan | None:
-    """What the simulated speaker works on: its next tool, or what that takes; without one, what brings points."""
+def work(scene: Scene, *, avoid: frozenset[int] = frozenset(), patience: int = PATIENCE) -> Plan | None:
+    """What the simulated speaker works on: its next tool, or what that takes; without one, what brings points.
+
+    Args:
+        scene: what the agent knows.
+        avoid: ids of cells that it leaves to others.
+        patience: times to try while too few agents are there.
+    """
     tool = ambition(scene)
     if tool is None:
-        plans = [fetch(scene, material, patience=PATIENCE) for material in _worth(scene)]
-        return next((plan for plan in plans if plan is not None), None) or harvest(scene)
+        plans = [fetch(scene, material, avoid=avoid, patience=patience) for material in _worth(scene)]
+        return next((plan for plan in plans if plan is not None), None) or harvest(scene, avoid)
     lacking = missing_inputs(scene, tool)
     if not lacking:
-        return make(scene, tool, PATIENCE)
-    plans = [fetch(scene, SOURCE[item], patience=PATIENCE) for item in lacking]
+        return make(scene, tool, patience)
+    plans = [fetch(scene, SOURCE[item], avoid=avoid, patience=patience) for item in lacking]
     return next((plan for plan in plans if plan is not None), None)
 
 

@@ -6,7 +6,7 @@ All of it knows the typed observation of one agent alone.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -73,14 +73,20 @@ class Scene:
 
     Args:
         observation: of an agent with a body.
+        heard: what it was told of cells; it counts where the agent has seen nothing.
     """
 
-    def __init__(self, observation: CrafterObservation) -> None:
+    def __init__(self, observation: CrafterObservation, heard: Mapping[Cell, Material] | None = None) -> None:
         assert observation.cell is not None
         self.seen = observation
         self.cell: Cell = observation.cell
         self._rows = observation.map.rows
         self._left, self._top = observation.map.left, observation.map.top
+        self._heard = {
+            cell: material
+            for cell, material in (heard or {}).items()
+            if not observation.known_only and self._seen(cell) is Material.none
+        }
         self._taken = {entity.cell for entity in observation.entities} | {t.cell for t in observation.teammates}
 
     @property
@@ -116,21 +122,28 @@ class Scene:
         return self.seen.inventory.get(item.name, 0)
 
     def material(self, cell: Cell) -> Material:
-        """What is known of a cell: grass under agents; `none` where nothing was seen, and off the map."""
+        """What is known of a cell: grass under agents; `none` where nothing is known, and off the map."""
+        return self._heard.get(cell) or self._seen(cell)
+
+    def _seen(self, cell: Cell) -> Material:
         x, y = cell[0] - self._left, cell[1] - self._top
         if not (0 <= y < len(self._rows) and 0 <= x < len(self._rows[0])):
             return Material.none
         return _MATERIALS.get(self._rows[y][x], Material.grass)
 
     def known(self, material: Material) -> list[Cell]:
-        """The known cells of a material, row by row."""
+        """The known cells of a material, row by row; those that were heard of come last."""
         characters = [character for character, found in _MATERIALS.items() if found is material]
         return [
             (self._left + x, self._top + y)
             for y, row in enumerate(self._rows)
             for x, character in enumerate(row)
             if character in characters
-        ]
+        ] + self.heard(material)
+
+    def heard(self, material: Material) -> list[Cell]:
+        """The cells of a material that the agent has not seen, only heard of."""
+        return [cell for cell, found in self._heard.items() if found is material]
 
     def on_map(self, cell: Cell) -> bool:
         """Whether a cell is on the map."""
@@ -211,7 +224,7 @@ class Scene:
         way.reverse()
         stage = way[: STAGE + 1] if self.in_danger else way
         for before, cell in pairwise(stage):
-            if self.material(cell) not in WALKABLE:
+            if self.material(cell) not in WALKABLE and self.material(cell) is not Material.none:
                 return Trip(end, cost, before, cell, tuple(way))
         return Trip(end, cost, stage[-1], None, tuple(way), is_stage=len(stage) < len(way))
 

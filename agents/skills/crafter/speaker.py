@@ -1,11 +1,12 @@
-"""The simulated speaker in the open world: it reads the observation in the prompt, and climbs the technology tree.
+"""The simulated speaker in the open world: it climbs the technology tree by what it sees and hears, and nothing else.
 
-As a critic of LLaMAC it does so for all agents that it is asked about, by what each of them knows: `critic.py`.
+Alone it waits for nobody. In talk it says where it is, what it holds and has seen, and what it works on; it leaves to
+others what they work on, calls as many as a cell or a tool takes, comes when it is called, and obeys its leader or
+tells it what stands in the way. It remembers what its prompt tells. As a critic of LLaMAC it plans for all agents that
+it is asked about, by what each of them knows: `critic.py`.
 """
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import orjson
@@ -15,6 +16,7 @@ from crafter_env import (
     Craft,
     CrafterObservation,
     Direction,
+    Material,
     Move,
     Navigate,
     Noop,
@@ -23,15 +25,32 @@ from crafter_env import (
     Sleep,
 )
 from maeil.actions import Vocabulary
-from maeil.mind import Thought, View
-from maeil.plans import Plan
+from maeil.messages import Draft, MessageKind
+from maeil.mind import Act, Resume, Thought, View
+from maeil.plans import Plan, Task
+from quorum.agents.skills.crafter import words
 from quorum.agents.skills.crafter.critic import joint_plan
-from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, rest, survive, work
-from quorum.agents.skills.crafter.scene import RESOURCE, Scene
+from quorum.agents.skills.crafter.hearsay import Hearsay, listen
+from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
+from quorum.agents.skills.crafter.needs import explore, rest, survive, work
+from quorum.agents.skills.crafter.scene import Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.speaker import Brief, Speaker, take_turn
+from quorum.agents.skills.crafter.words import Assignment
+from quorum.agents.skills.speaker import LEADER, Brief, Speaker
 
-_CALL = re.compile(r"\b(?:tree|stone|coal|iron|diamond)_(\d+)\b")
+REPORTED = {
+    Material.diamond: 3,
+    Material.iron: 3,
+    Material.coal: 3,
+    Material.table: 1,
+    Material.furnace: 1,
+    Material.water: 1,
+}
+"""Cells of each material, the nearest, that a report names."""
+URGENT = frozenset({"fight", "eat", "sleep", "hide"})
+"""Kinds of tasks that are not given up for a call."""
+HOPE = 3
+"""Times that one who has called nobody tries what takes several."""
 
 
 class CrafterSpeaker(Speaker[CrafterObservation]):
@@ -42,24 +61,112 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
     needs = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
-        """Answer a turn.
-
-        It says where it works when that takes several agents, follows the last such call that it knows the place of,
-        and resumes its plan when interrupted. A coordinator without a body has nothing to say.
-        """
+        """Answer a turn. A coordinator without a body has nothing to say."""
         observation = view.observation
         assert isinstance(observation, CrafterObservation)
         if observation.cell is None:
             return Thought()
-        plan = _plan(view, Scene(observation), poor, rng)
-        return take_turn(view, plan, "I have nothing to do.", silent=not observation.alive)
+        heard = listen(view)
+        scene = Scene(observation, heard.places)
+        messages = _speak(view, scene, heard) if view.turn.recipients and observation.alive else ()
+        if Act.PLAN not in view.turn.acts:
+            return Thought(messages=messages)
+        return Thought(_decide(view, scene, heard, poor, rng), messages)
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan."""
         return joint_plan([self.read_observation(orjson.dumps(one).decode()) for one in brief.state], brief)
 
 
-def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Plan:
+def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
+    """Report, and say who is to do what; what is said counts for the speaker, too."""
+    report = words.report(scene.id_of(scene.cell), scene.seen.inventory, _sights(scene))
+    recipients = view.turn.recipients
+    if Act.SPEAK not in view.turn.acts:
+        said = heard.of(view.agent)
+        objection = hindrance(scene, said) if said is not None else ""
+        told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
+        return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
+    if view.turn.role == LEADER:
+        orders = _orders(view, scene, heard)
+        told = " ".join(map(words.assign, orders))
+        return (Draft(recipients, f"{told} {report}", MessageKind.DIRECTIVE),) if orders else ()
+    if view.plan is not None:
+        return ()
+    if view.turn.role:
+        return (Draft(recipients, report, MessageKind.REQUEST),)
+    new = _claim(view, scene, heard)
+    told = f"{words.assign(new)} {report}" if new is not None else report
+    return (Draft(recipients, told, MessageKind.PROPOSE),)
+
+
+def _sights(scene: Scene) -> list[str]:
+    """The places worth telling: what the agent has seen itself, the nearest of each kind."""
+    return [
+        f"{material.name}_{scene.id_of(cell)}"
+        for material, most in REPORTED.items()
+        for cell in sorted(
+            set(scene.known(material)) - set(scene.heard(material)),
+            key=lambda cell: (distance(cell, scene.cell), cell),
+        )[:most]
+    ]
+
+
+def _claim(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
+    """What the speaker is going to do that is new to others: a call, or its own part."""
+    if heard.of(view.agent) is not None:
+        return None
+    new = Caller(view, scene, heard).call() or _own_part(view, scene, heard)
+    if new is not None:
+        heard.add(new)
+    return new
+
+
+def _own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
+    """The cell that it is going to collect alone."""
+    plan = survive(scene) or hide(scene) or work(scene, avoid=heard.taken(view.agent), patience=HOPE)
+    if plan is None or plan.task is None or plan.task.kind != "collect":
+        return None
+    target = next((a.target for a in reversed(plan.actions) if isinstance(a, Collect) and a.target is not None), None)
+    if target is None or not plan.task.target.endswith(f"_{target}"):
+        return None
+    return Assignment(frozenset({view.agent}), plan.task, target, HOPE, view.t)
+
+
+def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
+    """What the leader tells: a call, and a tree of its own for everybody else who lacks wood for the first tool."""
+    orders = []
+    mine = heard.of(view.agent)
+    if mine is None or not mine.is_joint:
+        new = Caller(view, scene, heard).call()
+        if new is not None:
+            heard.add(new)
+            orders.append(new)
+    for agent, cell in sorted(heard.cells.items()):
+        if agent in view.turn.recipients and heard.of(agent) is None and not heard.holds(agent, "wood_pickaxe"):
+            taken = {found.cell for found in heard.assignments}
+            trees = [tree for tree in scene.known(Material.tree) if scene.id_of(tree) not in taken]
+            tree = min(trees, key=lambda tree: (distance(tree, cell), tree), default=None)
+            if tree is not None:
+                identity = scene.id_of(tree)
+                task = Task("collect", f"{Material.tree.name}_{identity}")
+                if (agent, task) not in heard.refused:
+                    orders.append(Assignment(frozenset({agent}), task, identity, HOPE, view.t))
+                    heard.add(orders[-1])
+    return orders
+
+
+def _decide(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.Generator) -> Plan | Resume:
+    """Go on with what is under way, unless a call or an order is for something else."""
+    if view.plan is None:
+        return _plan(view, scene, heard, poor, rng)
+    said, task = heard.of(view.agent), view.plan.task
+    if said is None or not scene.seen.alive or task == said.task or (task is not None and task.kind in URGENT):
+        return Resume.RESUME
+    return survive(scene) or follow(scene, said) or Resume.RESUME
+
+
+def _plan(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.Generator) -> Plan:
     if not scene.seen.alive:
         return rest(rationale="I am dead")
     ways = list(Direction)
@@ -67,25 +174,13 @@ def _plan(view: View, scene: Scene, poor: float, rng: np.random.Generator) -> Pl
     if rng.random() < poor:
         heading = ways[rng.integers(len(ways))]
         return explore(scene, heading) or rest()
+    said = heard.of(view.agent)
     return (
         survive(scene)
         or hide(scene)
-        or _join(view, scene)
-        or work(scene)
+        or (follow(scene, said) if said is not None else None)
+        or next((plan for short in heard.short if (plan := follow(scene, short)) is not None), None)
+        or work(scene, avoid=heard.taken(view.agent), patience=HOPE)
         or explore(scene, heading)
         or next((plan for way in ways if (plan := explore(scene, way)) is not None), rest())
     )
-
-
-def _join(view: View, scene: Scene) -> Plan | None:
-    """Go to the place of the last message that names one which takes several agents, where this agent can be of use."""
-    for message in reversed((*view.memory, *view.unread)):
-        found = _CALL.search(message.content)
-        if found is None or message.sender == view.agent:
-            continue
-        cell = scene.cell_of(int(found[1]))
-        material = scene.material(cell)
-        if material in RESOURCE and scene.needed(material) > 1 and scene.can_collect(material):
-            others = frozenset(scene.id_of(other) for other in scene.known(material) if other != cell)
-            return fetch(scene, material, avoid=others, patience=PATIENCE)
-    return None

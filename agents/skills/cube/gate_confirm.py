@@ -15,7 +15,7 @@ from cube_env import (
     WaitAgents,
     YieldBlock,
 )
-from quorum.agents.coordination.joint import Joint, Rejection
+from quorum.agents.coordination.joint import Joint, Rejection, called
 from quorum.agents.skills.cube.gate_board import Board
 from quorum.agents.skills.cube.gate_jobs import PushTask, aim_of, groups, moves, place_of
 
@@ -82,6 +82,6 @@ def idle_in_need(board: Board, agent: int, joint: Joint) -> Rejection | None:
         present = sum(board.is_aligned(other, block.id, Face.left) for other in board.agents)
         lacking = block.weight - max(staff.get(block.id, 0), present)
         if not block.ahead and 0 < lacking <= idle:
-            text = f"agent {agent} waits, and block {block.id} of weight {block.weight} lacks {lacking} agents"
+            text = f"{called([agent])} waits, and block {block.id} of weight {block.weight} lacks {lacking} agents"
             return Rejection("C-IDLE", (agent,), text)
     return None

@@ -11,7 +11,7 @@ from itertools import combinations, takewhile
 from cube_env import Cell, Face, PushTowards, Rendezvous, SymbolicObservation, roll_out
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.cube.gate_board import Board, Sweep, overlap
 from quorum.agents.skills.cube.gate_confirm import idle_in_need, missing_partners, unavailable
 from quorum.agents.skills.cube.gate_jobs import Key, PushTask, groups, jobs, moves, place_of
@@ -53,6 +53,8 @@ class CubeGates:
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout
+        if not rollout:
+            self.rules = {code: rule for code, rule in self.rules.items() if code != "V-SIM"}
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge each group up to the first rule that it breaks, then the groups against each other."""
@@ -84,7 +86,7 @@ class CubeGates:
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
         failures = roll_out(_observed(sight.global_observation), plans, self._rollout)
         return [
-            Rejection("V-SIM", (agent,), f"agent {agent} would fail within {self._rollout} steps: {failure}")
+            Rejection("V-SIM", (agent,), f"{called([agent])} would fail within {self._rollout} steps: {failure}")
             for agent, failure in sorted(failures.items())
             if agent in joint.plans
         ]
@@ -119,9 +121,9 @@ def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
         pushes = jobs(board, agent, plan)
         if len({(job.block, job.face) for job in pushes}) > 1:
             found = " and ".join(f"block {job.block} from the {job.face} face" for job in pushes)
-            yield Rejection("V-TASK", (agent,), f"agent {agent} pushes {found} in one plan; plan one push")
+            yield Rejection("V-TASK", (agent,), f"{called([agent])} pushes {found} in one plan; plan one push")
         elif pushes and pushes[0].face is None:
-            text = f"agent {agent} pushes block {pushes[0].block}, and goes to none of its faces before"
+            text = f"{called([agent])} pushes block {pushes[0].block}, and goes to none of its faces before"
             yield Rejection("V-SLOT", (agent,), text)
 
 
@@ -143,7 +145,7 @@ def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cel
         idle = next((place for place, cell in enumerate(lane) if cell in standing), len(lane))
         behind = [job.agent for job in group if board.agents[job.agent] in lane[idle:]]
         if caught := [agent for agent in behind if board.is_aligned(board.agents[agent], *key)]:
-            text = f"{place}: agents {caught} are in a line behind agent {standing[lane[idle]]}, who does not push"
+            text = f"{place}: {called(caught)} are in a line behind {called([standing[lane[idle]]])}, who does not push"
             return Rejection("V-WAY", tuple(sorted({*caught, standing[lane[idle]]})), text)
     room = sum(len(list(takewhile(lambda cell: cell not in standing, lane))) for lane in lanes)
     together = min(len(group), _needed(board, key, group))
@@ -151,7 +153,7 @@ def _staged(board: Board, key: Key, group: list[PushTask], standing: Mapping[Cel
         return Rejection("V-SLOT", agents, f"{place} has room for {room} agents, and it takes {together}")
     cut_off = [job.agent for job in group if job.arrival is None]
     if cut_off:
-        return Rejection("V-REACH", tuple(cut_off), f"no way leads agents {cut_off} to {place}")
+        return Rejection("V-REACH", tuple(cut_off), f"no way leads {called(cut_off)} to {place}")
     force = board.force(*key)
     if len(group) < force:
         return Rejection("V-QUORUM", agents, f"{place} takes {force} agents to push, and {len(group)} are assigned")
@@ -173,12 +175,12 @@ def _in_time(board: Board, key: Key, group: list[PushTask]) -> Rejection | None:
     last = _complete(board, key, group)
     hasty = [job.agent for job in group if (job.arrival or 0) + job.patience < last]
     if hasty:
-        text = f"agents {hasty} have given up at {place_of(key)} when the last that it takes comes, in {last} steps"
+        text = f"{called(hasty)} have given up at {place_of(key)} when the last that it takes comes, in {last} steps"
         return Rejection("V-SYNC", tuple(hasty), text)
     present = sum(board.is_aligned(cell, *key) for cell in board.agents)
     waiting = [job.agent for job in group if job.count > max(len(group), present)]
     if waiting:
-        text = f"agents {waiting} wait at {place_of(key)} for more agents than the {len(group)} that come"
+        text = f"{called(waiting)} wait at {place_of(key)} for more agents than the {len(group)} that come"
         return Rejection("V-SYNC", tuple(waiting), text)
     return None
 
@@ -193,7 +195,7 @@ def _swept(key: Key, group: list[PushTask], sweep: Sweep, standing: Mapping[Cell
         return Rejection("V-TRAP", agents, f"{place}: it would leave blocks {trapped} in column 0 for ever")
     ahead = sorted(agent for cell, agent in standing.items() if cell in sweep.entered)
     if ahead:
-        text = f"{place}: agents {ahead} stand in its way and do not move"
+        text = f"{place}: {called(ahead)} stand in its way and do not move"
         return Rejection("V-WAY", tuple(sorted({*agents, *ahead})), text)
     return None
 

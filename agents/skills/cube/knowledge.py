@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cube_env import SymbolicBlock, SymbolicObservation
+from cube_env import Face, SymbolicBlock, SymbolicObservation
 from maeil.messages import Message, MessageKind
 from maeil.mind import View
 from maeil.plans import PlanStatus, Task
+from maeil.tasks import OpenTask
 from quorum.agents.skills.cube import claims as words
 
 _BLOCK = re.compile(r"block_(\d+)\b")
@@ -75,7 +76,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     """Return what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
 
     Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
-    nobody speaks of stands tells what it works on.
+    nobody speaks of stands tells what it works on. Feedback says whose plan serves what: that counts more than what was
+    said in earlier steps.
     """
     known = Knowledge(wishes=seen(observation))
     failed = [block_of(plan.task) for plan in view.outcomes if plan.status in _IN_VAIN]
@@ -84,6 +86,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         if message.t < view.t:
             known.hear(message, view.agent)
     known.refused.clear()
+    if tasks := deliveries(view):
+        known.wishes = {agent: block for block, task in tasks.items() for agent in task.planned}
     if view.plan is not None and (block := block_of(view.plan.task)) is not None:
         known.wishes[view.agent] = block
         known.order = block if known.order is not None else None
@@ -94,6 +98,16 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
             known.hear(message, view.agent)
     known.keep({block.id for block in observation.blocks})
     return known
+
+
+def deliveries(view: View) -> dict[int, OpenTask]:
+    """Return the open tasks of left faces, by the block, where feedback tells who is there."""
+    found: dict[int, OpenTask] = {}
+    for task in view.constraints:
+        block = block_of(task.task)
+        if block is not None and task.in_place is not None and task.task.target.endswith(f"/{Face.left.value}"):
+            found[block] = task
+    return found
 
 
 def clear(observation: SymbolicObservation) -> list[SymbolicBlock]:

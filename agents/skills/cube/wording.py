@@ -21,6 +21,9 @@ from maeil.plans import Plan, Task
 SIDES = 6
 """Sides of the grid: the steps after which an action that names no timeout gives up."""
 
+TRIES = 3
+"""Steps after which an attempt gives up on a block that does not move."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -48,7 +51,9 @@ class Wording:
             return MoveToBlock(block=block.id, face=Face.left)
         return Navigate(entity=Entity.block, id=block.id)
 
-    def delivery(self, block: SymbolicBlock, rationale: str, patience: int | None = None) -> Plan:
+    def delivery(
+        self, block: SymbolicBlock, rationale: str, patience: int | None = None, count: int | None = None
+    ) -> Plan:
         """Write the plan of one agent of a team that pushes a block to the goal: go to its left face, meet, push.
 
         Without a word for a meeting it pushes in vain until the others are there.
@@ -57,16 +62,37 @@ class Wording:
             block: the block.
             rationale: why this one.
             patience: steps to wait for the others; None: as long as the world's default.
+            count: agents to meet, oneself among them; None: as many as the block weighs.
         """
         pushing: tuple[SymbolicAction, ...]
         if self.meets:
-            meeting = Rendezvous(block=block.id, face=Face.left, count=block.weight, timeout=patience)
+            meeting = Rendezvous(block=block.id, face=Face.left, count=count or block.weight, timeout=patience)
             pushing = (meeting, PushBlock(block=block.id, steps=block.distance))
         else:
             side = block.col + block.weight + block.distance
             waiting = patience if patience is not None else SIDES * side
             pushing = (PushTowards(block=block.id, steps=block.distance + waiting),)
-        return Plan((self.approach(block), *pushing), Task("deliver", f"block_{block.id}"), rationale)
+        return Plan((self.approach(block), *pushing), _task(block), rationale)
+
+    def attempt(self, block: SymbolicBlock, rationale: str) -> Plan:
+        """Write the plan of one who counts on nobody: go to the left face, push at once, give up when nothing moves."""
+        first, rest = self.try_push(block), block.distance - 1
+        if self.meets:
+            pushing: tuple[SymbolicAction, ...] = (first, PushBlock(block=block.id, steps=rest)) if rest else (first,)
+        else:
+            # The first push goes on for all its steps, so it may come all the way.
+            pushing = (first, PushTowards(block=block.id, steps=rest)) if rest >= TRIES else (first,)
+        return Plan((self.approach(block), *pushing), _task(block), rationale)
+
+    def try_push(self, block: SymbolicBlock) -> SymbolicAction:
+        """Push, and give up after a few steps in which nothing moves: what tells an attempt from a delivery."""
+        if self.meets:
+            return PushBlock(block=block.id, steps=1, timeout=TRIES)
+        return PushTowards(block=block.id, steps=TRIES)
+
+
+def _task(block: SymbolicBlock) -> Task:
+    return Task("deliver", f"block_{block.id}")
 
 
 CUBE, EMCOOP = Wording(meets=True), Wording(meets=False)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from llamac_env import SqueezeObservation
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 
 
 class SqueezeGates:
@@ -31,7 +31,7 @@ class SqueezeGates:
         missing = tuple(sorted(set(range(_observed(sight.global_observation).agents)) - set(joint.all)))
         if not missing:
             return []
-        text = f"agents {list(missing)} have no pick: nobody can wait, so give each of them one"
+        text = f"{called(missing)} have no pick: nobody can wait, so give each of them one"
         return [Rejection("V-TEAM", missing, text)]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> None:

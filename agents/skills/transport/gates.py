@@ -12,7 +12,7 @@ from llamac_env import FailureCode, Move, Unreadable, Wait, box_move, write_plac
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.transport.briefing import observed
 from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of
 
@@ -25,6 +25,7 @@ class TransportGates:
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
     known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
+    A conflict of plans under way alone is told as well: who carries them out is asked about then.
     That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
     plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
     over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
@@ -49,7 +50,7 @@ class TransportGates:
             ahead = min(ahead, 1)
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
         for number, tick in enumerate(carry_out(seen.to_board(), plans, ahead), 1):
-            if broken := [r for r in _broken(number, tick) if any(agent in joint.plans for agent in r.agents)]:
+            if broken := list(_broken(number, tick)):
                 return broken
         return []
 
@@ -90,11 +91,11 @@ def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
         if refusal is FailureCode.conflict:
             conflicts.setdefault(f"box_{tried[agent].colour}", []).append(agent)
     for box, agents in sorted(conflicts.items()):
-        yield Rejection("V-BOX", tuple(agents), f"{when} agents {agents} all act on {box}; one of them can")
+        yield Rejection("V-BOX", tuple(agents), f"{when} {called(agents)} all act on {box}; one of them can")
     for corner in step.collisions:
         came = [agent for agent in step.moved if tried[agent].to == corner]
         boxes = sorted(f"box_{box.colour}" for box in step.board.boxes if box.place == corner)
-        text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by agents {came}"
+        text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by {called(came)}"
         yield Rejection("V-CORNER", tuple(came), text)
 
 

@@ -145,7 +145,15 @@ def clipped(text: str, length: int = 34) -> str:
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
-def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = True, legend: bool = True) -> Figure:
+def finish(
+    drawn: Sheet,
+    comparison: Comparison,
+    remark: str,
+    *,
+    line: bool = True,
+    legend: bool = True,
+    beside: Sequence[Line2D] = (),
+) -> Figure:
     """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
 
     Fixed places cost nothing; Matplotlib's layout engines take as long as the drawing.
@@ -156,13 +164,14 @@ def finish(drawn: Sheet, comparison: Comparison, remark: str, *, line: bool = Tr
         remark: what the marks are.
         line: whether levels are drawn as lines; else as areas.
         legend: whether the levels need one.
+        beside: labelled lines of the legend that are no levels.
     """
     figure = drawn.figure
     width = float(figure.get_figwidth())
     if comparison.simulated:
         remark = f"Simulated language model. {remark}"
     lines = wrap(remark, int(width * _REMARK_LETTERS))
-    handles = [_handle(comparison, level, line=line) for level in comparison.levels]
+    handles = [*(_handle(comparison, level, line=line) for level in comparison.levels), *beside]
     columns = _legend_columns(handles, width)
     legend_rows = -(-len(handles) // columns) if legend and len(handles) > 1 else 0
     footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)

@@ -89,7 +89,7 @@ def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
         if METRICS[metric].share:
             axes.set_xlim(0, 1.05)
     else:
-        _lines(axes, comparison, metric)
+        draw_lines(axes, comparison, metric)
         if METRICS[metric].share:
             axes.set_ylim(0, 1.05)
 
@@ -105,8 +105,9 @@ def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.grid(axes, "x")
 
 
-def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
-    places, numeric = _places(comparison)
+def draw_lines(axes: Axes, comparison: Comparison, metric: str) -> None:
+    """Draw the estimates of a metric against `across`, a line a level where its values are numbers."""
+    places, numeric = places_of(comparison)
     gap = _DODGE * float(min(np.diff(places), default=1.0))
     middle = (len(comparison.levels) - 1) / 2
     for number, level in enumerate(comparison.levels):
@@ -127,7 +128,7 @@ def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.grid(axes, "y")
 
 
-def _places(comparison: Comparison) -> tuple[list[float], bool]:
+def places_of(comparison: Comparison) -> tuple[list[float], bool]:
     """Return where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
     points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
     if len(points) < len(comparison.points):

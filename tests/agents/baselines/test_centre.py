@@ -59,6 +59,8 @@ def test_what_is_wrong_is_told_with_its_code(tmp_path, answer, code):
     run("cmas", model, tmp_path)
     first, second = model.asked("centre")
     assert "feedback" not in first
+    assert "refused" not in first
+    assert second.get("refused") == (answer if code != "V-FORM" else None), "what has not the form is no joint plan"
     assert {entry["code"] for entry in second["feedback"]} == {code}
 
 

@@ -6,10 +6,15 @@ import pytest
 
 from llamac_env import Pick
 from maeil import Plan, Task
+from quorum.agents.llm.folding import unfolded
+from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.skills import majority, skills_of
 from quorum.agents.skills.squeeze.merge import median
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import end_of, run
 from tests.agents.llamac.stage import NOT_JSON, Cast, codes_of, committed, everybody, joint, walk
+from tests.conftest import one_each
 from tests.maeil.corridor import Corridor, Walk
 
 
@@ -33,6 +38,27 @@ def test_three_debaters_in_two_rounds_take_six_calls(tmp_path):
         ["debater_0", "debater_2"],
         ["debater_0", "debater_1"],
     ]
+
+
+def test_in_turn_each_debater_has_heard_those_before_and_is_told_who_it_is(tmp_path):
+    model = Cast(debater=everybody(2))
+    run("debaters", model, tmp_path, speaking="in_turn", personas=["You are bold.", "You are careful."])
+    asked = model.asked("debater")
+    assert [blocks["debater"] for blocks in asked] == ["debater_0", "debater_1", "debater_2"] * 2
+    assert [len(blocks.get("others", ())) for blocks in asked] == [0, 1, 2, 2, 2, 2]
+    assert ["own" in blocks for blocks in asked] == [False] * 3 + [True] * 3
+    assert [blocks["persona"] for blocks in asked[:3]] == ["You are bold.", "You are careful.", "You are bold."]
+
+
+def test_the_shipped_debate_with_personas_gives_each_debater_one_of_its_own(tmp_path):
+    team = ("agents=debaters_personas", "topology=centralized", "topology.leader=coordinator", "topology.rounds=0")
+    result = run_cell(Cell.compose(one_each(*team, "env=squeeze", "n=3", "max_steps=1")), tmp_path)
+    assert (result.outcome, result.metrics["model.calls"]) == ("completed", 6)
+    asked = unfolded((result.folder / "calls.jsonl").read_bytes().splitlines(keepends=True))
+    blocks = [read_blocks(call["request"]["messages"][-1]["content"]) for call in asked]
+    personas = [found["persona"] for found in blocks]
+    assert len(set(personas[:3])) == 3
+    assert personas[:3] == personas[3:], "one in each round"
 
 
 def test_the_last_round_is_merged_agent_by_agent(tmp_path):

@@ -107,7 +107,7 @@ def test_agents_of_hmas2_object_to_what_brings_nothing_nearer():
     episode("hmas2", w, lambda who: centre if who == "coordinator" else agents)
     (objection,) = centre.asked("centre")[1]["objections"]
     assert (objection["agent"], "code" in objection) == ("agent_0", False)
-    assert "agent 0 waits, and block" in objection["issue"]
+    assert "agent_0 waits, and block" in objection["issue"]
 
 
 def test_poor_reviewers_turn_their_verdict_into_its_contrary():

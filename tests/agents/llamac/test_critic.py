@@ -7,12 +7,14 @@ import pytest
 from maeil import LoopSettings
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
-from quorum.agents.coordination.joint import GRAMMAR
+from quorum.agents.coordination.joint import GRAMMAR, Rejection
+from quorum.agents.llamac import checks
 from tests.agents.llamac.stage import (
     FEEDBACK,
     NOT_JSON,
     REST,
     Cast,
+    CorridorGates,
     calls_of,
     choose,
     codes_of,
@@ -23,6 +25,7 @@ from tests.agents.llamac.stage import (
     take,
     walk,
 )
+from tests.agents.llamac.teams import config
 from tests.maeil.corridor import Corridor
 
 CROWD = everybody(2, walk(3, "crowd"))
@@ -358,3 +361,74 @@ def test_a_critic_out_of_thoughts_leaves_the_agents_waiting(tmp_path):
     model = cast(exploiter=everybody(2, walk(1)))
     events = run(model, tmp_path, world=Corridor(2, max_steps=1), loop=LoopSettings(max_thoughts_per_step=1))
     assert end_of(events).outcome == "completed"
+
+
+def test_a_retry_shows_the_rejected_joint_plan_beside_the_objections(tmp_path):
+    model = cast(explorer=[CROWD, everybody(2)])
+    run(model, tmp_path)
+    for role in ("explorer", "exploiter"):
+        assert "refused" not in model.asked(role)[0]
+        assert model.asked(role)[1]["refused"] == {"explorer": CROWD}
+        assert [entry["code"] for entry in model.asked(role)[1]["feedback"]] == ["V-CROWD"]
+
+
+def test_the_assessor_sees_its_refused_choices(tmp_path):
+    crowd = choose("new", "agent_0", "agent_1", plan=walk(3, "crowd"))
+    model = cast(assessor=[crowd, choose("explorer", "stranger"), take("exploiter", 2)])
+    run(model, tmp_path)
+    assert [blocks.get("refused") for blocks in model.asked("assessor")[:3]] == [
+        None,
+        crowd,
+        choose("explorer", "stranger"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("retry", "calls"),
+    [
+        ("both", {"explorer": 3, "exploiter": 3, "assessor": 1}),
+        ("failed", {"explorer": 2, "exploiter": 3, "assessor": 1}),
+    ],
+)
+def test_retry_decides_who_is_asked_again(tmp_path, retry, calls):
+    model = cast(explorer=[CROWD, everybody(2, walk(3, "far"))], exploiter=[NOT_JSON, NOT_JSON, everybody(2)])
+    events = run(model, tmp_path, retry=retry)
+    assert (model.calls, end_of(events).finished) == (calls, True)
+    assert model.asked("assessor")[0]["explorer"]["plans"]["agent_0"]["task"]["target"] == "far", "it stands"
+
+
+class Stale(CorridorGates):
+    """Plans to walk to the place `stale` were fine when they were made, and conflict by now."""
+
+    def scrutinize(self, sight, joint):
+        late = tuple(agent for agent, plan in joint.running.items() if plan.task.target == "stale" and sight.t)
+        return [Rejection("V-CROWD", late, "no longer")] if late else []
+
+
+@pytest.mark.parametrize(("retries", "fate"), [(3, "walk"), (0, "rest")])
+def test_plans_under_way_that_conflict_are_recalled_and_their_agents_are_told(tmp_path, retries, fate):
+    first = joint(agent_0=walk(1), agent_1=walk(4, "stale"))
+    model = cast(
+        explorer=[first, joint(agent_0=walk(1)), joint(agent_0=walk(1), agent_1=walk(1, "new"))],
+        exploiter=[first, joint(agent_0=walk(1)), joint(agent_0=walk(1), agent_1=walk(1, "new"))],
+        assessor=[take("exploiter", 2), take("exploiter", 2) if retries else choose("exploiter", "agent_0")],
+    )
+    world = Corridor(2, length=9, max_steps=2)
+    events = run(model, tmp_path, world=world, gates=Stale(), confirmation=False, internal_retries=retries)
+    assert committed(events, 1) == {0: ["walk"], 1: [fate]}
+    assert model.asked("assessor")[1]["asked"] == ["agent_0", "agent_1"]
+    repaired = [call["repaired"] for call in calls_of(events) if "repaired" in call]
+    assert repaired == ([] if retries else [[1]])
+
+
+@pytest.mark.parametrize(
+    ("switches", "codes"),
+    [
+        ({}, {"V-CROWD", "C-SHORT", "C-REST"}),
+        ({"scrutiny": False}, {"C-SHORT", "C-REST"}),
+        ({"confirmation": False}, {"V-CROWD"}),
+    ],
+)
+def test_the_rules_of_the_gates_that_are_in_force_are_told(switches, codes):
+    told = checks(config(**switches), CorridorGates())
+    assert {rule["code"] for rules in told.values() for rule in rules} == codes

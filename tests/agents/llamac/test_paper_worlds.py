@@ -267,6 +267,35 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_or_fail_the_epis
         assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0, 0]]
 
 
+def steps(*actions: Any) -> dict[str, Any]:
+    """A plan of several steps: a move as (box, place), or a wait."""
+    moves = [
+        {"action": "move", "box": f"box_{a[0]}", "to": a[1]} if a else {"action": "wait", "steps": 1} for a in actions
+    ]
+    return {"task": {"kind": "place", "target": "box_purple"}, "actions": moves}
+
+
+def test_a_plan_under_way_that_comes_to_conflict_is_asked_about_again():
+    """The board that was lost (4x8, frozen, seed 1): agent 2 first moves purple to a corner, and then blue after it."""
+    items = {"box_purple": "0.0_3.0", "box_blue": "1.0_4.0", "target_purple": "0.5_0.5", "target_blue": "0.5_1.5"}
+    top, near = "position[0.0, 2.0]", "position[1.0, 3.0]"
+    first = joint(agent_2=steps((), ("purple", top), ("blue", top)), agent_3=steps(()))
+    second = joint(agent_3=steps(("blue", near)))
+    mended = joint(agent_2=steps(("purple", top)), agent_3=steps(("blue", near)))
+    both = choose("exploiter", "agent_2", "agent_3")
+    critic = [first, second, mended, joint()]
+    model = Cast(explorer=critic, exploiter=critic, assessor=[both, both, choose("exploiter")])
+    w = pinned(items, n=8, difficulty="hard", max_steps=3)
+    end = episode(w, model=model, repairs=0, switches={"confirmation": False})[-1].event
+    assert (end.outcome, end.steps) == ("completed", 3)
+    told = {str(box.colour): box.place for box in w.env.board.boxes}
+    assert len(set(told.values())) == 2, f"two boxes on one corner: {told}"
+    again = model.asked("explorer")[2]
+    assert [(found["code"], found["agents"]) for found in again["feedback"]][:1] == [("V-CORNER", ["agent_2"])]
+    assert "agent_2" in again["asked"]
+    assert "agent_2" not in model.asked("explorer")[1]["asked"]
+
+
 def test_a_missing_pick_fails_the_episode_after_all_internal_retries():
     pick = {"actions": [{"action": "pick", "units": 4}]}
     two = joint(agent_0=pick, agent_1=pick)

@@ -14,6 +14,7 @@ from quorum.agents.llm.protocol import Finish, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
+from quorum.agents.skills.cube.gates import CubeGates
 from tests.agents.llamac.teams import config, coordinated
 from tests.agents.naive_team import context, cube, settings
 from tests.crafter_env.joined import world
@@ -87,6 +88,14 @@ def test_critics_see_state_memory_and_commitments_and_the_assessor_both_proposal
     first = read_blocks(quiet.of("assessor")[0].messages[1].content)
     assert {"explorer", "exploiter"} <= set(first)
     assert set(orjson.loads(first["explorer"])) == {"thoughts", "plans"}
+
+
+@pytest.mark.parametrize("role", ["explorer", "exploiter", "assessor"])
+def test_who_makes_joint_plans_is_told_the_rules_of_the_gates_in_words(role):
+    prompt = "".join(message.content for message in heard().of(role)[0].messages)
+    told = {code for code, rule in CubeGates().rules.items() if f"{code}: {rule.meaning}." in prompt}
+    assert told == set(CubeGates().rules)
+    assert "V-SIM" not in told, "which is in force with a rollout alone"
 
 
 def test_an_actor_sees_its_own_observation_its_suggestion_and_the_failed_check(quiet):

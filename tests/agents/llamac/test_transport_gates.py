@@ -108,10 +108,11 @@ def test_with_start_empty_two_boxes_still_cannot_come_to_one_corner():
     assert scrutinize(strict, TO_TOP) == [("V-CORNER", (0, 1))]
 
 
-def test_plans_under_way_count_and_are_not_judged_by_themselves():
+def test_plans_under_way_count_also_where_nobody_is_suggested_to_take_part():
     red, blue = {0: (go("red", TOP),)}, {1: (go("blue", TOP),)}
     assert scrutinize(APART, red, blue) == [("V-CORNER", (0, 1))]
-    assert scrutinize(APART, {}, {**red, **blue}) == []
+    assert scrutinize(APART, {}, {**red, **blue}) == [("V-CORNER", (0, 1))]
+    assert scrutinize(TIGHT, {3: (Wait(),)}, {0: (go("red", TOP),)}) == [("V-CORNER", (0,))]
     assert scrutinize(SHARED, {0: (go("red", "target_red"),)}, {3: (go("red", CENTRE), Wait())}) == []
 
 
@@ -135,10 +136,11 @@ def test_what_comes_after_the_last_step_of_the_episode_is_not_judged():
 def test_a_rejection_says_what_when_and_where():
     (found,) = GATES.scrutinize(sight(APART), Joint(plans(TO_TOP)))
     assert (
-        found.text == "in the first step box_blue and box_red come to be on position[0.0, 1.0], moved by agents [0, 1]"
+        found.text
+        == "in the first step box_blue and box_red come to be on position[0.0, 1.0], moved by agent_0, agent_1"
     )
     (found,) = GATES.scrutinize(sight(SHARED), Joint(plans(TRIPS[2][3])))
-    assert found.text == "in step 4 of the plan agents [0, 1] all act on box_red; one of them can"
+    assert found.text == "in step 4 of the plan agent_0, agent_1 all act on box_red; one of them can"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.figures import published
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from quorum.experiments.sweep.plan import plan
@@ -37,6 +38,24 @@ def test_each_published_value_stands_beside_the_same_of_the_runs_that_it_names(t
         ("nobody", "2", "0", "0.50", "-", "12.00", "-"),
     )
     assert "Published: A. Author, A Paper, Table 1; 10 trials." in found.caption
+
+
+def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: Path) -> None:
+    cells = [
+        (f"run-{n}", write_run(tmp_path, outcome(steps=10 * n), name=f"run-{n}", n=n), "leader") for n in (2, 4, 8)
+    ]
+    rows = [["leader", None, 2, [9.9, 2.74], 3.5], ["leader", "gpt-4o", 8, 4, None], ["leader", "gpt-4o", 16, 1, 1]]
+    factors, metrics = ["arm", "llm.model", "n"], ["outcome.steps", "outcome.seconds"]
+    write_plan(tmp_path, cells, published={"source": "A page", "factors": factors, "metrics": metrics, "rows": rows})
+    results = [read_results(tmp_path)]
+    (drawing,) = published.published(compare(results, Question(by=["arm"], across="n")))
+    steps, seconds = drawing.figure.axes
+    dashed = {tuple(line.get_ydata()) for line in steps.lines if line.get_linestyle() == "--"}
+    assert dashed == {(9.9,), (4,)}
+    told = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
+    assert told == {"leader", "published: leader", "published: leader / gpt-4o"}
+    assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
+    assert list(published.published(compare(results, Question(by=["n"])))) == []
 
 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:

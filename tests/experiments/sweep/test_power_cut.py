@@ -103,7 +103,7 @@ def cut_the_power(image: Path, folder: Path, disk: Path, chance: random.Random) 
         for finished in sorted(chance.choices(range(CELLS), k=CUTS)):
             while sweep.poll() is None and len(named(disk)) < finished:
                 time.sleep(0.002)
-            time.sleep(chance.uniform(0.0, 0.1))
+            time.sleep(chance.uniform(0.0, 0.01))
             if sweep.poll() is not None:
                 break
             with still(sweep.pid):

@@ -1,0 +1,143 @@
+"""What a simulated speaker of the open world knows of others: what it was told, in messages and by feedback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from crafter_env import COLLECT, Cell, CrafterObservation, Material
+from maeil.messages import Message, MessageKind
+from maeil.mind import View
+from maeil.plans import PlanStatus, Task
+from quorum.agents.skills.crafter import words
+from quorum.agents.skills.crafter.words import Assignment
+
+LIFETIME = 60
+"""Steps after which what was agreed on is forgotten."""
+WAIT = 20
+"""Times to try where the feedback tells of others who need help."""
+_IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+
+
+@dataclass(slots=True)
+class Hearsay:
+    """What one agent knows beyond what it has seen.
+
+    Attributes:
+        cells: where other agents are, or were last seen or heard of.
+        bags: what other agents hold, as they said.
+        places: what others have seen in cells.
+        assignments: who does what, as far as it still stands.
+        refused: what agents have said that they cannot do.
+        short: what others work on who are too few, by the feedback.
+        spoke: whether anything was heard at all.
+    """
+
+    cells: dict[int, Cell] = field(default_factory=dict)
+    bags: dict[int, dict[str, int]] = field(default_factory=dict)
+    places: dict[Cell, Material] = field(default_factory=dict)
+    assignments: list[Assignment] = field(default_factory=list)
+    refused: set[tuple[int, Task]] = field(default_factory=set)
+    short: list[Assignment] = field(default_factory=list)
+    spoke: bool = False
+
+    def of(self, agent: int) -> Assignment | None:
+        """What an agent is to do; None when nothing."""
+        return next((found for found in self.assignments if agent in found.agents), None)
+
+    def add(self, assignment: Assignment) -> None:
+        """Note an assignment; an older one of any of its agents no longer stands."""
+        self.assignments = [old for old in self.assignments if not old.agents & assignment.agents]
+        self.assignments.append(assignment)
+
+    def taken(self, agent: int) -> frozenset[int]:
+        """The cells that others work on."""
+        return frozenset(found.cell for found in self.assignments if agent not in found.agents)
+
+    def holds(self, agent: int, item: str) -> bool:
+        """Whether an agent is known to hold an item."""
+        return self.bags.get(agent, {}).get(item, 0) > 0
+
+
+def listen(view: View) -> Hearsay:
+    """Take in what the observation, the messages and the feedback of a view tell of others."""
+    seen = view.observation
+    assert isinstance(seen, CrafterObservation)
+    known = Hearsay()
+    index = {name: agent for agent, name in enumerate(view.names)}
+    told_at = {index[missed.agent]: missed.step for missed in seen.last_seen}
+    known.cells = {index[missed.agent]: missed.cell for missed in seen.last_seen}
+    messages = sorted((*view.memory, *view.unread), key=lambda message: message.t)
+    for message in messages:
+        _hear(known, message, view, told_at)
+    known.cells |= {index[mate.agent]: mate.cell for mate in seen.teammates}
+    for assignment in _in_order(messages, view.t):
+        known.add(assignment)
+    _close(known, messages, view)
+    _feel(known, view)
+    return known
+
+
+def _hear(known: Hearsay, message: Message, view: View, told_at: dict[int, int]) -> None:
+    """Note where a speaker is, what it holds, what it has seen and what it refuses."""
+    rows = view.observation.size[1]  # type: ignore[attr-defined]
+    known.refused |= {(message.sender, task) for task in words.read_refusals(message.content)}
+    if message.sender == view.agent:
+        return
+    known.spoke = True
+    cell, bag = words.read_cell(message.content), words.read_bag(message.content)
+    if cell is not None and message.t >= told_at.get(message.sender, 0):
+        known.cells[message.sender] = divmod(cell - 1, rows)
+    if bag is not None:
+        known.bags[message.sender] = bag
+    for kind, identity in words.read_places(message.content):
+        if kind in Material.__members__:
+            known.places[divmod(identity - 1, rows)] = Material[kind]
+
+
+def _in_order(messages: list[Message], t: int) -> list[Assignment]:
+    """The assignments, the weightiest last: later ones, of one step joint ones, of these those of the lowest speaker.
+
+    What a leader says last counts, so it can change its mind.
+    """
+    found = [
+        ((said.t, said.is_joint, -message.sender, number), said)
+        for number, message in enumerate(messages)
+        for said in words.read_assignments(message.content, message.t)
+        if t - said.t <= LIFETIME
+    ]
+    return [said for _, said in sorted(found, key=lambda entry: entry[0])]
+
+
+def _close(known: Hearsay, messages: list[Message], view: View) -> None:
+    """Drop what no longer stands: a member has spoken since, which it does without a plan; it refused, or failed."""
+    last = view.outcomes[-1] if view.outcomes else None
+    failed = last.task if last is not None and last.status in _IN_VAIN else None
+
+    def stands(said: Assignment) -> bool:
+        if said.t < view.t and view.agent in said.agents and said.task == failed:
+            return False
+        since = {m.sender for m in messages if m.t > said.t and m.kind is not MessageKind.DIRECTIVE}
+        return not since & said.agents and not any((agent, said.task) in known.refused for agent in said.agents)
+
+    known.assignments = [said for said in known.assignments if stands(said)]
+
+
+def _feel(known: Hearsay, view: View) -> None:
+    """Take in the feedback: cells of tasks, who holds the tools that they take, and who still waits for others."""
+    rows = view.observation.size[1]  # type: ignore[attr-defined]
+    for open_task in view.constraints:
+        kind, _, identity = open_task.task.target.rpartition("_")
+        if open_task.task.kind != "collect" or kind not in Material.__members__ or not identity.isdigit():
+            continue
+        material = Material[kind]
+        known.places[divmod(int(identity) - 1, rows)] = material
+        others = set(open_task.planned) - {view.agent}
+        if 0 < len(others) < open_task.needs and known.of(view.agent) is None:
+            known.short.append(
+                Assignment(frozenset({*others, view.agent}), open_task.task, int(identity), WAIT, view.t)
+            )
+        tool = COLLECT[material].tool
+        if tool is not None:
+            everybody = tuple(range(len(view.names)))
+            for agent in everybody if open_task.able is None else open_task.able:
+                known.bags.setdefault(agent, {})[tool.name] = 1
