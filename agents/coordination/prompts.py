@@ -7,6 +7,7 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,10 +16,11 @@ from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
 from quorum.agents.coordination.notation import Notation
-from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
@@ -72,13 +74,26 @@ class RolePrompts:
         checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
+        self._live = world
         self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
         self._example = example
         self.notation = notation
         """What the values in the prompts are written in, and answers; None: typed JSON."""
         self._checks = checks
-        self.in_words = prompts.form == "words"
-        """Whether the templates tell the form of the answers."""
+        self._in_words = prompts.form == "words"
+
+    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
+        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+
+        An answer may plan for any agent of the team.
+        """
+        if self.notation is not None:
+            return None
+
+        def grounded() -> Mapping[str, Any]:
+            return ground(form.schema, ids_of(self._live, None), self._live.agents)
+
+        return replace(form, in_words=self._in_words, grounded=grounded)
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]

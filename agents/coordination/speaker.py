@@ -65,15 +65,13 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks, wanted.schema)
-        if self._prompts.notation is not None:
-            request = self._requests.request(messages, None, view, agents=agents)
-            return _read_text(await self._model.complete(request), role, self._prompts.notation)
-        wanted = replace(wanted, in_words=self._prompts.in_words)
-        request = self._requests.request(messages, wanted, view, agents=agents)
+        request = self._requests.request(messages, self._prompts.wanted(wanted), view, agents=agents)
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:
             return SpeakerReply(None, error.reasons, _noted(invalid(error), role=str(role)))
+        if self._prompts.notation is not None:
+            return _read_text(reply, role, self._prompts.notation)
         return SpeakerReply(reply.value, (), _noted(answered(reply), role=str(role)))
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
