@@ -192,7 +192,8 @@ def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quor
 def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider(quorum: Quorum) -> None:
     arguments = ("n=4", "topology=debate", "agent=1", "llm=openai", "llm.model=x")
     told = quorum("show", "prompt", *arguments).stdout
-    assert told.startswith("--- system ---\nYou are agent_1, ")
+    assert told.startswith("--- system ---\nA team of agents acts in the world")
+    assert "\nYou are agent_1, " in told.partition("--- user ---")[2]
     for words in ("--- user ---", "<observation>", "<unread>", '"from":"agent_0"', "--- wanted: messages ---"):
         assert words in told
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
@@ -251,7 +252,7 @@ def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_p
         (["turn=talk", "agent=0", "max_steps=3"], "agent_0 is not asked so in this episode\nIts turns: plan"),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],
-            "Did you mean 'assessor'? Its roles: assessor, exploiter, explorer.",
+            "Did you mean 'assessor'? Its roles: actor, assessor, exploiter, explorer.",
         ),
         (["at=runs"], "at=runs: give the folder of a run and a step"),
         (["at=nowhere:3"], "nowhere: there is no such folder"),
