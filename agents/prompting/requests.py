@@ -44,7 +44,7 @@ class RequestCounter:
     def request(
         self,
         messages: tuple[ChatMessage, ...],
-        wanted: AnswerFormat,
+        wanted: AnswerFormat | None,
         view: View,
         *,
         agents: int = 1,
@@ -55,7 +55,7 @@ class RequestCounter:
 
         Args:
             messages: the prompt.
-            wanted: the form of the answer.
+            wanted: the form of the answer; None for a text.
             view: the turn in which it is asked.
             agents: for how many agents the answer has a plan, at most.
             role: the role in which it is asked; empty: that of the turn.

@@ -19,6 +19,7 @@ from quorum.agents.naive.answers import write
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view
+from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
 
@@ -112,14 +113,23 @@ class SimulatedModel(ProvidedModel):
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
         speaker, name = _speaker(blocks, schema)
+        try:
+            blocks, notation = read_text_blocks(blocks)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _unreadable(error) from error
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
         value = _answer(blocks, speaker, settings.poor, choice)
         _fit(inject_errors.plans_of(value), schema)
+        if notation is not None:
+            resolve_choices(value, blocks)
         if invalidates:
             change = inject_errors.refuse_state if fault.random() < 0.5 else inject_errors.refuse_types
             value = change(value, fault) or value
-        text = orjson.dumps(value).decode()
+        if notation is None:
+            text = orjson.dumps(value).decode()
+        else:
+            text = notation.write_answer(value, orjson.loads(blocks["turn"])["you"])
         if malforms:
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
