@@ -69,7 +69,7 @@ class RolePrompts:
         checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
-        self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
+        self._world = world.name
         self._example = example
         self._checks = checks
         self.in_words = prompts.form == "words"
@@ -89,7 +89,7 @@ class RolePrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
+        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
         shown = {"example": write_example(role_example(schema, self._example, agent)), "checks": self._checks}

@@ -162,7 +162,7 @@ def test_the_constraints_that_a_directive_carries_are_shown(world):
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"acts": (Act.PLAN,)}, ['the keys "thoughts", "plan",', "Make your next plan"], ['"messages"', '"decision"']),
+        ({"acts": (Act.PLAN,)}, ['The keys "thoughts", "plan",', "Make your next plan"], ['"messages"', '"decision"']),
         ({"acts": (Act.PLAN,), "plan": FULL["plan"]}, ['"decision"'], ['"messages"', "Make your next plan"]),
         ({"acts": (Act.SPEAK,), "recipients": (0,)}, ['"messages"', "no plan is asked for"], ['"decision"']),
         ({"acts": (Act.ACKNOWLEDGE,), "recipients": (0,)}, ["one acknowledgement"], ['"decision"']),
