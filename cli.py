@@ -180,8 +180,9 @@ def run(
     if result.outcome == "error":
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
-    if result.outcome in ("budget", "limit") and not quiet:
-        echo(f"notice: the episode was ended by its {result.outcome}: {result.reason}", err=True)
+    if result.reason and not quiet:
+        how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
+        echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
 
 
 def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:

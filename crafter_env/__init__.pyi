@@ -43,6 +43,7 @@ from .profiles import Level as Level
 from .profiles import Profile as Profile
 from .profiles import Spawn as Spawn
 from .profiles import YieldRule as YieldRule
+from .reading import read_shown as read_shown
 from .render import render_ansi as render_ansi
 from .render import render_rgb as render_rgb
 from .showing import Observation as Observation

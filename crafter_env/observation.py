@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from crafter_env.constants import Cell
 
@@ -11,6 +12,10 @@ OPEN = "open"
 """The goal of an episode that only its limit ends."""
 UNSEEN = "?"
 """Character of a cell that was not seen, in `SeenMap`."""
+
+
+_USUAL: Mapping[str, object] = {"alive": True, "sleeping": False, "known_only": False, "agents_not_shown": 0}
+"""What goes without saying in a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,45 @@ class CrafterObservation:
     history: tuple[PastAction, ...] = ()
     """Its recent symbolic actions, oldest first."""
 
+    def shown(self) -> dict[str, Any]:
+        """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
+
+        What holds for the whole episode comes first, what only this agent knows last, so that prompts begin alike.
+        Left out are what follows from the rest (whether the tool for a cell is held, the cell of an id), what no action
+        takes (the facing, the health of creatures), the ended actions, which a prompt tells with the plans, and what is
+        empty or as usual.
+        """
+        always = {
+            "goal": self.goal,
+            "max_steps": self.max_steps,
+            "size": self.size,
+            "cooperation": asdict(self.cooperation),
+            "known_only": self.known_only,
+        }
+        you = {
+            "agent": self.agent,
+            "alive": self.alive,
+            "sleeping": self.sleeping,
+            "cell": self.cell,
+            "needs": self.needs,
+            "inventory": self.inventory,
+            "map": asdict(self.map),
+            "visible": self.visible,
+            "creatures": {
+                kind: {str(e.id): e.cell for e in self.entities if e.kind == kind}
+                for kind in dict.fromkeys(e.kind for e in self.entities)
+            },
+            "teammates": {mate.agent: mate.cell for mate in self.teammates},
+            "asleep": [mate.agent for mate in self.teammates if mate.sleeping],
+            "last_seen": {mate.agent: [*mate.cell, mate.step] for mate in self.last_seen},
+            "agents_not_shown": self.agents_not_shown,
+            "tasks": _steps(self.tasks),
+            "supplies": _steps(self.supplies),
+            "frontiers": {edge.direction: {str(edge.id): edge.distance} for edge in self.frontiers},
+        }
+        now = {"step": self.step, "score": self.score, "daylight": self.daylight}
+        return {"always": _told(always), "now": now, "you": _told(you)}
+
     def text(self) -> str:
         """The observation as readable lines."""
         end = f"reach {self.goal}" if self.goal != OPEN else "open, score as much as possible"
@@ -191,6 +235,21 @@ class CrafterObservation:
         if not self.alive:
             return f"You are {self.agent}, and dead."
         return f"You are {self.agent} at {self.cell}{', asleep' if self.sleeping else ''}."
+
+
+def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in values.items()
+        if value not in ("", (), [], {}, None) and not (key in _USUAL and value == _USUAL[key])
+    }
+
+
+def _steps(hints: Iterable[TargetHint]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for hint in hints:
+        found.setdefault(hint.kind, {})[str(hint.id)] = hint.distance
+    return found
 
 
 def _amounts(amounts: Mapping[str, float]) -> str:

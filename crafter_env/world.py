@@ -25,7 +25,7 @@ from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
-from crafter_env.symbolic.control import check_action, make_controller
+from crafter_env.symbolic.control import check_action, known_ids, make_controller
 from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.observer import Observer
@@ -38,7 +38,7 @@ from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, TaskState
-from maeil.world import Progress, Transition
+from maeil.world import Ids, Progress, Transition
 
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
 _ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
@@ -213,6 +213,10 @@ class CrafterWorld:
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what a plan names that there cannot be; with `known_only`, what its agent has never seen."""
         return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
+
+    def ids(self, agent: int | None) -> Ids:
+        """Return which teammates and cells there are."""
+        return known_ids(self._episode, agent)
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
         """Start a symbolic action."""

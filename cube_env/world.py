@@ -20,7 +20,7 @@ from cube_env.render import render_ansi
 from cube_env.report import Push, StepReport
 from cube_env.rewards import reward_function
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
-from cube_env.symbolic.control import check_action, make_controller
+from cube_env.symbolic.control import check_action, known_ids, make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.open_tasks import open_tasks
@@ -32,7 +32,7 @@ from maeil.component import Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
-from maeil.world import Progress, Transition
+from maeil.world import Ids, Progress, Transition
 
 LARGEST_SIDE = 1024
 """Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
@@ -170,6 +170,10 @@ class CubeWorld:
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what a plan names that is not there, and which quorum is larger than the team."""
         return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
+
+    def ids(self, agent: int | None) -> Ids:
+        """Return which blocks are there, and how many agents there are."""
+        return known_ids(self._episode, agent)
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""

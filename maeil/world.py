@@ -136,6 +136,25 @@ NEAREST = 6
 """Open tasks that feedback tells beside those of somebody's plan, the nearest ones."""
 
 
+Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
+"""What plans may name: for an action, by name, the forms that it may have; of each form the values of some arguments.
+
+Values are integers (a `range`, or a list), strings, or None alone. An action that is not there, or an argument, is not
+bound by the state; an action without a form cannot be carried out at all.
+"""
+
+
+@runtime_checkable
+class TellsIds(Protocol):
+    """A world that tells what plans may name just now, so that an answer can be bound to it (`llm.grounded_schema`)."""
+
+    def ids(self, agent: int | None) -> Ids:
+        """Return what a plan of an agent may name; for None, of anybody.
+
+        Everything that `World.check_plan` takes is among it. It changes nothing.
+        """
+
+
 @runtime_checkable
 class TellsOpenTasks(Protocol):
     """A world that tells what its tasks are missing by name. The loop asks it where a turn has feedback.

@@ -7,6 +7,7 @@ rules of a world are those that `naive` tells. The data stand in the blocks of `
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,10 +15,12 @@ from typing import Any
 from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
-from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.coordination.notation import Notation
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
@@ -51,6 +54,7 @@ class RolePrompts:
         max_actions: actions of a plan, at most.
         example: of the world.
         tasks: whether plans name what they are for.
+        notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
@@ -66,14 +70,30 @@ class RolePrompts:
         max_actions: int,
         example: Example,
         tasks: bool = True,
+        notation: Notation | None = None,
         checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
+        self._live = world
         self._world = world.name
         self._example = example
+        self.notation = notation
+        """What the values in the prompts are written in, and answers; None: typed JSON."""
         self._checks = checks
-        self.in_words = prompts.form == "words"
-        """Whether the templates tell the form of the answers."""
+        self._in_words = prompts.form == "words"
+
+    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
+        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+
+        An answer may plan for any agent of the team.
+        """
+        if self.notation is not None:
+            return None
+
+        def grounded() -> Mapping[str, Any]:
+            return ground(form.schema, ids_of(self._live, None), self._live.agents)
+
+        return replace(form, in_words=self._in_words, grounded=grounded)
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -92,5 +112,12 @@ class RolePrompts:
         turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
-        shown = {"example": write_example(role_example(schema, self._example, agent)), "checks": self._checks}
+        shown: dict[str, Any] = {"checks": self._checks}
+        if self.notation is not None:
+            turn = {**turn, "text": True}
+            blocks = {name: self.notation.write(value) for name, value in blocks.items()}
+            turn = self.notation.write(turn)
+            shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
+        else:
+            shown["example"] = write_example(role_example(schema, self._example, agent))
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

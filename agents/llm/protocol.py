@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -47,11 +47,18 @@ class AnswerFormat:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
         in_words: whether the prompt tells the form; then a provider that takes no schema gets none in words either.
+        grounded: makes the schema of this very turn, which names what exists; None where there is none. It stands in
+            the place of the other where the configuration says so (`llm.grounded_schema`).
     """
 
     name: str
     schema: Mapping[str, Any]
     in_words: bool = False
+    grounded: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False, repr=False)
+
+    def ground(self) -> AnswerFormat:
+        """Return the form with the schema of this very turn."""
+        return self if self.grounded is None else replace(self, schema=self.grounded(), grounded=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,10 @@ class Replay(ProvidedModel):
         drawn = self._samplings.get(agent) or next(iter(self._samplings.values()), [Sampling(None, 1)])
         return drawn[0]
 
+    def knows(self, request: Request) -> bool:
+        """Whether this was asked when the calls were recorded, by the one who asks it."""
+        return self._recorded_as(request, request.origin.agent if request.origin is not None else "") is not None
+
     async def complete(self, request: Request) -> Reply:
         """Answer as recorded.
 

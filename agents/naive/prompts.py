@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
@@ -20,6 +22,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import ALL, AnswerTypes, answer_keys, may_talk
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
@@ -41,6 +44,7 @@ class PromptWriter:
     def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._frame = Frame(templates, prompts, world, answers.max_actions)
+        self._live = world
         self._world = world.name
         self._topology = topology
         self._answers = answers
@@ -69,7 +73,14 @@ class PromptWriter:
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
-        return replace(self._answers.wanted(view), in_words=self._in_words)
+        return replace(
+            self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
+        )
+
+    def _grounded_schema(self, view: View) -> Mapping[str, Any]:
+        agent = view.agent if view.agent < len(self._live.agents) else None
+        schema = self._answers.wanted(view, grounded=True).schema
+        return ground(schema, ids_of(self._live, agent), self._live.agents)
 
     def _blocks(self, view: View) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""

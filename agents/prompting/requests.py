@@ -19,13 +19,13 @@ class RequestCounter:
         self._asked: Counter[bytes] = Counter()
 
     def request(
-        self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat, view: View, *, agents: int = 1
+        self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat | None, view: View, *, agents: int = 1
     ) -> Request:
         """Return the request for an answer.
 
         Args:
             messages: the prompt.
-            wanted: the form of the answer.
+            wanted: the form of the answer; None for a text.
             view: the turn in which it is asked.
             agents: for how many agents the answer has a plan, at most.
         """

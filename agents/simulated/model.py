@@ -19,6 +19,7 @@ from quorum.agents.naive.answers import write
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
+from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
 
@@ -113,14 +114,23 @@ class SimulatedModel(ProvidedModel):
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
         speaker, name = _speaker(blocks, find_actions(request), schema)
+        try:
+            blocks, notation = read_text_blocks(blocks)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _unreadable(error) from error
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
         value = _answer(blocks, speaker, settings.poor, choice)
         _fit(inject_errors.plans_of(value), schema)
+        if notation is not None:
+            resolve_choices(value, blocks)
         if invalidates:
             change = inject_errors.refuse_state if fault.random() < 0.5 else inject_errors.refuse_types
             value = change(value, fault) or value
-        text = orjson.dumps(value).decode()
+        if notation is None:
+            text = orjson.dumps(value).decode()
+        else:
+            text = notation.write_answer(value, orjson.loads(blocks["turn"])["you"])
         if malforms:
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
@@ -137,7 +147,8 @@ def _speaker(
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
     try:
-        return skills.speaker().for_vocabulary(vocabulary), NAME
+        speaker = skills.speaker()
+        return speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names)), NAME
     except ValueError as error:
         told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{told}: {error}") from error

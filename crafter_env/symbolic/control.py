@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from crafter_env.constants import Material
 from crafter_env.symbolic import collecting
-from crafter_env.symbolic.actions import CREATURES_OF, Collect, Craft, Move, Navigate, Noop, Place, Share, Sleep, Target
+from crafter_env.symbolic.actions import (
+    CREATURES_OF,
+    VOCABULARY,
+    Collect,
+    Craft,
+    Move,
+    Navigate,
+    Noop,
+    Place,
+    Share,
+    Sleep,
+    Target,
+)
 from crafter_env.symbolic.controller import CrafterController, RefusedAction, RepeatController
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.making import CraftController, PlaceController, ShareController
@@ -13,6 +25,7 @@ from crafter_env.symbolic.resting import NoopController, SleepController
 from crafter_env.symbolic.walking import NavigateController
 from maeil.actions import SymbolicAction
 from maeil.controllers import failed
+from maeil.world import Ids
 
 
 def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CrafterController:
@@ -59,6 +72,27 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
         case Navigate(id=int(identity)) | Collect(target=int(identity)) if not _is_creature(action):
             return _check_cell(episode, agent, action, identity)
     return []
+
+
+def known_ids(episode: EpisodeState, agent: int | None) -> Ids:
+    """Return what actions may name in the present state, for an agent, or for anybody: what `check_action` takes.
+
+    A plan may name any cell of the map, since its agent may have been told of it; what is there shows when it is near.
+    """
+    if agent is not None and not episode.lives(agent):
+        return {action.model_fields["action"].default: [] for action in VOCABULARY if action is not Noop}
+    others = [other for other in range(episode.agents) if other != agent] if episode.agents > 1 else []
+    cells = range(1, episode.state.materials.size + 1)
+    creatures = [target.value for target in Target if target.value in CREATURES_OF]
+    places = [target.value for target in Target if target is not Target.agent and target.value not in CREATURES_OF]
+    return {
+        "share": [{"agent": others if episode.profile.sharing else []}],
+        "navigate": [
+            {"target": [Target.agent.value], "id": others},
+            {"target": places, "id": cells},
+            {"target": creatures},
+        ],
+    }
 
 
 def _check_cell(episode: EpisodeState, agent: int, action: SymbolicAction, identity: int) -> list[str]:

@@ -17,8 +17,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from crafter_env.constants import COLLECT, MAKE, Action, Cell, Item, MakeRecipe, Material
+from crafter_env.constants import COLLECT, MAKE, WALKABLE, Action, Cell, Item, MakeRecipe, Material
 from crafter_env.profiles import SCORE_BASE
 from crafter_env.symbolic.actions import MATERIAL_OF, MATERIAL_OF_RESOURCE, Collect, Craft, Navigate
 from crafter_env.symbolic.episode_state import EpisodeState
@@ -29,6 +30,7 @@ from maeil.world import NEAREST
 
 _RESOURCES = tuple(material for material, recipe in COLLECT.items() if recipe.item in SCORE_BASE)
 _MAKE_OF: Mapping[str, Action] = {recipe.item.name: action for action, recipe in MAKE.items()}
+FlagArray = npt.NDArray[np.bool_]
 _CELL = re.compile(r"([a-z]+)_(\d+)")
 
 
@@ -93,16 +95,31 @@ def _nearest(episode: EpisodeState, living: Sequence[int]) -> list[Cell]:
 
 
 def _nearest_of(episode: EpisodeState, agents: Sequence[int], material: Material) -> list[Cell]:
-    """The cell of a material that is nearest to one of some agents, of those that one of them knows; none or one."""
+    """The cell of a material that is nearest to one of some agents, of those that one of them knows; none or one.
+
+    A cell beside which somebody could stand, as far as they know, goes before one that is closed in.
+    """
     if material not in _RESOURCES or not agents:
         return []
-    is_there = episode.state.materials == material
-    known = np.argwhere(is_there & (episode.memory[list(agents)] == material).any(axis=0))
-    if not len(known):
+    memory = episode.memory[list(agents)]
+    known = (episode.state.materials == material) & (memory == material).any(axis=0)
+    open_ones = known & _beside(np.logical_or.reduce(np.isin(memory, WALKABLE), axis=0))
+    cells = np.argwhere(open_ones if open_ones.any() else known)
+    if not len(cells):
         return []
-    ways = np.abs(known[:, None] - episode.state.positions[list(agents)][None]).sum(axis=2).min(axis=1)
-    x, y = known[int(ways.argmin())].tolist()
+    ways = np.abs(cells[:, None] - episode.state.positions[list(agents)][None]).sum(axis=2).min(axis=1)
+    x, y = cells[int(ways.argmin())].tolist()
     return [(x, y)]
+
+
+def _beside(cells: FlagArray) -> FlagArray:
+    """The cells beside some cells, both as masks of the map, (W, H)."""
+    found = np.zeros_like(cells)
+    found[1:] |= cells[:-1]
+    found[:-1] |= cells[1:]
+    found[:, 1:] |= cells[:, :-1]
+    found[:, :-1] |= cells[:, 1:]
+    return found
 
 
 def _collect(episode: EpisodeState, living: Sequence[int], cell: Cell, planned: Sequence[int]) -> OpenTask:

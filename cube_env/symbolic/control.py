@@ -27,6 +27,7 @@ from cube_env.symbolic.walking import (
     YieldBlockController,
 )
 from maeil.actions import SymbolicAction
+from maeil.world import Ids
 
 
 def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CubeController:
@@ -72,6 +73,26 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
     if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
         return [f"{action}: count {action.count} is more than the {team} agents of the team"]
     return []
+
+
+def known_ids(episode: EpisodeState, agent: int | None) -> Ids:
+    """Return what actions may name in the present state, for an agent, or for anybody: what `check_action` takes."""
+    blocks = [block for block in range(len(episode.blocks)) if episode.is_live(block)]
+    agents = len(episode.state.agents)
+    others = [other for other in range(agents) if other != agent]
+    team = range(1, agents + 1)
+    on_block: Ids = {name: [{"block": blocks}] for name in ("move_to_block", "push_block", "yield_block", "push")}
+    return {
+        **on_block,
+        "rendezvous": [{"block": blocks, "count": team}],
+        "wait_agents": [{"count": team}],
+        "navigate": [
+            {"entity": [Entity.block.value], "id": blocks, "cell": [None]},
+            {"entity": [Entity.agent.value], "id": others if agents > 1 else [], "cell": [None]},
+            {"entity": [Entity.goal.value], "id": [None], "cell": [None]},
+            {"entity": [Entity.cell.value], "id": [None]},
+        ],
+    }
 
 
 def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) -> tuple[str, str] | None:

@@ -10,9 +10,10 @@ import logging
 import os
 import random
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -45,8 +46,8 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "tries", "rate_limited_tries",
-    "max_wait", "cache", "cache_path", "prices",
+    "agents", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "grounded_schema", "tries",
+    "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -206,7 +207,13 @@ class EpisodeModels:
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
             )
-        return _ConfiguredModel(stack, participant, sampling_of(config), config.max_tokens_per_agent)
+        return _ConfiguredModel(
+            stack,
+            participant,
+            sampling_of(config),
+            config.max_tokens_per_agent,
+            prepare=grounded if config.grounded_schema else None,
+        )
 
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
@@ -218,7 +225,8 @@ class EpisodeModels:
             max_repairs=self._configuration.max_repairs,
             sink=self._write,
         )
-        return _ConfiguredModel(stack, participant, self._recorded.sampling_of(participant))
+        sampling = self._recorded.sampling_of(participant)
+        return _ConfiguredModel(stack, participant, sampling, prepare=partial(_as_recorded, self._recorded))
 
     def _write(self, record: Mapping[str, Any]) -> None:
         if self._folder is None:
@@ -240,6 +248,17 @@ def sampling_of(config: ProviderConfig) -> Sampling:
     return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
 
 
+def grounded(request: Request) -> Request:
+    """Return a request whose schema names what exists in its turn."""
+    return replace(request, answer=request.answer.ground()) if request.answer is not None else request
+
+
+def _as_recorded(recorded: Replay, request: Request) -> Request:
+    """Return a request with the schema of its turn where it was asked so when it was recorded."""
+    bound = grounded(request)
+    return bound if recorded.knows(bound) else request
+
+
 class _ConfiguredModel:
     """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked.
 
@@ -250,21 +269,33 @@ class _ConfiguredModel:
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
         more: tokens that the answer may have for each further agent.
+        prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
 
-    def __init__(self, model: Model, participant: str, sampling: Sampling, more: int = 0) -> None:
+    def __init__(
+        self,
+        model: Model,
+        participant: str,
+        sampling: Sampling,
+        more: int = 0,
+        prepare: Callable[[Request], Request] | None = None,
+    ) -> None:
         self._model = model
         self._participant = participant
         self._sampling = sampling
         self._more = more
+        self._prepare = prepare
 
     async def complete(self, request: Request) -> Reply:
         origin = request.origin or Origin(self._participant, 0)
         _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
         longest = self._sampling.max_tokens + self._more * (request.agents - 1)
         sampling = replace(self._sampling, max_tokens=longest)
+        request = replace(request, sampling=sampling, origin=origin)
+        if self._prepare is not None:
+            request = self._prepare(request)
         try:
-            reply = await self._model.complete(replace(request, sampling=sampling, origin=origin))
+            reply = await self._model.complete(request)
         except ContextOverflow as error:
             raise ContextExceeded(f"{self._participant}: {error}") from error
         _log.debug(

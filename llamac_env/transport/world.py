@@ -17,7 +17,7 @@ from llamac_env.transport.observation import Sight, TransportObservation
 from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
-from llamac_env.transport.symbolic.actions import VOCABULARY, Wait
+from llamac_env.transport.symbolic.actions import VOCABULARY, BoxName, Wait
 from llamac_env.transport.symbolic.control import check_plan, make_controller
 from llamac_env.transport.symbolic.open_tasks import open_tasks
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
@@ -28,7 +28,7 @@ from maeil.component import Component, ComponentConfig, needs_keys
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
-from maeil.world import Controller, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition
 
 
 class TransportConfig(ComponentConfig):
@@ -121,6 +121,11 @@ class TransportWorld:
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what in a plan the state or the grid does not allow."""
         return check_plan(self.env.board, agent, plan)
+
+    def ids(self, agent: int | None) -> Ids:  # noqa: ARG002 (others' moves can bring any box within reach)
+        """Return the colours of the boxes that are left."""
+        left = {f"box_{box.colour}" for box in self.env.board.boxes}
+        return {"move": [{"box": [name.value for name in BoxName if name.value in left]}]}
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""

@@ -15,6 +15,8 @@ from quorum.agents import always_right, heuristic
 from quorum.agents.heuristic import HeuristicConfig
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.episode.runner import build
 from tests.agents.naive_team import context, cube, topology
 from tests.maeil.scripted import play
@@ -121,21 +123,28 @@ def test_one_team_goes_to_the_block_closest_to_the_goal_all_together():
 def test_one_team_delivers_one_block_after_the_other_and_all_within_the_published_cap(n):
     """It takes no more steps than the page's, and more than several teams wherever there are several blocks."""
     steps = []
-    for seed in range(10):
-        world, minds = one_team(n, max_steps=200)
-        events = [stamped.event for stamped in play(minds, world, seed=seed)]
+    for seed in range(5):
+        world, team = one_team(n, max_steps=200)
+        events = [stamped.event for stamped in play(team, world, seed=seed)]
         pushed = {push["block"] for e in events if isinstance(e, StepOutcome) for push in _pushes(e)}
         assert len(pushed) == len(world.env.cube_state.block_table)
         assert all(len({push["block"] for push in _pushes(e)}) <= 1 for e in events if isinstance(e, StepOutcome))
         assert events[-1].finished
         steps.append(events[-1].steps)
     assert statistics.mean(steps) <= PUBLISHED_STEPS[n]
-    several = statistics.mean(episode(n, seed).steps for seed in range(10))
+    several = statistics.mean(episode(n, seed).steps for seed in range(5))
     assert statistics.mean(steps) >= several if n == 1 else statistics.mean(steps) > several
 
 
 def _pushes(step: StepOutcome):
     return [outcome for outcome in step.outcomes if outcome["what"] == "push"]
+
+
+def test_recorded_values_of_older_versions_mean_several_teams_and_new_ones_say_which():
+    raw = {"agents": {"name": "heuristic"}}
+    assert component_values(minds, raw, recorded=True).teams == "several"
+    with pytest.raises(UserError, match=r"agents\.teams: the key is missing|teams: the key is missing"):
+        component_values(minds, raw)
 
 
 def test_a_world_without_a_rule_for_one_team_says_so():

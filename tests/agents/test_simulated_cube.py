@@ -6,11 +6,14 @@ import numpy as np
 
 from cube_env import CubeEnv, Layout
 from maeil.messages import Message, MessageKind
+from maeil.metrics import compute_metrics
 from maeil.mind import Act, PlanView, Resume, Thought, Turn, View
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import OpenTask
+from maeil.trace.reader import Trace
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from quorum.agents.skills.cube.wording import EMCOOP
+from tests.agents.naive_team import episode
 
 LIGHT = Layout(8, [(1, 0), (3, 0)], [(1, (2, 3)), (1, (6, 2))])
 """Two agents, and two blocks of weight 1: both are nearer to block 0."""
@@ -132,3 +135,13 @@ def test_a_leader_orders_by_the_plans_that_feedback_shows_and_not_by_what_was_sa
     informed = answer(THREE, 0, **lead | {"memory": tuple(old)}, constraints=states)
     assert "agent_2" not in without.messages[0].content
     assert "agent_2: block_1" in informed.messages[0].content
+
+
+def test_silence_costs_pushes_in_vain_and_steps() -> None:
+    silent, talking = (
+        [compute_metrics(Trace(tuple(episode(name, 2, seed)))) for seed in (0, 1)] for name in ("individual", "debate")
+    )
+    for alone, together in zip(silent, talking, strict=True):
+        assert alone["outcome.completion"] == together["outcome.completion"] == 1
+        assert alone["constraints.attempt_success_rate"] < together["constraints.attempt_success_rate"]
+    assert sum(run["outcome.steps"] for run in silent) > sum(run["outcome.steps"] for run in talking)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import fields
 
 import numpy as np
 import orjson
@@ -11,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from crafter_env import CrafterObservation, Direction, Item, Material, Move, Navigate, Target
+from crafter_env import CrafterObservation, Direction, Item, Material, Move, Navigate, Target, read_shown
 from crafter_env.kernels import sight
 from maeil.plans import Plan
+from quorum.agents.prompting.blocks import write_json
 from tests.crafter_env.joined import advance, cell, number, run, world
 
 LONG = "....................\n0..................T\n...................."
@@ -225,3 +227,20 @@ def test_teammates_are_listed_nearest_first_and_the_rest_is_counted():
     assert "1 other agents" in seen.text()
     assert len(w.observe(1).teammates) == 2
     assert len(w.global_observation().teammates) == 4, "who has no body is told of all"
+
+
+@pytest.mark.parametrize("agent", [0, 1, 2, None])
+def test_what_a_prompt_shows_is_read_back_with_all_that_a_plan_needs(agent):
+    w = world(None, n=3, level="hard", switches={})
+    for step in range(40):
+        advance(w, {a: (step + a) % 6 for a in range(3)})
+    seen = w.observe(agent) if agent is not None else w.global_observation()
+    shown = write_json(seen)
+    again = read_shown(orjson.loads(shown))
+    assert write_json(again) == shown
+    kept = {f.name for f in fields(seen)} - {"facing", "entities", "tasks", "supplies", "frontiers", "history"}
+    assert {key: getattr(again, key) for key in kept} == {key: getattr(seen, key) for key in kept}
+    order = [(e.id, e.kind, e.cell) for e in seen.entities]
+    assert [(e.id, e.kind, e.cell) for e in again.entities] == (order if agent is not None else sorted(order))
+    for name in ("tasks", "supplies", "frontiers"):
+        assert set(getattr(again, name)) == set(getattr(seen, name))

@@ -51,6 +51,13 @@ def test_of_each_resource_the_nearest_known_cell_is_told_and_cells_that_nobody_k
     assert f"collect:stone_{number(heard, (17, 0))}" in told(heard, {0: told_of}), "agent 1 sees it"
 
 
+def test_a_cell_that_is_closed_in_is_told_where_there_is_no_other():
+    for last, expected in ((".", (2, 2)), ("#", (8, 1))):
+        w = world(f"....0....\n.~~~....{last}\n.~#~.....\n.~~~.....", {0: PICK}, level="easy")
+        (stone,) = told(w).values()
+        assert stone.task.target == f"stone_{number(w, expected)}"
+
+
 def test_a_craft_tells_what_the_best_supplied_agent_lacks_and_who_can_make_it():
     w = world("0t..\n1...\n....", {0: {Item.wood: 1}, 1: {Item.wood: 1, Item.stone: 1}}, level="easy")
     craft = Plan((Craft(item=Tool.stone_pickaxe),))

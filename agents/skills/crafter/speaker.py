@@ -23,6 +23,7 @@ from crafter_env import (
     Place,
     Share,
     Sleep,
+    read_shown,
 )
 from maeil.actions import Vocabulary
 from maeil.messages import Draft, MessageKind
@@ -60,6 +61,10 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
     vocabulary = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)
     needs = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
 
+    def read_observation(self, text: str) -> CrafterObservation:
+        """Read the observation of a prompt."""
+        return read_shown(orjson.loads(text))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn. A coordinator without a body has nothing to say."""
         observation = view.observation
@@ -75,7 +80,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan([self.read_observation(orjson.dumps(one).decode()) for one in brief.state], brief)
+        return joint_plan([read_shown(one) for one in brief.state], brief)
 
 
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from cube_env import Cell, Direction, Move, SymbolicBlock, SymbolicObservation
@@ -66,9 +66,12 @@ class _Staffing:
             for right in range(block.weight)
         }
         self._free = list(brief.asked)
-        tasks = [Task(**plan["task"]) for plan in brief.running.values() if "task" in plan]
-        self._pushing = Counter(block_of(task) for task in tasks if task.kind == DELIVER)
-        self._waiting = Counter(block_of(task) for task in tasks if task.kind == STAND_BY)
+        tasks = {agent: Task(**plan["task"]) for agent, plan in brief.running.items() if "task" in plan}
+        self._pushing: dict[int | None, list[int]] = defaultdict(list)
+        for agent, task in tasks.items():
+            if task.kind == DELIVER:
+                self._pushing[block_of(task)].append(agent)
+        self._waiting = Counter(block_of(task) for task in tasks.values() if task.kind == STAND_BY)
 
     def open_faces(self) -> None:
         """Have one leave of those who shut off free cells at a face; its block has to wait for that."""
@@ -91,8 +94,7 @@ class _Staffing:
         while short := [block for block in short if 0 < self._lacking(block) <= len(self._free)]:
             block = min(short, key=self._rank)
             team = self._nearest(block, self._lacking(block))
-            # So patient that the first to come is still there when the last one comes.
-            self._deliver(team, block, PATIENCE + self._way(team, block), f"the {self._role} forms whole teams")
+            self._deliver(team, block, f"the {self._role} forms whole teams")
 
     def make_way(self) -> None:
         """Have those who stand ahead of a push leave its rows."""
@@ -123,11 +125,13 @@ class _Staffing:
         staffed = [block for block in clear(self._board) if not self._lacking(block)]
         for agent in tuple(self._free) if staffed else ():
             block = min(staffed, key=lambda block: (way(self._board.agents[agent], block), block.id))
-            self._deliver([agent], block, PATIENCE, "one more hand")
+            self._deliver([agent], block, "one more hand")
 
-    def _deliver(self, team: list[int], block: SymbolicBlock, patience: int, rationale: str) -> None:
+    def _deliver(self, team: list[int], block: SymbolicBlock, rationale: str) -> None:
         self._take(team)
-        self._pushing[block.id] += len(team)
+        self._pushing[block.id] += team
+        # So patient that the first to come is still there when the last one comes, who may be under way already.
+        patience = PATIENCE + self._way(self._pushing[block.id], block)
         self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:
@@ -169,7 +173,7 @@ class _Staffing:
         return self._way(self._nearest(block, self._lacking(block)), block), block.distance, block.id
 
     def _lacking(self, block: SymbolicBlock) -> int:
-        return max(block.weight - self._pushing[block.id], 0)
+        return max(block.weight - len(self._pushing[block.id]), 0)
 
     def _way(self, team: Iterable[int], block: SymbolicBlock) -> int:
         return max((way(self._board.agents[agent], block) for agent in team), default=0)

@@ -46,6 +46,8 @@ class Board:
         self._squares: dict[int, Square] = {b.id: (b.row, b.col, b.weight) for b in observation.blocks}
         self._covered = {cell for square in self._squares.values() for cell in _cells(square)}
         self._taken = set(observation.agents)
+        self._lanes: dict[tuple[int, Face], list[list[Cell]]] = {}
+        self._ways: dict[tuple[int, Face, frozenset[Cell]], dict[Cell, int]] = {}
 
     def is_free(self, cell: Cell) -> bool:
         """Whether a cell is on the grid, and in no block."""
@@ -53,6 +55,11 @@ class Board:
 
     def lanes(self, block: int, face: Face) -> list[list[Cell]]:
         """The cells from which a block can be pushed, line by line: a face cell and those straight behind it."""
+        if (block, face) not in self._lanes:
+            self._lanes[block, face] = self._find_lanes(block, face)
+        return self._lanes[block, face]
+
+    def _find_lanes(self, block: int, face: Face) -> list[list[Cell]]:
         row_step, col_step = PUSHED[face]
         found = []
         for row, col in _strip(self._squares[block], (-row_step, -col_step)):
@@ -83,6 +90,12 @@ class Board:
             face: of the block.
             standing: cells of agents that do not move away.
         """
+        key = block, face, frozenset(standing)
+        if key not in self._ways:
+            self._ways[key] = self._find_ways(block, face, key[-1])
+        return self._ways[key]
+
+    def _find_ways(self, block: int, face: Face, standing: frozenset[Cell]) -> dict[Cell, int]:
         places = (next((cell for cell in lane if cell not in standing), None) for lane in self.lanes(block, face))
         steps = {cell: 0 for cell in places if cell is not None}
         edge = deque(steps)

@@ -69,14 +69,12 @@ class CubeGates:
             standing = _standing(board, group, joint)
             rejection = _staged(board, key, group, standing) or _in_time(board, key, group)
             if rejection is None:
-                begin = _complete(board, key, group)
-                steps = max(job.cells(begin) for job in group)
-                others = {block for block, _ in found if block != key[0]}
-                sweeps[key] = board.sweep(*key, steps, len(group), others)
+                sweeps[key] = _sweep(board, key, found)
                 rejection = _swept(key, group, sweeps[key], standing)
             if rejection is not None:
                 broken.append(rejection)
-        broken += [*_opposed(found, judged), *_colliding(sweeps, judged)]
+        sweeps |= {key: _sweep(board, key, found) for key in found.keys() - judged.keys()}
+        broken += [*_opposed(found, judged), *_colliding(sweeps, found, judged)]
         return broken or self._roll_out(sight, joint)
 
     def _roll_out(self, sight: Sight, joint: Joint) -> list[Rejection]:
@@ -208,15 +206,27 @@ def _opposed(found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[Push
             yield Rejection("V-OPP", agents, f"block {one[0]} is pushed from its {one[1]} and its {other[1]} face")
 
 
-def _colliding(sweeps: Mapping[Key, Sweep], judged: Mapping[Key, list[PushTask]]) -> Iterator[Rejection]:
+def _sweep(board: Board, key: Key, found: Mapping[Key, list[PushTask]]) -> Sweep:
+    """What the push of a group does, while those of the others have taken their blocks away."""
+    group = found[key]
+    begin = _complete(board, key, group)
+    others = {block for block, _ in found if block != key[0]}
+    return board.sweep(*key, max(job.cells(begin) for job in group), len(group), others)
+
+
+def _colliding(
+    sweeps: Mapping[Key, Sweep], found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[PushTask]]
+) -> Iterator[Rejection]:
     """Pairs of groups whose blocks end up in the same cells."""
     for one, other in combinations(sorted(sweeps), 2):
+        if not (one in judged or other in judged):
+            continue
         if one[0] != other[0] and any(
             block != rival and overlap(square, place)
             for block, square in sweeps[one].squares.items()
             for rival, place in sweeps[other].squares.items()
         ):
-            agents = _members([*judged[one], *judged[other]])
+            agents = _members([*found[one], *found[other]])
             yield Rejection("V-DEST", agents, f"blocks {one[0]} and {other[0]} would end up in the same cells")
 
 

@@ -1,9 +1,9 @@
 """The heuristic of the CUBE page for CUBE: one block at a time, the one closest to the goal.
 
-The page: "At each stage it selects the block closest to the goal zone and assigns agents to move it", with
-`move_to_block`, `rendezvous` and `push_block` until the block is delivered, without optimised paths and without a plan
-for congestion. How many are assigned it leaves open. Here all are: those over and above the weight line up behind the
-others and push too, so that nobody is left to stand in the way.
+As the page describes it, agents are assigned to that block and carry out `move_to_block`, `rendezvous` and
+`push_block` until it is delivered, with neither optimised paths nor a plan for congestion. How many are assigned it
+leaves open. Here all are: those over and above the weight line up behind the others and push too, so that nobody is
+left to stand in the way.
 """
 
 from __future__ import annotations

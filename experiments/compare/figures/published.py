@@ -35,6 +35,8 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
         places = dict(zip(comparison.points, places_of(comparison)[0], strict=True))
         series = {metric: _series(table, metric, across, places) for metric in table.metrics if metric in METRICS}
         shown = [metric for metric, found in series.items() if found]
+        if not shown:
+            continue
         labels = dict.fromkeys(label for found in series.values() for label in found)
         lines = {label: _line(number) for number, label in enumerate(labels)}
         drawn = style.sheet(len(shown), height=2.3)

@@ -73,6 +73,8 @@ class ProviderConfig(ModelConfig):
     """Sent to providers that take one."""
     structured: Structured
     """How the JSON is asked for."""
+    grounded_schema: bool
+    """Whether the schema of an answer names what exists in its turn: the blocks that are left, the agents."""
     max_tokens_key: Annotated[MaxTokensKey, Operational]
     """What the longest answer is called in OpenAI's format."""
     deadline: Annotated[Seconds, Operational]

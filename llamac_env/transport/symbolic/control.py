@@ -73,7 +73,7 @@ def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
     """Return why an agent cannot carry out a plan, each with its code in front.
 
     Its first action must be possible in the state as it is; of the later ones, which others' moves can make possible,
-    the destinations must be in reach.
+    the destinations must be in reach, and there must be a box of the colour, since none comes back.
     """
     found = []
     for number, action in enumerate(plan.actions):
@@ -85,8 +85,9 @@ def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
             found.append(f"{action}: {error.code}: {error}")
             continue
         code = board.refusal(agent, move)
-        if code is not None and (number == 0 or move.to not in board.grid.slots[agent]):
-            if number:
+        hopeless = number == 0 or code is FailureCode.no_such_box or move.to not in board.grid.slots[agent]
+        if code is not None and hopeless:
+            if number and code is not FailureCode.no_such_box:
                 code = FailureCode.out_of_reach
             found.append(f"{action}: {code}: {describe(code, board.grid, agent, move)}")
     return tuple(found)

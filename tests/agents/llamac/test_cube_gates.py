@@ -130,6 +130,11 @@ def test_each_rule_of_scrutiny_is_tripped_by_its_board(code, agents, observation
     assert scrutinize(observation, plans) == [(code, agents)]
 
 
+def test_a_push_may_not_end_where_one_that_is_under_way_ends():
+    assert scrutinize(NEAR, {0: deliver(0, 1)}, {1: deliver(1, 1, face=RIGHT)}) == [("V-DEST", (0, 1))]
+    assert scrutinize(NEAR, {}, {0: deliver(0, 1), 1: deliver(1, 1, face=RIGHT)}) == []
+
+
 PASSES = [
     ("V-TASK", ROW, {0: deliver(1, 2)}),
     ("V-SLOT", CORNER, {0: deliver(1, 4)}),

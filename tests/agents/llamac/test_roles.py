@@ -101,7 +101,7 @@ def test_who_makes_joint_plans_is_told_the_rules_of_the_gates_in_words(role):
 def test_an_actor_sees_its_own_observation_its_suggestion_and_the_failed_check(quiet):
     blocks = read_blocks(quiet.of("actor")[0].messages[1].content)
     assert set(blocks) <= {"turn", "observation", "suggestion", "partners", "failed_check"}
-    assert orjson.loads(blocks["observation"])["agent"] == orjson.loads(blocks["turn"])["you"]
+    assert orjson.loads(blocks["observation"])["you"]["name"] == orjson.loads(blocks["turn"])["you"]
     assert orjson.loads(blocks["failed_check"])["code"].startswith("C-")
 
 

@@ -7,6 +7,7 @@ import orjson
 
 from crafter_env import Collect, Item, Resource
 from maeil import Plan
+from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills import Brief
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
 from tests.crafter_env.joined import world
@@ -37,7 +38,7 @@ ROCK = """
 def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0, told=()) -> dict[int, Plan]:
     """The exploiter's joint plan for all agents."""
     w = world(drawing, bags=bags, profile="coop2", level="solo", max_steps=100, oracle_map=oracle_map)
-    seen = [orjson.loads(orjson.dumps(w.observe(agent))) for agent in range(len(w.agents))]
+    seen = [orjson.loads(write_json(w.observe(agent))) for agent in range(len(w.agents))]
     asked = list(range(len(seen)))
     return CrafterSpeaker().propose(
         Brief("exploiter", seen, {}, asked, poor, np.random.default_rng(0), frozenset(told))

@@ -46,7 +46,8 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     ]
     rows = [["leader", None, 2, [9.9, 2.74], 3.5], ["leader", "gpt-4o", 8, 4, None], ["leader", "gpt-4o", 16, 1, 1]]
     factors, metrics = ["arm", "llm.model", "n"], ["outcome.steps", "outcome.seconds"]
-    write_plan(tmp_path, cells, published={"source": "A page", "factors": factors, "metrics": metrics, "rows": rows})
+    table = {"source": "A page", "factors": factors, "metrics": metrics, "rows": rows}
+    write_plan(tmp_path, cells, published=table)
     results = [read_results(tmp_path)]
     (drawing,) = published.published(compare(results, Question(by=["arm"], across="n")))
     steps, seconds = drawing.figure.axes
@@ -56,6 +57,9 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     assert told == {"leader", "published: leader", "published: leader / gpt-4o"}
     assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
     assert list(published.published(compare(results, Question(by=["n"])))) == []
+    table = {"source": "A page", "factors": factors, "metrics": metrics, "rows": rows[2:]}
+    write_plan(tmp_path, cells, published=table)
+    assert list(published.published(compare([read_results(tmp_path)], Question(by=["arm"], across="n")))) == []
 
 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:
