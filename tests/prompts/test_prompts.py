@@ -23,7 +23,7 @@ from quorum.agents.prompting import templates
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, legend
-from tests.agents.naive_team import CONFIGS, TOPOLOGIES, config, context, cube, topology, view
+from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
 SETS = ("default", "terse", "v1")  # `paper` is for teams with roles alone
