@@ -171,25 +171,25 @@ class CrafterObservation:
     def shown(self) -> dict[str, Any]:
         """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
 
+        What holds for the whole episode comes first, what only this agent knows last, so that prompts begin alike.
         Left out are what follows from the rest (whether the tool for a cell is held, the cell of an id), what no action
         takes (the facing, the health of creatures), the ended actions, which a prompt tells with the plans, and what is
         empty or as usual.
         """
-        found: dict[str, Any] = {
-            "step": self.step,
-            "max_steps": self.max_steps,
+        always = {
             "goal": self.goal,
-            "score": self.score,
+            "max_steps": self.max_steps,
             "size": self.size,
-            "daylight": self.daylight,
+            "cooperation": asdict(self.cooperation),
+            "known_only": self.known_only,
+        }
+        you = {
             "agent": self.agent,
             "alive": self.alive,
             "sleeping": self.sleeping,
             "cell": self.cell,
             "needs": self.needs,
             "inventory": self.inventory,
-            "cooperation": asdict(self.cooperation),
-            "known_only": self.known_only,
             "map": asdict(self.map),
             "visible": self.visible,
             "creatures": {
@@ -204,11 +204,8 @@ class CrafterObservation:
             "supplies": _steps(self.supplies),
             "frontiers": {edge.direction: {str(edge.id): edge.distance} for edge in self.frontiers},
         }
-        return {
-            key: value
-            for key, value in found.items()
-            if value not in ("", (), [], {}, None) and not (key in _USUAL and value == _USUAL[key])
-        }
+        now = {"step": self.step, "score": self.score, "daylight": self.daylight}
+        return {"always": _told(always), "now": now, "you": _told(you)}
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -238,6 +235,14 @@ class CrafterObservation:
         if not self.alive:
             return f"You are {self.agent}, and dead."
         return f"You are {self.agent} at {self.cell}{', asleep' if self.sleeping else ''}."
+
+
+def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in values.items()
+        if value not in ("", (), [], {}, None) and not (key in _USUAL and value == _USUAL[key])
+    }
 
 
 def _steps(hints: Iterable[TargetHint]) -> dict[str, dict[str, int]]:

@@ -20,12 +20,13 @@ from crafter_env.observation import (
 _Placed = TypeVar("_Placed", SeenEntity, Teammate, LastSeen)
 
 
-def read_shown(shown: Mapping[str, Any]) -> CrafterObservation:
+def read_shown(data: Mapping[str, Any]) -> CrafterObservation:
     """Make an observation of what a prompt shows; of what was left out, the facing is (0, 0) and healths are 0.
 
     Raises:
         KeyError, TypeError, ValueError: a prompt shows no such thing.
     """
+    shown: Mapping[str, Any] = {**data["always"], **data["now"], **data["you"]}
     size = _cell(shown["size"])
     cell = _cell(shown["cell"]) if "cell" in shown else None
     inventory = dict(shown.get("inventory", {}))

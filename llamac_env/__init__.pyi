@@ -42,8 +42,11 @@ from .transport.grid import manhattan as manhattan
 from .transport.grid import usual_rows as usual_rows
 from .transport.observation import Choice as Choice
 from .transport.observation import TransportObservation as TransportObservation
+from .transport.observation import local_line as local_line
 from .transport.observation import moves_by_box as moves_by_box
 from .transport.observation import observation_line as observation_line
+from .transport.observation import observation_lines as observation_lines
+from .transport.observation import read_line as read_line
 from .transport.observation import read_shown as read_shown
 from .transport.plan import Broken as Broken
 from .transport.plan import JointMove as JointMove
@@ -58,10 +61,12 @@ from .transport.symbolic.control import box_move as box_move
 from .transport.text import Reading as Reading
 from .transport.text import Refusal as Refusal
 from .transport.text import Unreadable as Unreadable
+from .transport.text import read_agent as read_agent
 from .transport.text import read_board as read_board
 from .transport.text import read_joint as read_joint
 from .transport.text import read_move as read_move
 from .transport.text import read_place as read_place
+from .transport.text import write_agent as write_agent
 from .transport.text import write_board as write_board
 from .transport.text import write_destination as write_destination
 from .transport.text import write_joint as write_joint

@@ -18,7 +18,7 @@ from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import prompts_of, skills_of
+from quorum.agents.skills import check_form, notation_of, prompts_of, skills_of
 
 Forms = TypeVar("Forms", bound=JointAnswers)
 
@@ -45,6 +45,7 @@ def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[s
 
 
 def _templates(config: PlanningConfig, world: str, roles: Iterable[BaselineRole]) -> Templates:
+    check_form(config.name, config.prompts, world)
     return role_templates(world, prompts_of(world), "baselines", roles, config.prompts)
 
 
@@ -73,6 +74,7 @@ class TeamFactory:
             max_actions=config.max_actions,
             example=self.skills.example(self.world),
             tasks=self.skills.tasks,
+            notation=notation_of(config.prompts, self.world),
         )
 
     def answers(self, forms: type[Forms]) -> Forms:

@@ -15,6 +15,7 @@ from typing import Any
 from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
+from quorum.agents.coordination.notation import Notation
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
@@ -53,6 +54,7 @@ class RolePrompts:
         max_actions: actions of a plan, at most.
         example: of the world.
         tasks: whether plans name what they are for.
+        notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
@@ -68,17 +70,25 @@ class RolePrompts:
         max_actions: int,
         example: Example,
         tasks: bool = True,
+        notation: Notation | None = None,
         checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._live = world
-        self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
+        self._world = world.name
         self._example = example
+        self.notation = notation
+        """What the values in the prompts are written in, and answers; None: typed JSON."""
         self._checks = checks
         self._in_words = prompts.form == "words"
 
-    def wanted(self, form: AnswerFormat) -> AnswerFormat:
-        """Return the form of an answer as these prompts ask for it. An answer may plan for any agent of the team."""
+    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
+        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+
+        An answer may plan for any agent of the team.
+        """
+        if self.notation is not None:
+            return None
 
         def grounded() -> Mapping[str, Any]:
             return ground(form.schema, ids_of(self._live, None), self._live.agents)
@@ -99,8 +109,15 @@ class RolePrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
+        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
-        shown = {"example": write_example(role_example(schema, self._example, agent)), "checks": self._checks}
+        shown: dict[str, Any] = {"checks": self._checks}
+        if self.notation is not None:
+            turn = {**turn, "text": True}
+            blocks = {name: self.notation.write(value) for name, value in blocks.items()}
+            turn = self.notation.write(turn)
+            shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
+        else:
+            shown["example"] = write_example(role_example(schema, self._example, agent))
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from maeil.calls import Call
+from maeil.errors import InvalidThought
 from maeil.mind import View
 from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
+from quorum.agents.coordination.notation import Notation
 from quorum.agents.coordination.prompts import RolePrompts
 from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import AnswerFormat, Model
+from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply
 from quorum.agents.prompting.requests import RequestCounter
 
 
@@ -63,11 +65,20 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks, wanted.schema)
-        request = self._requests.request(messages, self._prompts.wanted(wanted), view, agents=agents)
+        request = self._requests.request(
+            messages,
+            self._prompts.wanted(wanted),
+            view,
+            agents=agents,
+            role=str(role),
+            refused=bool(blocks.get("feedback")),
+        )
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:
             return SpeakerReply(None, error.reasons, _noted(invalid(error), role=str(role)))
+        if self._prompts.notation is not None:
+            return _read_text(reply, role, self._prompts.notation)
         return SpeakerReply(reply.value, (), _noted(answered(reply), role=str(role)))
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
@@ -76,6 +87,18 @@ class RoleSpeaker:
             {"code": r.code, "constraint": self._rules[r.code].constraint, "agents": list(r.agents)} for r in rejections
         ]
         return _noted(call, rejections=found) if found else call
+
+
+def _read_text(reply: Reply, role: str, notation: Notation) -> SpeakerReply:
+    """Read an answer that is a text in the notation of a world."""
+    try:
+        if reply.finish is not Finish.STOP:
+            is_refusal = reply.finish is Finish.REFUSAL
+            raise InvalidThought(("the answer is a refusal" if is_refusal else "the answer was cut off: be shorter",))
+        value = notation.read_answer(role, reply.text)
+    except InvalidThought as error:
+        return SpeakerReply(None, error.reasons, _noted(answered(reply, parse_failure=True), role=str(role)))
+    return SpeakerReply(value, (), _noted(answered(reply), role=str(role)))
 
 
 def _noted(call: Call, **notes: object) -> Call:

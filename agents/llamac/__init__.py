@@ -20,7 +20,7 @@ from quorum.agents.llamac.scrutiny import Scrutiny
 from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import Gates, MissingSkill, prompts_of, required, skills_of
+from quorum.agents.skills import Gates, MissingSkill, check_form, notation_of, prompts_of, required, skills_of
 
 
 def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
@@ -52,6 +52,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         max_actions=config.max_actions,
         example=skills.example(world),
         tasks=skills.tasks,
+        notation=notation_of(config.prompts, world),
         checks=checks(config, gates),
     )
     sources = tuple(role.value for role in CRITICS["both"])
@@ -83,6 +84,7 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
 
 
 def _templates(config: LlamacConfig, world: str) -> Templates:
+    check_form("llamac", config.prompts, world)
     roles = (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
     return role_templates(world, prompts_of(world), "llamac", roles, config.prompts)
 

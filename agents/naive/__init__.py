@@ -52,6 +52,7 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
 
 
 def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
+    _check_form(config)
     found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions)
     return found
 
@@ -60,9 +61,18 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     """Return the digests of the templates that prompts are made of in a world, by its name.
 
     Raises:
-        ValueError: a template is not there, or nothing in the set's own folder is used.
+        ValueError: a template is not there, nothing in the set's own folder is used, or the set asks for no typed JSON.
     """
+    _check_form(config)
     return config.prompts.for_turns(world, prompts_of(world)).sources
+
+
+def _check_form(config: NaiveConfig) -> None:
+    if config.prompts.form == "text":
+        raise ValueError(
+            "agents=naive answers in typed JSON, and these prompts ask for text (prompts.form=text): they are for "
+            "teams with roles, such as agents=llamac and agents=hmas2. Set prompts=default"
+        )
 
 
 component = Component(NaiveConfig, build, uses_models=True, inputs=inputs)

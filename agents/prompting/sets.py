@@ -25,9 +25,10 @@ class PromptSet(BaseModel):
     """Template of the message of a turn."""
     roles: str
     """What the names of the templates of teams with roles begin with, of `turn.jinja` and one for each role."""
-    form: Literal["words", "schema"]
+    form: Literal["words", "schema", "text"]
     """What tells a model the form of its answer where the provider has no way of its own to ask for it: the words of
-    these templates, or the JSON schema."""
+    these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
+    which the words tell."""
 
     def for_turns(self, world: str, world_folder: Path) -> Templates:
         """Read the templates of agents that are asked turn by turn.

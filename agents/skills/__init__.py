@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.contract import Briefing, Effort, Gates, Merge, MissingSkill, WorldSkills, majority
-from quorum.agents.skills.lookup import prompts_of, required, skills, skills_of
+from quorum.agents.skills.lookup import check_form, notation_of, prompts_of, required, skills, skills_of
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 
 __all__ = [
@@ -21,7 +21,9 @@ __all__ = [
     "MissingSkill",
     "Speaker",
     "WorldSkills",
+    "check_form",
     "majority",
+    "notation_of",
     "prompts_of",
     "required",
     "skills",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 
@@ -205,6 +206,17 @@ class WorldSkills:
     def example(self, world: World) -> Example:
         """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
         return plain_example(world)
+
+    def notation(self, look: Callable[[], Mapping[str, Any]]) -> Notation:
+        """Return the world's own text format for prompts and answers of planners.
+
+        Args:
+            look: gives the state as it is, or an observation, as a prompt shows it.
+
+        Raises:
+            MissingSkill: there is none.
+        """
+        raise MissingSkill("notation", self.world)
 
     def merge(self) -> Merge:
         """Return the rule that makes one joint plan of several debaters' ones."""

@@ -6,9 +6,16 @@ calls `skills.register("name", ...)`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from maeil.mind import Shown
 from maeil.registry import Registry
+from maeil.world import World
+from quorum.agents.coordination.notation import Notation
+from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import SHIPPED
 from quorum.agents.skills.contract import MissingSkill, WorldSkills
 
@@ -42,6 +49,40 @@ def required(mind: str, missing: MissingSkill) -> ValueError:
     having = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
     lacking = f"agents={mind} needs the skill '{missing.role}', which the world '{missing.world}' does not have"
     return ValueError(f"{lacking}; worlds that have it: {having}")
+
+
+def check_form(mind: str, prompts: PromptSet, world: str) -> None:
+    """Check that a world has a notation of its own where a set of prompts takes it.
+
+    Args:
+        mind: as the configuration names it.
+        prompts: the set.
+        world: name of the world.
+
+    Raises:
+        ValueError: it has none; the message says which worlds do.
+    """
+    if prompts.form == "text" and not skills_of(world).has("notation"):
+        having = ", ".join(name for name in skills.names() if skills.get(name).has("notation"))
+        raise ValueError(
+            f"these prompts (prompts.form=text) are in the text format of a world, and '{world}' has none "
+            f"(agents={mind}); worlds that have one: {having}. Set prompts=default"
+        )
+
+
+def notation_of(prompts: PromptSet, world: World) -> Notation | None:
+    """Return the notation that a set of prompts takes; None where it takes typed JSON."""
+    if prompts.form != "text":
+        return None
+    return skills_of(world.name).notation(partial(_shown, world))
+
+
+def _shown(world: World) -> Mapping[str, Any]:
+    seen = world.global_observation()
+    assert isinstance(seen, Shown), "a world with a notation says what its prompts show"
+    shown = seen.shown()
+    assert isinstance(shown, Mapping)
+    return shown
 
 
 def prompts_of(world: str) -> Path:

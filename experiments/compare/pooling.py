@@ -29,6 +29,7 @@ class Tally:
         calls: calls of language models in the runs that count.
         parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
         simulated: whether a language model was simulated.
+        answered: whether a language model has answered at all.
     """
 
     level: str
@@ -38,6 +39,7 @@ class Tally:
     calls: float
     parse_failures: float
     simulated: bool
+    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
         calls=_total("model.calls", counted),
         parse_failures=_total("model.parse_failures", counted),
         simulated=any(row.simulated for row in counted),
+        answered=any(row.models for row in counted),
     )
 
 

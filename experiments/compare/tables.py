@@ -52,7 +52,7 @@ def runs_table(comparison: Comparison) -> Table:
         row = [tally.level, str(tally.pooled), *([str(tally.budget)] if budget else [])]
         row += [str(tally.left_out.get(outcome, 0)) for outcome in outcomes]
         row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
-        row += ["simulated" if tally.simulated else "none" if tally.calls == 0 else "real"]
+        row += ["simulated" if tally.simulated else "real" if tally.answered else "none"]
         rows.append(tuple(row))
     return Table("runs", tuple(header), tuple(rows))
 

@@ -38,7 +38,7 @@ def try_model(config: ModelConfig) -> tuple[bool, str]:
         return False, f"{error.message.removeprefix('llm: ')}. {error.hint}".strip()
     except LanguageModelError as error:
         what = f"no structured output: {error}" if isinstance(error, AnswerInvalid) else str(error)
-        return False, f"{config.label}: {what}. {model_hint(error, config)}".strip()
+        return False, f"{config.label}: {what.removesuffix('.')}. {model_hint(error, config)}".strip()
 
 
 async def _ask(config: ProviderConfig) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid, Place
-from llamac_env.transport.text import read_board, write_agent, write_board, write_destination, write_move, write_place
+from llamac_env.transport.text import read_agent, read_board, write_agent, write_board, write_destination, write_place
 
 Sight = Literal["local", "board"]
 """What an agent sees: its own cell and its moves, as the paper's actors do, or all of the board beside them."""
@@ -167,10 +168,46 @@ class Frame:
 
 def observation_line(board: Board, agent: int) -> str:
     """The paper's observation of an agent on one line: its cell, what it sees there, and what it can do."""
-    grid = board.grid
-    seen = [item for items in _seen(grid, agent, _items(board)).values() for item in items]
-    moves = [write_move(grid, agent, move) for move in board.available(agent)]
-    return f"{write_agent(grid, agent)}: in {write_place(grid.cells[agent])}; observes {seen}; can do {moves}"
+    return local_line(Frame(board, 0, 0, len(board.boxes), "local").observe(agent))
+
+
+def observation_lines(board: Board) -> list[str]:
+    """The lines of all agents."""
+    frame = Frame(board, 0, 0, len(board.boxes), "local")
+    return [local_line(frame.observe(agent)) for agent in range(board.grid.agents)]
+
+
+def local_line(observation: TransportObservation) -> str:
+    """The paper's observation of an agent on one line; `read_line` reads it."""
+    grid = observation.grid
+    agent = observation.agent.removeprefix("agent_")
+    seen = [item for items in observation.sees.values() for item in items]
+    moves = [f"move({choice.box}, {choice.to})" for choice in observation.can_do]
+    name = write_agent(grid, int(agent))
+    return f"{name}: in {observation.square}; observes {seen}; can do {moves}"
+
+
+_LINE = re.compile(r"(Agent.*?\]): in (square.*?\]); observes \[(.*?)\]; can do \[(.*)\]")
+_SEEN = re.compile(r"'(\w+)'")
+_CAN_DO = re.compile(r"'move\((\w+), ([^']*)\)'")
+
+
+def read_line(grid: Grid, line: str) -> dict[str, Any]:
+    """What an observation's line tells, as a prompt shows it: `agent`, `square`, `sees` (all in its cell), `can_do`.
+
+    Raises:
+        ValueError: the text is no such line.
+    """
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"{line!r} is no observation")
+    name, square, seen, moves = found.groups()
+    return {
+        "agent": f"agent_{read_agent(grid, name)}",
+        "square": square,
+        "sees": {square: _SEEN.findall(seen)} if seen else {},
+        "can_do": moves_by_box(Choice(box, to) for box, to in _CAN_DO.findall(moves)),
+    }
 
 
 def _items(board: Board) -> dict[Place, tuple[str, ...]]:

@@ -144,4 +144,4 @@ def test_silence_costs_pushes_in_vain_and_steps() -> None:
     for alone, together in zip(silent, talking, strict=True):
         assert alone["outcome.completion"] == together["outcome.completion"] == 1
         assert alone["constraints.attempt_success_rate"] < together["constraints.attempt_success_rate"]
-        assert alone["outcome.steps"] > together["outcome.steps"]
+    assert sum(run["outcome.steps"] for run in silent) > sum(run["outcome.steps"] for run in talking)

@@ -189,8 +189,9 @@ def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
     for seed in range(20):
         w = transport(difficulty="hard", n=8, seed=seed, entry_rule=rule)
         where, agents = w.env.board, range(len(w.agents))
-        busy = next(agent for agent in agents if where.available(agent))
-        doing = one_step(where.grid, busy, where.available(busy)[0], "")
+        tries = ((agent, move) for agent in agents for move in where.available(agent))
+        busy, move = next(pair for pair in tries if not where.after(dict([pair])).collisions)
+        doing = one_step(where.grid, busy, move, "")
         sight = Sight(0, w.global_observation(), tuple(map(w.observe, agents)))
         asked = [agent for agent in agents if agent != busy]
         plans = TransportSpeaker().propose(

@@ -163,6 +163,13 @@ def test_feedback_tells_a_leader_who_is_able_and_a_follower_who_needs_help():
     )
 
 
+def test_by_feedback_a_follower_leaves_to_others_what_they_work_on_alone():
+    w = world(GROVE)
+    first = target(plan_of(view(w, 1)))
+    tree = OpenTask(Task("collect", f"tree_{first}"), 1, 1, (), None, planned=(0,))
+    assert target(plan_of(view(w, 1, role="follower", constraints=(tree,)))) != first
+
+
 def gather(seed: int, talk: str) -> float:
     """Play a board on which two agents with the tool start out of sight, a diamond beside one of them."""
     rng = np.random.default_rng(seed)

@@ -132,6 +132,8 @@ def _feel(known: Hearsay, view: View) -> None:
         material = Material[kind]
         known.places[divmod(int(identity) - 1, rows)] = material
         others = set(open_task.planned) - {view.agent}
+        if open_task.needs == 1 and not any(known.of(other) for other in others) and others:
+            known.add(Assignment(frozenset(others), open_task.task, int(identity), WAIT, view.t))
         if 0 < len(others) < open_task.needs and known.of(view.agent) is None:
             known.short.append(
                 Assignment(frozenset({*others, view.agent}), open_task.task, int(identity), WAIT, view.t)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
 from maeil.mind import Mind, Observation, View
 from maeil.world import World
+from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
@@ -43,6 +44,12 @@ class TransportSkills(WorldSkills):
         from quorum.agents.skills.transport.example import transport_example
 
         return transport_example(world)
+
+    def notation(self, look: Callable[[], Mapping[str, Any]]) -> Notation:
+        """Return the text format of LLaMAC's appendix."""
+        from quorum.agents.skills.transport.paper_text import PaperText
+
+        return PaperText(look)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

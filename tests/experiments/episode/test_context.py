@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from maeil.trace import comparable
+from quorum import compare
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.cli import app
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.run_folder import RunFolder
@@ -73,3 +76,14 @@ def test_a_context_that_overflows_is_the_methods_failure_scored_pooled_and_paid_
     assert [failure["kind"] for failure in failures if failure] == ["ContextOverflow"]
     again = run_cell(Cell.compose(one_each(*TEAMS[team], "llm=replay", f"llm.run={result.folder}")), tmp_path / "again")
     assert comparable(again.folder) == comparable(result.folder)
+
+
+def test_the_command_says_why_and_a_model_that_never_answered_is_called_neither_real_nor_simulated(tmp_path) -> None:
+    with served(Counting(), context=100) as addresses:
+        llm = ("llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null")
+        done = CliRunner().invoke(app, ["run", "agents=naive", "n=1", *llm, "--out", str(tmp_path), "--quiet"])
+        told = CliRunner().invoke(app, ["run", "agents=naive", "n=1", "seed=1", *llm, "--out", str(tmp_path)])
+    assert (done.exit_code, "ContextExceeded" in done.output) == (0, False)
+    assert "the episode was ended unfinished: ContextExceeded: agent_0: HTTP 400" in told.stderr
+    (tally,) = compare(tmp_path, by="agents").pool.tallies
+    assert (tally.pooled, tally.answered, tally.simulated) == (2, False, False)

@@ -36,6 +36,7 @@ BRAIN = SimulatedModel(
 SHARE = 7
 """Answers that are served before something happens."""
 
+LED = "topology=centralized topology.leader=coordinator"
 TEAMS = {
     "naive individual": "env=squeeze n=3 agents=naive topology=individual",
     "naive debate": "env=squeeze n=3 agents=naive topology=debate",
@@ -46,6 +47,7 @@ TEAMS = {
     "naive dialogue": "env=squeeze n=3 agents=naive topology=dialogue",
     "naive graph": "env=squeeze n=3 agents=naive topology=graph topology.shape=ring",
     "llamac": "env=squeeze n=3 agents=llamac topology=centralized topology.leader=coordinator topology.rounds=3",
+    "llamac in text": f"env=transport n=3 agents=llamac {LED} topology.rounds=3 prompts=paper",
     "cmas": "env=transport n=3 agents=cmas topology=centralized topology.leader=coordinator topology.rounds=0",
     "hmas1": "env=transport n=3 agents=hmas1 topology=dialogue topology.opens=coordinator",
     "hmas2": "env=transport n=3 agents=hmas2 topology=centralized topology.leader=coordinator topology.rounds=3",
