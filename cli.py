@@ -660,8 +660,9 @@ def show(
 
     `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
 
-    `quorum show prompt` prints the prompt for the first turn of a participant (agent=0). No real model is asked; the
-    simulated one answers those who have a turn before it.
+    `quorum show prompt` prints the prompt for the first turn of a participant (agent=0), or the first in a role (role=)
+    or of a sort (turn=plan, talk, acknowledge, interrupted, refused). No real model is asked; the simulated one answers
+    until then. at=RUN:STEP prints what was asked in a recorded run, or would be by the agents= and prompts= beside it.
 
     \b
     Examples:
@@ -670,15 +671,25 @@ def show(
       quorum show n=8 --json
       quorum show prompt n=4 topology=debate agent=1
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
+      quorum show prompt n=4 topology=debate agent=2 turn=interrupted
+      quorum show prompt agent=1 at=runs/NAME:12
     """
     from quorum.experiments.configuration.cell import Cell
 
     _load_plugins(plugin)
     arguments = overrides or []
     if arguments[:1] == ["prompt"]:
-        from quorum.experiments.episode.prompt import first_prompt
+        from quorum.experiments.episode.prompt import Wanted, find_prompt
 
-        prompt = first_prompt(arguments[1:], config_dir)
+        wanted = Wanted.read(arguments[1:])
+        if wanted.at:
+            from quorum.experiments.results.recorded_prompt import recorded_prompt
+
+            prompt = recorded_prompt(wanted)
+        else:
+            prompt = find_prompt(wanted, config_dir)
+        if prompt.remark:
+            echo(f"notice: {prompt.remark}", err=True)
         if as_json:
             echo_json(prompt.plain())
         else:

@@ -15,6 +15,10 @@ import pytest
 
 from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.prompt import Wanted, find_prompt
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.recorded_prompt import recorded_prompt
 from tests.conftest import Quorum, command, environment
 from tests.serving import served
 
@@ -191,7 +195,8 @@ def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quor
 def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider(quorum: Quorum) -> None:
     arguments = ("n=4", "topology=debate", "agent=1", "llm=openai", "llm.model=x")
     told = quorum("show", "prompt", *arguments).stdout
-    assert told.startswith("--- system ---\nYou are agent_1, ")
+    assert told.startswith("--- system ---\nA team of agents acts in the world")
+    assert "\nYou are agent_1, " in told.partition("--- user ---")[2]
     for words in ("--- user ---", "<observation>", "<unread>", '"from":"agent_0"', "--- wanted: messages ---"):
         assert words in told
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
@@ -201,12 +206,83 @@ def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider
     assert "You are coordinator" in quorum("show", "prompt", *leader).stdout
 
 
+LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
+LLAMAC = ("n=3", "agents=llamac", *LEADER)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["n=3", "topology=debate", "turn=talk"], ("agent_0", "", {"talk"})),
+        (["n=3", "topology=decentralized", "agent=1", "turn=interrupted"], ("agent_1", "", {"interrupted", "talk"})),
+        (["n=3", "topology=centralized", "turn=acknowledge"], ("agent_1", "follower", {"acknowledge"})),
+        (["n=3", "agent=1", "turn=refused"], ("agent_1", "", {"plan", "refused"})),
+        ([*LLAMAC, "agent=coordinator", "role=assessor"], ("coordinator", "assessor", {"talk"})),
+        ([*LLAMAC, "role=explorer", "turn=refused"], ("coordinator", "explorer", {"talk", "refused"})),
+        ([*LLAMAC, "role=actor", "max_steps=20"], ("agent_0", "actor", {"acknowledge"})),
+        (["env=transport", "agents=hmas2", *LEADER, "role=reviewer"], ("agent_0", "reviewer", {"acknowledge"})),
+    ],
+)
+def test_any_turn_can_be_shown(words: list[str], asked: tuple[str, str, set[str]]) -> None:
+    found = find_prompt(Wanted.read(words))
+    assert (found.participant, found.role, set(found.turn)) == asked
+    shown = "".join(message.content for message in found.messages)
+    assert ("<feedback>" in shown or "<problems>" in shown) == ("refused" in found.turn)
+    assert (found.remark != "") == ("refused" in found.turn or found.role == "actor")
+
+
+def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_path: Path) -> None:
+    team = ("n=3", "agents=naive", "topology=debate", "max_steps=12")
+    folder = json.loads(quorum("run", *team, "seed=4", "--json").stdout)["folder"]
+    first = json.loads(quorum("show", "prompt", *team, "seed=4", "agent=1", "--json").stdout)
+    again = json.loads(quorum("show", "prompt", f"at={folder}:0", "agent=1", "--json").stdout)
+    assert again == first
+    plan = json.loads(quorum("show", "prompt", f"at={folder}:0", "agent=1", "turn=plan", "--json").stdout)
+    assert plan["turn"] == ["plan"]
+    assert plan["messages"][0] == first["messages"][0]
+    late = quorum("show", "prompt", f"at={folder}:11", "agent=1")
+    assert (late.returncode, late.stdout) == (2, "")
+    assert "agent_1 was asked nothing in step 11\nNearest steps in which it was: " in late.stderr
+
+
+@pytest.mark.parametrize(("env", "steps"), [("cube", 40), ("crafter_coop", 12), ("transport", 8)])
+def test_a_turn_that_is_brought_back_from_the_trace_is_the_one_that_was_taken(env, steps, tmp_path: Path) -> None:
+    run = run_cell(Cell.compose([f"env={env}", "n=2", "agents=naive", f"max_steps={steps}"]), tmp_path).folder
+    records = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
+    asked = [(record["agent"], record["t"]) for record in records]
+    assert len(asked) > 3
+    for agent, t in asked[:1] + asked[-2:]:
+        words = [f"at={run}:{t}", f"agent={agent}"]
+        taken, rebuilt = (recorded_prompt(Wanted.read([*words, *more])) for more in ([], ["agents=naive"]))
+        assert rebuilt.messages == taken.messages
+        assert "brought back from the trace" in rebuilt.remark
+
+
+def test_a_run_without_calls_shows_what_a_model_would_be_asked(quorum: Quorum) -> None:
+    folder = json.loads(quorum("run", "n=2", "max_steps=20", "--json").stdout)["folder"]
+    done = quorum("show", "prompt", f"at={folder}:9", "agent=1")
+    assert "You are agent_1" in done.stdout
+    assert '"step":9' in done.stdout
+    assert "nobody was asked this" in done.stderr
+    refused = quorum("show", "prompt", f"at={folder}:9", "agent=1", "turn=talk")
+    assert refused.returncode == 2
+    assert "only that of an agent that has to plan can be shown" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["agent=9"], "agent=9: there is no such participant"),
         (["agents=heuristic"], "agents=heuristic thinks without a language model"),
         (["nn=3"], "nn: there is no such key"),
+        (["turn=plann"], "turn=plann: there is no such turn\nDid you mean 'plan'?"),
+        (["turn=talk", "agent=0", "max_steps=3"], "agent_0 is not asked so in this episode\nIts turns: plan"),
+        (
+            [*LLAMAC, "role=assesor", "max_steps=3"],
+            "Did you mean 'assessor'? Its roles: actor, assessor, exploiter, explorer.",
+        ),
+        (["at=runs"], "at=runs: give the folder of a run and a step"),
+        (["at=nowhere:3"], "nowhere: there is no such folder"),
     ],
 )
 def test_show_prompt_tells_a_mistake(arguments: list[str], told: str, quorum: Quorum) -> None:

@@ -65,7 +65,14 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self._prompts.write(role, view, blocks, wanted.schema)
-        request = self._requests.request(messages, self._prompts.wanted(wanted), view, agents=agents)
+        request = self._requests.request(
+            messages,
+            self._prompts.wanted(wanted),
+            view,
+            agents=agents,
+            role=str(role),
+            refused=bool(blocks.get("feedback")),
+        )
         try:
             reply = await self._model.complete(request)
         except AnswerInvalid as error:

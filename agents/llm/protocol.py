@@ -68,10 +68,14 @@ class Origin:
     Attributes:
         agent: name of the participant.
         t: environment step.
+        role: the role in which it is asked; empty where it has none.
+        turn: what sort of turn it is, of `quorum.agents.prompting.requests.TURNS`; empty where nobody says.
     """
 
     agent: str
     t: int
+    role: str = ""
+    turn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ class Recording:
 
     An answer that is asked for again is one call, and asking again is the next.
 
-    Fields of a record: `key`, `agent`, `t`, `request` (messages, form, sampling, sample), then `reply` or `failure`.
+    Fields of a record: `key`, `agent`, `t`, `role` and `turn` (of `Origin`) where there are such, `request` (messages,
+    form, sampling, sample), then `reply` or `failure`.
     What may differ between equal runs (seconds, tries, hits of the cache) stands under `wall`, inside of the reply.
 
     Args:
@@ -55,7 +56,9 @@ class Recording:
 
 def _head(request: Request) -> dict[str, Any]:
     origin = request.origin or Origin("", 0)
-    return {"key": request_key(request), "agent": origin.agent, "t": origin.t, "request": describe_request(request)}
+    who = {"agent": origin.agent, "t": origin.t}
+    how = {name: value for name, value in (("role", origin.role), ("turn", origin.turn)) if value}
+    return {"key": request_key(request), **who, **how, "request": describe_request(request)}
 
 
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:

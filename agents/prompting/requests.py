@@ -5,11 +5,34 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 
-from maeil.mind import View
+from maeil.mind import Act, View
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Origin, Request, Sampling
 
 UNSET = Sampling(temperature=None, max_tokens=4096)
 """What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
+
+
+TURNS = ("plan", "talk", "acknowledge", "interrupted", "refused")
+"""The sorts of turns: to plan, to say something, to acknowledge, to decide about a plan that a message has interrupted,
+and to answer again because what was said before was refused. A turn may be of several."""
+
+
+def turn_of(view: View, *, refused: bool = False) -> tuple[str, ...]:
+    """Return what sort of turn a view is of.
+
+    Args:
+        view: the turn.
+        refused: whether an earlier answer was refused though the loop does not know it.
+    """
+    plans = Act.PLAN in view.turn.acts
+    is_of = {
+        "plan": plans and view.plan is None,
+        "talk": Act.SPEAK in view.turn.acts,
+        "acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
+        "interrupted": plans and view.plan is not None,
+        "refused": refused or bool(view.problems),
+    }
+    return tuple(sort for sort in TURNS if is_of[sort])
 
 
 class RequestCounter:
@@ -19,7 +42,14 @@ class RequestCounter:
         self._asked: Counter[bytes] = Counter()
 
     def request(
-        self, messages: tuple[ChatMessage, ...], wanted: AnswerFormat | None, view: View, *, agents: int = 1
+        self,
+        messages: tuple[ChatMessage, ...],
+        wanted: AnswerFormat | None,
+        view: View,
+        *,
+        agents: int = 1,
+        role: str = "",
+        refused: bool = False,
     ) -> Request:
         """Return the request for an answer.
 
@@ -28,8 +58,11 @@ class RequestCounter:
             wanted: the form of the answer; None for a text.
             view: the turn in which it is asked.
             agents: for how many agents the answer has a plan, at most.
+            role: the role in which it is asked; empty: that of the turn.
+            refused: whether an earlier answer was refused though the loop does not know it.
         """
         joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
         digest = hashlib.sha256(joined.encode()).digest()
         self._asked[digest] += 1
-        return Request(messages, wanted, UNSET, self._asked[digest] - 1, agents, Origin(view.name, view.t))
+        origin = Origin(view.name, view.t, role or view.turn.role, turn_of(view, refused=refused))
+        return Request(messages, wanted, UNSET, self._asked[digest] - 1, agents, origin)

@@ -1,21 +1,36 @@
-"""What a language model is asked: the prompt of a participant's first turn."""
+"""What a language model is asked: the prompt of a turn, found by playing the episode with a simulated model."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from maeil.errors import EpisodeStop
 from maeil.trace import Recorder
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Reply, Request
+from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.models import EpisodeModels, ModelPool, grounded
 from quorum.experiments.episode.runner import Parts, build, play
+
+_ERRING: Sequence[tuple[str, ...]] = (
+    (),
+    ("llm.poor=0.5",),
+    ("llm.invalid=0.5", "llm.poor=0.5"),
+    ("llm.invalid=1.0",),
+)
+"""How the simulated model errs, one play after the other, until the turn that is wanted comes about."""
+_UNCHECKED = ("agents.scrutiny=false", "agents.scrutinize_suggestion=false")
+"""What lets actors of LLaMAC object: joint plans that reach them though they are no good (`_hastened`)."""
+_REFUSED = "refused"
+_NOBODY = "nobody"
+_SHOWN = 2000
+"""Questions to models in one play, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,84 +38,201 @@ class Prompt:
     """A prompt as a participant's model gets it.
 
     Attributes:
-        cell: the experiment.
         participant: whose turn it is.
-        request: what the model is asked.
+        t: environment step.
+        role: in which it is asked; empty for none.
+        turn: what sort of turn it is.
+        messages: what the model reads.
+        answer: the form of the answer; None for free text.
+        remark: what a reader must know beside it; empty for nothing.
     """
 
-    cell: Cell
     participant: str
-    request: Request
+    t: int
+    role: str
+    turn: tuple[str, ...]
+    messages: tuple[ChatMessage, ...]
+    answer: AnswerFormat | None
+    remark: str = ""
 
     def text(self) -> str:
         """Return it for a reader: each message under its role, then the schema of the answer."""
-        parts = [f"--- {message.role} ---\n{message.content.strip()}" for message in self.request.messages]
-        if self.request.answer is not None:
-            parts.append(
-                f"--- wanted: {self.request.answer.name} ---\n{json.dumps(self.request.answer.schema, indent=2)}"
-            )
+        parts = [f"--- {message.role} ---\n{message.content.strip()}" for message in self.messages]
+        if self.answer is not None:
+            parts.append(f"--- wanted: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
         return "\n\n".join(parts)
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        answer = self.request.answer
         return {
             "participant": self.participant,
-            "messages": [{"role": str(m.role), "content": m.content} for m in self.request.messages],
-            "schema": dict(answer.schema) if answer is not None else None,
+            "step": self.t,
+            "role": self.role,
+            "turn": list(self.turn),
+            "messages": [{"role": str(m.role), "content": m.content} for m in self.messages],
+            "schema": dict(self.answer.schema) if self.answer is not None else None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which prompt is to be shown, as a user says it.
+
+    Attributes:
+        agent: number or name of the participant; empty: whoever is asked so first, without role and turn agent 0.
+        role: in which it is asked; empty: any.
+        turn: the sort of its turn, one of `TURNS`; empty: any.
+        at: the recorded run and its step, `RUN:STEP`; empty: none.
+        rest: the configuration, `KEY=VALUE`.
+    """
+
+    agent: str = ""
+    role: str = ""
+    turn: str = ""
+    at: str = ""
+    rest: tuple[str, ...] = ()
+
+    @staticmethod
+    def read(arguments: Sequence[str]) -> Wanted:
+        """Read the arguments of `quorum show prompt`.
+
+        Raises:
+            UserError: one of them is given twice, or is none that there can be.
+        """
+        found: dict[str, str] = {}
+        rest = []
+        for argument in arguments:
+            key, _, value = argument.partition("=")
+            if key not in ("agent", "role", "turn", "at"):
+                rest.append(argument)
+            elif key in found:
+                raise UserError(f"{key} is given twice: {found[key]} and {value}", "Leave one of them out.")
+            else:
+                found[key] = value
+        wanted = Wanted(**found, rest=tuple(rest))
+        if wanted.turn and wanted.turn not in TURNS:
+            raise UserError(f"turn={wanted.turn}: there is no such turn", choices_hint(wanted.turn, "Turns", TURNS))
+        return wanted
+
+    def fits(self, origin: Origin) -> bool:
+        """Whether a question is in the role and the turn that are wanted."""
+        return (not self.role or origin.role == self.role) and (not self.turn or self.turn in origin.turn)
+
+    @property
+    def words(self) -> str:
+        """The role and the turn, as they were given."""
+        return " ".join(f"{key}={value}" for key, value in (("role", self.role), ("turn", self.turn)) if value)
 
 
 class _PromptFound(EpisodeStop):
     """The participant was asked: the episode need not go on."""
 
 
-class _PromptCatcher:
-    """Stands in the place of the participant's model."""
+@dataclass
+class _Search:
+    """One play: what is wanted, and what the participant was asked on the way."""
 
-    def __init__(self) -> None:
-        self.request: Request | None = None
+    wanted: Wanted
+    hasty: bool = False
+    found: Request | None = None
+    asked: list[Origin] = field(default_factory=list)
+    questions: int = 0
+
+    def look(self, request: Request, own: bool) -> None:
+        self.questions += 1
+        if own:
+            origin = request.origin or Origin("", 0)
+            if self.wanted.fits(origin):
+                self.found = self.found or request  # others who think at the same time come later
+                raise _PromptFound
+            self.asked.append(origin)
+        if self.questions > _SHOWN:
+            raise _PromptFound
+
+
+class _Watched:
+    """A participant's model that the search looks at before it answers."""
+
+    def __init__(self, model: Model, search: _Search, own: bool) -> None:
+        self._model, self._search, self._own = model, search, own
 
     async def complete(self, request: Request) -> Reply:
-        self.request = request
-        raise _PromptFound
+        self._search.look(request, self._own)
+        reply = await self._model.complete(request)
+        return replace(reply, value=_hastened(reply.value)) if self._search.hasty else reply
 
 
-def first_prompt(arguments: Sequence[str], config_dir: Path | None = None) -> Prompt:
-    """Find what the model of a participant is asked first.
+def _hastened(value: Any) -> Any:
+    """Return a joint plan of which each plan has its last action alone: what has to come before it is not done."""
+    if not isinstance(value, dict) or not isinstance(value.get("plans"), list):
+        return value
+    entries = [
+        {**entry, "plan": {**entry["plan"], "actions": entry["plan"]["actions"][-1:]}} for entry in value["plans"]
+    ]
+    return {**value, "plans": entries}
 
-    Those who have a turn before it are answered by the simulated model, whatever `llm` says: nothing is spent.
+
+def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
+    """Find what the model of a participant is asked in a turn of some sort, the first that there is.
+
+    All are answered by the simulated model meanwhile, whatever `llm` says: nothing is spent. Where it gives no cause
+    for the turn, the episode is played again with one that errs.
 
     Args:
-        arguments: `KEY=VALUE` as for a run, and `agent=NUMBER` or `agent=NAME`; minds that think without a language
-            model give place to `agents=naive` unless they are named.
+        wanted: the turn; minds that think without a language model give place to `agents=naive` unless they are named.
         config_dir: folder with more options of the groups.
 
     Raises:
-        UserError: an argument is wrong, or the participant's mind asks no model.
+        UserError: an argument is wrong, the participant's mind asks no model, or it has no such turn.
     """
-    wanted, rest = _split(arguments)
-    cell = Cell.compose(rest, config_dir)
-    if not cell.configuration.uses_models:
-        hint = "Choose minds that do, for example agents=naive."
-        raise UserError(f"show prompt: agents={cell.configuration.agents.name} thinks without a language model", hint)
-    catcher = _PromptCatcher()
+    rest = [word for word in wanted.rest if word.partition("=")[0].split(".")[0] not in ("llm", "+llm", "++llm")]
+    if not any(word.startswith("agents=") for word in rest):
+        rest.append("agents=naive")
+    asked: list[Origin] = []
+    participant = ""
+    plays = [*(_ERRING[2:] if wanted.turn == _REFUSED else _ERRING)]
+    if "agents=llamac" in rest:
+        plays.append(_UNCHECKED)
+    for erring in plays:
+        cell = Cell.compose([*rest, *erring], config_dir)
+        if not cell.configuration.uses_models:
+            minds = f"agents={cell.configuration.agents.name}"
+            hint = "Choose minds that do, for example agents=naive."
+            raise UserError(f"show prompt: {minds} thinks without a language model", hint)
+        search = _Search(wanted, hasty=erring == _UNCHECKED)
+        participant = _play(cell, search)
+        if search.found is not None:
+            shown = grounded(search.found) if "llm.grounded_schema=true" in wanted.rest else search.found
+            return _prompt(shown, erring)
+        asked += search.asked
+        if not (wanted.role or wanted.turn):
+            raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode")
+    who = "nobody is" if participant == _NOBODY else f"{participant} is not"
+    raise UserError(f"{wanted.words}: {who} asked so in this episode", _choices(wanted, asked))
+
+
+def _play(cell: Cell, search: _Search) -> str:
+    """Play the episode of a cell until the prompt is found; return the participant that is meant, if one is.
+
+    Raises:
+        UserError: there is no such participant.
+    """
     names: list[str] = []
     pool = ModelPool()
-    others = EpisodeModels(cell.configuration, pool, None)
+    simulated = EpisodeModels(cell.configuration, pool, None)
+    anybody = not search.wanted.agent and bool(search.wanted.words)
+    agent = search.wanted.agent or "0"
 
     def models(name: str) -> Model:
         names.append(name)
-        return catcher if name == _named(wanted, names) else others(name)
+        return _Watched(simulated(name), search, anybody or name == _named(agent, names))
 
     parts = build(cell, models)
-    participant = _named(wanted, names)
+    participant = _NOBODY if anybody else _named(agent, names)
     if participant is None:
-        raise UserError(f"agent={wanted}: there is no such participant", choices_hint(wanted, "They are", names))
+        raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
     asyncio.run(_played(cell, parts, pool))
-    if catcher.request is None:
-        raise UserError(f"agent={wanted}: {participant} has no turn in this episode")
-    return Prompt(cell, participant, catcher.request)
+    return participant
 
 
 async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:
@@ -110,23 +242,31 @@ async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:
         await pool.close()
 
 
+def _prompt(request: Request, erring: Sequence[str]) -> Prompt:
+    origin = request.origin or Origin("", 0)
+    remark = f"for this turn to come about, the episode has {' '.join(erring)}" if erring else ""
+    remark += ", and of each plan of the team the last action alone" if erring == _UNCHECKED else ""
+    return Prompt(origin.agent, origin.t, origin.role, origin.turn, request.messages, request.answer, remark)
+
+
+def _choices(wanted: Wanted, asked: Sequence[Origin]) -> str:
+    """Say in which roles and turns a participant is asked instead."""
+    return choices(wanted, sorted({origin.role for origin in asked if origin.role}), [o.turn for o in asked])
+
+
+def choices(wanted: Wanted, roles: Sequence[str], turns: Sequence[Sequence[str]]) -> str:
+    """Return a hint with the roles and turns that there are."""
+    parts = []
+    if wanted.role:
+        parts.append(choices_hint(wanted.role, "Its roles", roles) or "It has no roles.")
+    found = {sort for turn in turns for sort in turn}
+    if wanted.turn:
+        parts.append(choices_hint("", "Its turns", [sort for sort in TURNS if sort in found]))
+    return " ".join(part for part in parts if part)
+
+
 def _named(wanted: str, names: Sequence[str]) -> str | None:
     """Return the participant that is meant, by its name or by its number, as far as they are known."""
     if wanted in names:
         return wanted
     return names[int(wanted)] if wanted.isdigit() and int(wanted) < len(names) else None
-
-
-def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    named, rest = [], []
-    for argument in arguments:
-        key, _, value = argument.partition("=")
-        if key == "agent":
-            named.append(value)
-        elif key.split(".")[0] not in ("llm", "+llm", "++llm"):
-            rest.append(argument)
-    if not any(argument.startswith("agents=") for argument in rest):
-        rest.append("agents=naive")
-    if len(named) > 1:
-        raise UserError(f"agent is given twice: {' and '.join(named)}", "Leave one of them out.")
-    return (named[0] if named else "0"), rest

@@ -58,6 +58,7 @@ class _Staffing:
         self._wording = wording
         self._board = board
         self._role = brief.role
+        self._told = brief.told
         self._shut: set[int] = set()
         self._covered = {
             (block.row + down, block.col + right)
@@ -130,8 +131,10 @@ class _Staffing:
     def _deliver(self, team: list[int], block: SymbolicBlock, rationale: str) -> None:
         self._take(team)
         self._pushing[block.id] += team
-        # So patient that the first to come is still there when the last one comes, who may be under way already.
-        patience = PATIENCE + self._way(self._pushing[block.id], block)
+        # So patient that the first to come is still there when the last one comes, who may be under way already. Blocks
+        # can make ways longer than they look: those who are told that something is wrong wait as long as they may.
+        told = self._told.intersection(self._pushing[block.id])
+        patience = None if told else PATIENCE + self._way(self._pushing[block.id], block)
         self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:

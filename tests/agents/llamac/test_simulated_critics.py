@@ -6,7 +6,7 @@ import numpy as np
 import orjson
 import pytest
 
-from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock, ShownObservation
+from cube_env import CubeEnv, Direction, Layout, Move, MoveToBlock, Rendezvous, ShownObservation
 from cube_env.symbolic.shown import TEXT_LIMITS
 from maeil import Plan
 from quorum.agents.coordination.joint import Joint, Sight
@@ -93,10 +93,24 @@ def test_who_shuts_a_face_in_column_0_leaves_it_before_a_team_comes():
 
 
 def test_a_part_that_was_found_wrong_is_not_drawn_at_random_again():
-    sure = plans(HEAVY_AND_LIGHT)
+    sure = plans(HEAVY_AND_LIGHT, told=[0, 1])
+    assert tasks(sure) == tasks(plans(HEAVY_AND_LIGHT))
     assert all(plan.rationale == "at random" for plan in plans(HEAVY_AND_LIGHT, poor=1).values())
     assert plans(HEAVY_AND_LIGHT, poor=1, told=[0, 1]) == sure
     assert plans(HEAVY_AND_LIGHT, poor=1, told=[0])[0] == sure[0]
+
+
+def test_a_team_waits_for_a_member_under_way_and_as_long_as_it_may_after_it_was_told_that_it_gives_up_too_soon():
+    state = board((2, (5, 12)), agents=[(5, 0), (5, 11)])
+    far = plans(state, asked=[0])
+    running = {0: plans(state, asked=[0, 1])[0]}
+    assert tasks(far) == {0: "stand_by:block_0"}
+    assert _patience(plans(state, asked=[1], running=running)[1]) == 20 + 11
+    assert _patience(plans(state, asked=[1], running=running, told=[1])[1]) is None
+
+
+def _patience(plan: Plan) -> int | None:
+    return next(action.timeout for action in plan.actions if isinstance(action, Rendezvous))
 
 
 def test_who_shuts_off_a_cell_between_two_blocks_leaves_by_the_nearer_end():

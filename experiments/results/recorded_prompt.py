@@ -1,0 +1,117 @@
+"""The prompt of a turn of a recorded run: from its calls as they were asked, else from its world, brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.folding import Unfolding
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
+from quorum.experiments.episode.prompt import Prompt, Wanted, choices
+from quorum.experiments.results.rebuilt_prompt import rebuilt_request
+from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+
+CALLS = "calls.jsonl"
+_MOST_NAMED = 12
+"""Steps that a message names."""
+
+
+def recorded_prompt(wanted: Wanted) -> Prompt:
+    """Return what a participant was asked in a step of a recorded run, word by word.
+
+    Where it asked no model, or where `rest` names another mind or other prompts, it is what that mind would ask in this
+    state if it had to plan.
+
+    Args:
+        wanted: `at` names the run and the step.
+
+    Raises:
+        UserError: there is no such run, step, participant, role or turn.
+    """
+    folder, step = _place(wanted)
+    episode = open_episode(folder)
+    if step > episode.steps:
+        raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
+    participant = _participant(wanted, episode)
+    calls = [call for call in _calls(folder) if call.get("agent") == participant]
+    if wanted.rest or not calls:
+        return _rebuilt(wanted, episode, participant, step)
+    in_step = [call for call in calls if call.get("t") == step]
+    if not in_step:
+        steps = {int(call["t"]) for call in calls}
+        near = sorted(sorted(steps, key=lambda t: abs(t - step))[:_MOST_NAMED])
+        raise UserError(
+            f"at={wanted.at}: {participant} was asked nothing in step {step}",
+            f"Nearest steps in which it was: {', '.join(map(str, near))}.",
+        )
+    fits = [
+        call
+        for call in in_step
+        if (not wanted.role or call.get("role") == wanted.role)
+        and (not wanted.turn or wanted.turn in call.get("turn", ()))
+    ]
+    if fits:
+        return _prompt(fits[0], participant, step, len(fits))
+    hint = choices(
+        wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
+    )
+    raise UserError(f"{wanted.words}: {participant} was not asked so in step {step}", hint)
+
+
+def _rebuilt(wanted: Wanted, episode: RecordedEpisode, participant: str, step: int) -> Prompt:
+    agents = episode.trace.start.agents
+    if participant not in agents or wanted.role or wanted.turn not in ("", "plan", "interrupted"):
+        raise UserError(
+            f"at={wanted.at}: of a turn that was not taken, only that of an agent that has to plan can be shown",
+            "Leave out role= and turn=, and name an agent; or give a run whose minds asked a language model.",
+        )
+    request = rebuilt_request(episode, list(agents).index(participant), step, wanted.rest)
+    if request is None or request.origin is None:
+        raise UserError(f"at={wanted.at}: this mind asks no language model to plan", "Choose agents=naive.")
+    remark = (
+        "nobody was asked this: the world, plans and messages are brought back from the trace,"
+        " without what running actions note for themselves"
+    )
+    return Prompt(participant, step, request.origin.role, request.origin.turn, request.messages, request.answer, remark)
+
+
+def _place(wanted: Wanted) -> tuple[Path, int]:
+    name, colon, step = wanted.at.rpartition(":")
+    if not colon or not name or not step.isdigit():
+        raise UserError(f"at={wanted.at}: give the folder of a run and a step", "For example at=runs/NAME:12.")
+    return Path(name), int(step)
+
+
+def _participant(wanted: Wanted, episode: RecordedEpisode) -> str:
+    names = [*episode.trace.start.agents, *episode.trace.start.coordinators]
+    agent = wanted.agent or "0"
+    if agent in names:
+        return agent
+    if agent.isdigit() and int(agent) < len(names):
+        return names[int(agent)]
+    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+
+
+def _calls(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a run's calls, each whole; none where it has no such file."""
+    reader = Unfolding()
+    try:
+        for line in RunFiles(folder).lines(CALLS):
+            yield reader.whole(reader.read(line))
+    except FileNotFoundError:
+        return
+    except DamagedFile as error:
+        raise UserError(f"{folder}: {error.message}", error.hint) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UserError(f"{folder / CALLS} is damaged: {error}") from error
+
+
+def _prompt(call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
+    request = call["request"]
+    messages = tuple(ChatMessage(ChatRole(m["role"]), m["content"]) for m in request["messages"])
+    answer = AnswerFormat(request["answer"]["name"], request["answer"]["schema"]) if request["answer"] else None
+    remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
+    return Prompt(participant, step, call.get("role", ""), tuple(call.get("turn", ())), messages, answer, remark)
