@@ -662,7 +662,7 @@ def show(
 
     `quorum show prompt` prints the prompt for the first turn of a participant (agent=0), or the first in a role (role=)
     or of a sort (turn=plan, talk, acknowledge, interrupted, refused). No real model is asked; the simulated one answers
-    until then. at=RUN:STEP prints what was asked in a recorded run.
+    until then. at=RUN:STEP prints what was asked in a recorded run, or would be by the agents= and prompts= beside it.
 
     \b
     Examples:

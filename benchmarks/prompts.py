@@ -4,9 +4,10 @@ python benchmarks/prompts.py                        # the table of this version
 python benchmarks/prompts.py --json > new.json      # the figures, to lay beside those of another version
 python benchmarks/prompts.py --before old.json      # the table of both
 
-A decision is one answer that a participant was asked for. Tokens are characters / 4, those of the messages alone. A
-prompt's share is what it has in common, from its first character on, with the prompt before it in the sweep (`after`),
-and with any prompt before it (`ever`): what a provider's cache of prefixes can spare.
+A decision is one answer that a participant was asked for. Its tokens are characters / 4, of its messages and of the
+JSON schema of its answer; `new` are those of its messages that no earlier prompt of the episode began with, so that no
+cache of prefixes can spare them. A prompt's share is what it has in common, from its first character on, with the
+prompt before it in the sweep (`after`), and with any prompt before it (`ever`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,28 +46,45 @@ SHARED_AT = 4
 """The size of the teams whose prompts are compared with one another."""
 
 
-def prompts(world: str, arm: str, n: int, out: Path) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is given for an answer.
+
+    Attributes:
+        text: the messages.
+        form: characters of the schema of the answer.
+    """
+
+    text: str
+    form: int
+
+
+def prompts(world: str, arm: str, n: int, out: Path) -> list[Prompt]:
     """Play the beginning of an episode with the simulated model; return its prompts in the order of the answers."""
     cell = Cell.compose([f"env={world}", f"n={n}", f"max_steps={STEPS}", *ARMS[arm]])
     folder = run_cell(cell, out).folder
     with (folder / "calls.jsonl").open("rb") as lines:
-        return ["\n".join(_texts(record["request"]["messages"])) for record in unfolded(lines)]
+        return [_prompt(record["request"]) for record in unfolded(lines)]
 
 
-def _texts(messages: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    return (message["content"] for message in messages)
+def _prompt(request: Mapping[str, Any]) -> Prompt:
+    text = "\n".join(message["content"] for message in request["messages"])
+    return Prompt(text, len(json.dumps(request["answer"]["schema"], separators=(",", ":"))))
+
+
+def known_before(sweep: Sequence[str]) -> Iterator[int]:
+    """Tell for each prompt how many of its characters another one before it began with."""
+    known: list[str] = []
+    for prompt in sweep:
+        place = bisect.bisect(known, prompt)
+        yield max((_common(other, prompt) for other in known[max(0, place - 1) : place + 1]), default=0)
+        known.insert(place, prompt)
 
 
 def shares(sweep: Sequence[str]) -> dict[str, float]:
     """Return the medians of what prompts share with the one before them, and with the best of all before them."""
-    after, ever = [], []
-    known: list[str] = []
-    for before, prompt in zip(("", *sweep), sweep, strict=False):
-        place = bisect.bisect(known, prompt)
-        if known:
-            after.append(_common(before, prompt) / len(prompt))
-            ever.append(max(_common(other, prompt) for other in known[max(0, place - 1) : place + 1]) / len(prompt))
-        known.insert(place, prompt)
+    after = [_common(before, prompt) / len(prompt) for before, prompt in pairwise(sweep)]
+    ever = [known / len(prompt) for known, prompt in zip(known_before(sweep), sweep, strict=True)][1:]
     return {"after": statistics.median(after), "ever": statistics.median(ever)}
 
 
@@ -76,18 +96,25 @@ def _common(one: str, other: str) -> int:
     return low
 
 
+def means(found: Sequence[Prompt]) -> dict[str, float]:
+    """Return the mean tokens of a prompt, and of those the new ones."""
+    texts = [prompt.text for prompt in found]
+    new = sum(map(len, texts)) - sum(known_before(texts))
+    whole = sum(len(prompt.text) + prompt.form for prompt in found)
+    return {"all": whole / 4 / len(found), "new": new / 4 / len(found)}
+
+
 def figures() -> dict[str, Any]:
     """Measure everything."""
-    tokens: dict[str, dict[str, dict[str, float]]] = {}
+    tokens: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     shared: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as out:
         for world in WORLDS:
             for arm in ARMS:
                 for n in SIZES:
                     found = prompts(world, arm, n, Path(out))
-                    mean = sum(map(len, found)) / 4 / len(found)
-                    tokens.setdefault(world, {}).setdefault(arm, {})[str(n)] = mean
-            sweep = [prompt for arm in ARMS for prompt in prompts(world, arm, SHARED_AT, Path(out))]
+                    tokens.setdefault(world, {}).setdefault(arm, {})[str(n)] = means(found)
+            sweep = [prompt.text for arm in ARMS for prompt in prompts(world, arm, SHARED_AT, Path(out))]
             shared[world] = shares(sweep)
     return {"tokens": tokens, "shares": shared}
 
@@ -109,8 +136,11 @@ def table(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[
         yield f"| {world} | {' | '.join(cells)} |"
 
 
-def _told(now: float, before: float | None) -> str:
-    return f"{now:,.0f}" if before is None else f"{before:,.0f} -> {now:,.0f} ({now / before - 1:+.0%})"
+def _told(now: Mapping[str, float], before: Mapping[str, float] | None) -> str:
+    if before is None:
+        return f"{now['all']:,.0f}, new {now['new']:,.0f}"
+    change = now["all"] / before["all"] - 1
+    return f"{before['all']:,.0f} -> {now['all']:,.0f} ({change:+.0%}), new {before['new']:,.0f} -> {now['new']:,.0f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -75,7 +75,7 @@ class RolePrompts:
     ) -> None:
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._live = world
-        self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
+        self._world = world.name
         self._example = example
         self.notation = notation
         """What the values in the prompts are written in, and answers; None: typed JSON."""
@@ -109,7 +109,7 @@ class RolePrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {**self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
+        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
         shown: dict[str, Any] = {"checks": self._checks}

@@ -45,7 +45,7 @@ class PromptWriter:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._frame = Frame(templates, prompts, world, answers.max_actions)
         self._live = world
-        self._world = {"world": world.name, "vocabulary": world.vocabulary.names}
+        self._world = world.name
         self._topology = topology
         self._answers = answers
         self._example = skills_of(world.name).example(world)
@@ -84,16 +84,19 @@ class PromptWriter:
 
     def _blocks(self, view: View) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
-        turn = {
-            **self._world,
+        turn: dict[str, object] = {
+            "world": self._world,
             "you": view.name,
             "team": fold_names(view.names),
             "step": view.t,
-            "role": view.turn.role,
             "may": sorted(act.value for act in view.turn.acts),
-            "recipients": fold_names([view.names[recipient] for recipient in view.turn.recipients]),
-            "most_messages": view.turn.limit,
         }
+        if view.turn.recipients:
+            turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
+        if view.turn.limit is not None:
+            turn["most_messages"] = view.turn.limit
+        if view.turn.role:
+            turn["role"] = view.turn.role
         tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
         values: dict[str, object] = {
             "turn": turn,

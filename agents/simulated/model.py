@@ -18,7 +18,7 @@ from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
-from quorum.agents.simulated.reading import find_blocks, read_view
+from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
 from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
@@ -65,10 +65,11 @@ class SimulatedModel(ProvidedModel):
 
     In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`.
 
-    It reads the blocks of the prompt and nothing else, keeps nothing from request to request, and answers in the format
-    that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on what follows
-    them (a request to mend a wrong answer), and on the number of the sample: neither on order nor on concurrency, nor
-    on the words around the blocks. A request that shows no turn gets the smallest answer that fits its schema.
+    It reads the blocks of the prompt and the names of the actions, keeps nothing from request to request, and answers
+    in the format that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on
+    what follows them (a request to mend a wrong answer), and on the number of the sample: neither on order nor on
+    concurrency, nor on the words around the blocks. A request that shows no turn gets the smallest answer that fits its
+    schema.
 
     Tokens are characters / 4, rounded up; money is tokens times the price of the settings.
 
@@ -112,7 +113,7 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        speaker, name = _speaker(blocks, schema)
+        speaker, name = _speaker(blocks, find_actions(request), schema)
         try:
             blocks, notation = read_text_blocks(blocks)
         except (ValueError, KeyError, TypeError) as error:
@@ -135,17 +136,19 @@ class SimulatedModel(ProvidedModel):
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
 
 
-def _speaker(blocks: Mapping[str, str], schema: Mapping[str, Any]) -> tuple[Speaker[Any], str]:
+def _speaker(
+    blocks: Mapping[str, str], vocabulary: frozenset[str], schema: Mapping[str, Any]
+) -> tuple[Speaker[Any], str]:
     """Return the speaker of the world of a prompt, and the name of the model that speaks by it."""
     try:
-        turn = orjson.loads(blocks["turn"])
-        skills, vocabulary = skills_of(turn["world"]), frozenset(turn["vocabulary"])
+        skills = skills_of(orjson.loads(blocks["turn"])["world"])
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
     try:
-        return skills.speaker().for_vocabulary(vocabulary), NAME
+        speaker = skills.speaker()
+        return speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names)), NAME
     except ValueError as error:
         told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{told}: {error}") from error
@@ -154,7 +157,7 @@ def _speaker(blocks: Mapping[str, str], schema: Mapping[str, Any]) -> tuple[Spea
 def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
     """Answer a turn, or in a role of LLaMAC or of the baselines, by the rules of the world."""
     try:
-        role = orjson.loads(blocks["turn"])["role"]
+        role = orjson.loads(blocks["turn"]).get("role")
         if role in llamac.ROLES:
             return llamac.play(blocks, speaker, poor, rng)
         if role in baselines.ROLES:

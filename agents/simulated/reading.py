@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from quorum.agents.naive.answers import ALL
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import unfold_names
 
+_ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
+
 
 def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessage]]:
     """Find the blocks of a request.
@@ -28,6 +31,12 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
         if message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
             return blocks, request.messages[index + 1 :]
     return {}, ()
+
+
+def find_actions(request: Request) -> frozenset[str]:
+    """Find the names of the actions that the prompt tells, one a line, as `- push_block(block, steps=1): ...`."""
+    told = (message.content for message in request.messages if message.role is ChatRole.SYSTEM)
+    return frozenset(name for text in told for name in _ACTION.findall(text))
 
 
 def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
@@ -51,9 +60,9 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         turn=Turn(
             agent,
             frozenset(Act(act) for act in turn["may"]),
-            tuple(index[name] for name in unfold_names(turn["recipients"])),
-            turn["most_messages"],
-            turn["role"],
+            tuple(index[name] for name in unfold_names(turn.get("recipients", ()))),
+            turn.get("most_messages"),
+            turn.get("role", ""),
         ),
         t=turn["step"],
         t_hat=0,

@@ -116,7 +116,7 @@ def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterato
     except UserError as error:
         yield Finding("configuration", False, True, str(error))
         return
-    yield Finding("configuration", True, True, f"{cell.name} composes, its components build, and it can begin")
+    yield Finding("configuration", True, True, f"{cell.name} composes, builds, and can begin")
     if any(argument.lstrip("+~").partition("=")[0].split(".")[0] == "llm" for argument in arguments):
         yield from _models(cell.configuration)
 

@@ -11,6 +11,7 @@ from quorum.agents.llm.folding import Unfolding
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.episode.prompt import Prompt, Wanted, choices
+from quorum.experiments.results.rebuilt_prompt import rebuilt_request
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
 CALLS = "calls.jsonl"
@@ -21,28 +22,23 @@ _MOST_NAMED = 12
 def recorded_prompt(wanted: Wanted) -> Prompt:
     """Return what a participant was asked in a step of a recorded run, word by word.
 
+    Where it asked no model, or where `rest` names another mind or other prompts, it is what that mind would ask in this
+    state if it had to plan.
+
     Args:
         wanted: `at` names the run and the step.
 
     Raises:
-        UserError: there is no such run, step, participant, role or turn, or it recorded no calls.
+        UserError: there is no such run, step, participant, role or turn.
     """
     folder, step = _place(wanted)
     episode = open_episode(folder)
     if step > episode.steps:
         raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
-    if wanted.rest:
-        raise UserError(
-            f"at={wanted.at}: a recorded prompt is shown as it was asked: leave out {' '.join(wanted.rest)}",
-            "Without at=, the words choose an episode that is played with the simulated model.",
-        )
     participant = _participant(wanted, episode)
     calls = [call for call in _calls(folder) if call.get("agent") == participant]
-    if not calls:
-        raise UserError(
-            f"at={wanted.at}: {participant} asked no language model in this run, so there is no prompt of it",
-            f"`quorum show prompt agents=naive ...` shows one; `quorum replay {folder}` shows the world at the step.",
-        )
+    if wanted.rest or not calls:
+        return _rebuilt(wanted, episode, participant, step)
     in_step = [call for call in calls if call.get("t") == step]
     if not in_step:
         steps = {int(call["t"]) for call in calls}
@@ -63,6 +59,23 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
         wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
     )
     raise UserError(f"{wanted.words}: {participant} was not asked so in step {step}", hint)
+
+
+def _rebuilt(wanted: Wanted, episode: RecordedEpisode, participant: str, step: int) -> Prompt:
+    agents = episode.trace.start.agents
+    if participant not in agents or wanted.role or wanted.turn not in ("", "plan", "interrupted"):
+        raise UserError(
+            f"at={wanted.at}: of a turn that was not taken, only that of an agent that has to plan can be shown",
+            "Leave out role= and turn=, and name an agent; or give a run whose minds asked a language model.",
+        )
+    request = rebuilt_request(episode, list(agents).index(participant), step, wanted.rest)
+    if request is None or request.origin is None:
+        raise UserError(f"at={wanted.at}: this mind asks no language model to plan", "Choose agents=naive.")
+    remark = (
+        "nobody was asked this: the world, plans and messages are brought back from the trace,"
+        " without what running actions note for themselves"
+    )
+    return Prompt(participant, step, request.origin.role, request.origin.turn, request.messages, request.answer, remark)
 
 
 def _place(wanted: Wanted) -> tuple[Path, int]:

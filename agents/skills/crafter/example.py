@@ -10,12 +10,12 @@ from quorum.agents.prompting.examples import Example, example_plan
 def crafter_example(world: World) -> Example:
     """Return the example: iron that takes two agents."""
     return Example(
-        "Iron takes two of us with a stone_pickaxe in the same step, and both of us have one.",
-        "I am at [20, 31] with a stone_pickaxe and go to iron_2081 at [33, 32]; come and collect it with me.",
+        "Iron takes two of us with a stone_pickaxe; both of us have one.",
+        "I am at [20, 31] with a stone_pickaxe, and go to iron_2081; come and collect it with me.",
         example_plan(
             world,
             Task("collect", "iron_2081"),
-            "the nearest iron, and both of us have the tool",
+            "the nearest iron",
             {"action": "navigate", "target": "iron", "id": 2081},
             {"action": "collect", "resource": "iron", "target": 2081, "steps": 9},
         ),

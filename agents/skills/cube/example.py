@@ -16,9 +16,9 @@ def cube_example(world: World) -> Example:
     if plan is None:
         return plain_example(world)
     return Example(
-        "Block 7 is the nearest to the goal that nobody has taken; its weight is 2, so two of us have to push.",
-        "I take block_7 and push it from its left face; one more is needed there.",
-        example_plan(world, Task("deliver", "block_7"), "nearest to the goal, and two of us are close", *plan),
+        "Block 7 is free and nearest to the goal; it takes two of us.",
+        "I take block_7 from the left; one more is needed there.",
+        example_plan(world, Task("deliver", "block_7"), "nearest to the goal", *plan),
     )
 
 

@@ -109,8 +109,8 @@ def test_in_the_open_world_the_critics_see_what_the_agents_see_and_no_more():
     w = world(None, n=3, profile="coop2", level="coop2", switches={}, max_steps=3)
     model = heard(w)
     state = orjson.loads(read_blocks(model.of("explorer")[0].messages[1].content)["state"])
-    assert [seen["agent"] for seen in state] == list(w.agents)
-    assert not any(len(seen["map"]["rows"]) == w.env.size[1] for seen in state)
+    assert [seen["you"]["agent"] for seen in state] == list(w.agents)
+    assert not any(len(seen["you"]["map"]["rows"]) == w.env.size[1] for seen in state)
 
 
 def test_the_rates_of_faults_hold_for_the_roles():

@@ -74,12 +74,12 @@ def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, op
         moment, plans = (turn["you"], turn["step"]), Act.PLAN in turn["may"]
         if Act.ACKNOWLEDGE in turn["may"]:
             acknowledged.add(moment)
-        if not plans and turn["role"] == "follower":
+        if not plans and turn.get("role") == "follower":
             continue
         assert tasks is not None, f"a turn without feedback: {turn}"
         told["first step"] += plans and turn["step"] == 0
         told["later"] += plans and turn["step"] > 0
-        told["leader's own plan"] += plans and turn["role"] == "leader"
+        told["leader's own plan"] += plans and turn.get("role") == "leader"
         told["after an acknowledgement"] += plans and moment in acknowledged
         for task in tasks:
             name = f"{task['task']['kind']}:{task['task']['target']}"
