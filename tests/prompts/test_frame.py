@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -189,6 +190,13 @@ def test_a_world_without_an_example_of_its_own_shows_a_valid_one() -> None:
     seen = view(world)
     example = example_of(render_prompt(config(), context(world, topology("debate", 2)), seen)[1].content)
     assert AnswerTypes(world.vocabulary, 8).read(example, seen).decision is not None
+
+
+@pytest.mark.parametrize("prompt_set", [*SETS, "v1"])
+def test_the_only_rules_of_a_world_are_told_in_every_set(tmp_path: Path, prompt_set: str) -> None:
+    (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
+    templates = PromptSet(**prompts(prompt_set)).for_turns("hallway", tmp_path)
+    assert templates.find("rules").render() == "Walk to the end."
 
 
 names = st.lists(

@@ -78,6 +78,31 @@ async def test_without_a_better_way_the_schema_stands_in_the_prompt(wire: str) -
     assert '"maximum":9' in "".join(m.content for m in sent.messages if m.role is ChatRole.SYSTEM)
 
 
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_form_that_the_prompt_tells_is_not_told_again(wire: str) -> None:
+    brain = Brain()
+    asked = request()
+    assert asked.answer is not None
+    async with provider(wire, brain, structured=Structured.PROMPT) as model:
+        reply = await stack(model).complete(replace(asked, answer=replace(asked.answer, in_words=True)))
+    assert reply.value == ANSWER
+    assert [sent.messages for sent in brain.asked] == [asked.messages]
+
+
+@pytest.mark.parametrize("structured", [Structured.SCHEMA, Structured.TOOLS], ids=str)
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+async def test_the_keys_of_a_form_reach_the_server_in_their_order(wire: str, structured: Structured) -> None:
+    thoughts = {"type": "string", "maxLength": 99}
+    properties = {"thoughts": thoughts, **SCHEMA["properties"], "another": {"type": "string"}}
+    schema = {**SCHEMA, "required": list(properties), "properties": properties}
+    brain = Brain(json.dumps({"thoughts": "so", **ANSWER, "another": ""}))
+    async with provider(wire, brain, structured=structured) as model:
+        await stack(model).complete(replace(request(), answer=AnswerFormat("decision", schema)))
+    [sent] = brain.asked
+    assert sent.answer is not None
+    assert list(sent.answer.schema["properties"]) == ["thoughts", "plan", "mood", "another"]
+
+
 @pytest.mark.parametrize(
     ("kind", "tools"), [(FaultKind.NO_SCHEMA, True), (FaultKind.NO_TOOLS, False)], ids=["no schema", "no tools either"]
 )
