@@ -174,7 +174,7 @@ def test_a_wrong_answer_is_asked_for_again_with_the_reasons_in_the_prompt(world)
 def test_a_request_says_who_asks_and_when(world):
     one, model = mind(world, {"plan": PUSH})
     asyncio.run(one.think(view(world, t=3)))
-    assert model.requests[0].origin == Origin("agent_0", 3)
+    assert model.requests[0].origin == Origin("agent_0", 3, turn=("plan",))
 
 
 def test_the_same_prompt_again_is_another_sample(world):

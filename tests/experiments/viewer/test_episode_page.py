@@ -229,8 +229,8 @@ def test_search_finds_messages_plans_and_calls_and_leads_there(
     page.locator('.results[data-found="You are agent_1"]').wait_for()
     call = page.locator(".results button", has_text="call").first
     call.click()
-    page.locator(".reader details summary").first.click()
-    assert "You are agent_1, one of 3 agents" in page.locator(".reader details pre").first.inner_text()
+    page.locator(".reader details summary").nth(1).click()  # who one is stands in the second message
+    assert "You are agent_1, one of 3 agents" in page.locator(".reader details pre").nth(1).inner_text()
     page.locator("input[type=search]").fill("no such words anywhere")
     page.locator(".results", has_text="nothing has").wait_for()
     assert complaints == []
@@ -294,8 +294,8 @@ def test_an_export_opens_from_disk_without_network(episodes: dict[str, Path], op
     page.locator('.results[data-found="You are agent_1"]').wait_for()
     call = page.locator(".results button", has_text="call").first
     call.click()
-    page.locator(".reader details summary").first.click()
-    assert "one of 3 agents" in page.locator(".reader details pre").first.inner_text()
+    page.locator(".reader details summary").nth(1).click()  # who one is stands in the second message
+    assert "one of 3 agents" in page.locator(".reader details pre").nth(1).inner_text()
 
 
 def test_an_export_of_the_same_run_is_the_same_file(episodes: dict[str, Path]) -> None:
