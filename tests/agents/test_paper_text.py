@@ -28,7 +28,7 @@ from tests.agents.naive_team import prompts, settings
 from tests.llamac_env.test_transport_world import world
 
 PAPER = prompts("paper")
-FAULTS = {"malformed": 0.1, "invalid": 0.1, "poor": 0.2, "refusal": 0.02, "prose": 0.3}
+FAULTS = {"malformed": 0.3, "invalid": 0.2, "poor": 0.2, "refusal": 0.02, "prose": 0.3}
 COORDINATED = "topology=centralized topology.leader=coordinator topology.rounds=3"
 
 
