@@ -13,11 +13,12 @@ from typing import Any
 from jinja2 import TemplateError
 
 from maeil.mind import View
+from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.templates import Templates, place_of
 from quorum.agents.prompting.vocabulary import describe, legend
 
 
@@ -67,7 +68,7 @@ class Frame:
             role: in a set of roles, who is to answer.
 
         Raises:
-            ValueError: a template asks for what there is not.
+            UserError: a template asks for what there is not; the message names its place.
         """
         who = {
             **self._common,
@@ -85,7 +86,7 @@ class Frame:
                 ChatMessage(ChatRole.USER, self._turn.render({**who, **turn, "blocks": blocks}).strip()),
             )
         except TemplateError as error:
-            raise ValueError(f"prompts: a template cannot be filled in: {error}") from error
+            raise UserError(f"prompts: a template cannot be filled in: {error}{place_of(error)}") from error
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

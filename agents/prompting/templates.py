@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from jinja2 import DictLoader, FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound, nodes
+from jinja2 import (
+    FileSystemLoader,
+    FunctionLoader,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+    nodes,
+)
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from maeil.digests import digest
@@ -96,7 +106,9 @@ class Templates:
         try:
             template = self._environment.get_template(name)
         except TemplateError as error:
-            raise ValueError(f"prompts: the template {name!r} ({part}) cannot be read: {error}") from error
+            raise ValueError(
+                f"prompts: the template {name!r} ({part}) cannot be read: {error}{place_of(error)}"
+            ) from error
         unwritten = self._sources.get("rules.jinja")  # what the rules of every set fall back on
         if part == "rules" and unwritten is not None and unwritten.place.folder == SHIPPED / "common":
             _warn_of_unwritten_rules(self._world)
@@ -104,7 +116,8 @@ class Templates:
 
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:
-        return _environment(tuple((name, source.text) for name, source in sorted(self._sources.items())))
+        found = sorted(self._sources.items())
+        return _environment(tuple((name, source.text, f"{source.place.label}/{name}") for name, source in found))
 
     def _read_all(self) -> dict[str, _Source]:
         found: dict[str, _Source] = {}
@@ -158,6 +171,15 @@ def _inside(place: _Place, name: str) -> _Place:
     return _Place(f"{place.label}/{name}", place.folder / name)
 
 
+def place_of(error: TemplateError) -> str:
+    """Say where in a template an error arose, as in ` (prompts.folder/cube/rules.jinja, line 3)`; empty if unknown."""
+    if isinstance(error, TemplateSyntaxError):
+        return f" ({error.filename}, line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    found = [frame for frame in frames if frame.filename.endswith(".jinja")]
+    return f" ({found[-1].filename}, line {found[-1].lineno})" if found else ""
+
+
 _PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
 
 
@@ -187,13 +209,17 @@ def _included(text: str) -> tuple[str | None, ...]:
 
 
 @lru_cache(maxsize=256)
-def _environment(texts: tuple[tuple[str, str], ...]) -> ImmutableSandboxedEnvironment:
+def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedEnvironment:
     """Return what fills templates in, once for all teams of a process: compiling one takes longer than filling it in.
 
     It knows these texts and no files: what is written to disk while an episode is played does not change its prompts.
+
+    Args:
+        texts: name, content and label of each template; errors give the label as the place.
     """
+    known = {name: (text, label, None) for name, text, label in texts}
     environment = ImmutableSandboxedEnvironment(
-        loader=DictLoader(dict(texts)),
+        loader=FunctionLoader(known.get),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -16,6 +16,7 @@ from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
+from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import ChatRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
@@ -278,15 +279,18 @@ def test_a_folder_of_ones_own_comes_before_the_shipped_templates(world, tmp_path
 @pytest.mark.parametrize(
     ("template", "complaint"),
     [
-        ("{{ nothing_of_the_kind }}", "cannot be filled in: 'nothing_of_the_kind' is undefined"),
-        ("{% if %}", "cannot be read"),
+        (
+            "Mine.\n{{ nothing_of_the_kind }}",
+            r"filled in: 'nothing_of_the_kind' is undefined \(prompts.folder/turn.jinja, line 2\)",
+        ),
+        ("Mine.\n\n{% if %}", r"cannot be read: .* \(prompts.folder/turn.jinja, line 3\)"),
         ("{{ ''.__class__.__mro__ }}", "cannot be filled in: access to attribute '__class__'"),
     ],
 )
 def test_a_template_that_is_wrong_or_reaches_for_python_is_refused(world, tmp_path: Path, template, complaint):
     (tmp_path / "turn.jinja").write_text(template, encoding="utf-8")
     own = config().prompts.model_copy(update={"folder": str(tmp_path)})
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises((UserError, ValueError), match=complaint):
         render_prompt(config().model_copy(update={"prompts": own}), context(world, topology("debate", 4)), view(world))
 
 

@@ -46,7 +46,7 @@ MISTAKES = {
     ("agents=naive", "llm=simulated,openai"): "llm=openai: llm.model: missing mandatory value",
     ("agents=naive,heuristic", "llm=replay", "llm.run=nowhere"): "agents=naive: llm.run: nowhere",
     ("env.blocks={1: 1},{3: 1}",): "env.blocks={3:1}: env.blocks: a block of weight 3 takes 3 agents at once",
-    ("agents=naive,heuristic", "prompts.folder=mine"): "agents=naive: agents: prompts: a template cannot be filled in",
+    ("agents=naive,heuristic", "prompts.folder=mine"): "agents=naive: prompts: a template cannot be filled in",
 }
 
 
