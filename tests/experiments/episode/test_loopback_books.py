@@ -47,7 +47,7 @@ TEAMS = {
     "naive dialogue": "env=squeeze n=3 agents=naive topology=dialogue",
     "naive graph": "env=squeeze n=3 agents=naive topology=graph topology.shape=ring",
     "llamac": "env=squeeze n=3 agents=llamac topology=centralized topology.leader=coordinator topology.rounds=3",
-    "llamac in text": f"env=transport n=3 agents=llamac {LED} topology.rounds=3 prompts=paper",
+    "llamac in text": f"env=transport n=3 agents=llamac {LED} topology.rounds=3 prompts=paper seed=1",
     "cmas": "env=transport n=3 agents=cmas topology=centralized topology.leader=coordinator topology.rounds=0",
     "hmas1": "env=transport n=3 agents=hmas1 topology=dialogue topology.opens=coordinator",
     "hmas2": "env=transport n=3 agents=hmas2 topology=centralized topology.leader=coordinator topology.rounds=3",
