@@ -186,12 +186,12 @@ class Slurm:
         number = max(1, min(self._config.jobs, -(-work.waiting // self._config.cells)))
         try:
             while not work.dropping:
-                self._hand_out(work, executor, job, number)
                 if work.stopping:
                     self._give_back(work)
                     if not stop.exists():
                         stop.touch()
                         self._cancel(waiting_only=True)
+                self._hand_out(work, executor, job, number)
                 if not self._jobs and self._refused.shard is None:
                     break
                 self._pause(work)
