@@ -162,7 +162,7 @@ class CrafterWorld:
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
-        self._text = config.text
+        self.max_agents = config.text.max_agents
         self._knowledge = {"oracle_map": config.oracle_map, "known_only": config.known_only}
         self._rules = encode_rules(profile, level, config.n, self.env.size, config.max_steps, self.goal)
         self._points = np.zeros(len(Achievement))
@@ -186,7 +186,7 @@ class CrafterWorld:
         self._episode = EpisodeState(state, self._rules, env.profile, env.level, **self._knowledge)
         self._tasks = TaskBoard(self._episode)
         goal = self.goal.name if self.goal is not None else OPEN
-        self._observer = Observer(self._episode, self.agents, env.max_steps, goal, self._text.max_agents)
+        self._observer = Observer(self._episode, self.agents, env.max_steps, goal, self.max_agents)
         self._alive = [1] * len(self.agents)
         self._held = np.zeros((len(self.agents), CAPABILITIES), dtype=np.uint8)
         self._changed = np.zeros((len(self.agents) * CAPABILITIES, 3), dtype=np.int64)

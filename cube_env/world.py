@@ -135,6 +135,7 @@ class CubeWorld:
         self.idle: SymbolicAction = Wait() if is_emcoop else Idle()
         self._reward = reward_function(config.reward)
         self._text = config.text
+        self.max_agents = config.text.max_agents
         self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()

@@ -173,3 +173,11 @@ class TellsOpenTasks(Protocol):
         Args:
             plans: the live plan of each agent, None where there is none.
         """
+
+
+@runtime_checkable
+class BoundsLists(Protocol):
+    """A world that bounds the lists of agents in a prompt (`env.text.max_agents`), for teams of any size."""
+
+    max_agents: int | None
+    """Other agents that a list names to an agent, the nearest first; None for all."""

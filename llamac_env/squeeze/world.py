@@ -94,6 +94,7 @@ class SqueezeWorld:
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Pick(units=0)
+        self.max_agents: int | None = config.text.max_agents
         self._told: TaskState | None = None
 
     def reset(self, seed: int) -> Mapping[str, Any]:
