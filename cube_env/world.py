@@ -133,9 +133,14 @@ class CubeWorld:
         is_emcoop = config.vocabulary == "emcoop"
         self.vocabulary = EMCOOP_VOCABULARY if is_emcoop else CUBE_VOCABULARY
         self.idle: SymbolicAction = Wait() if is_emcoop else Idle()
+        self._facts = {
+            "vocabulary": config.vocabulary,
+            "max_steps": config.max_steps,
+            "faces": config.text.faces,
+            "max_agents": config.text.max_agents,
+        }
         self._reward = reward_function(config.reward)
         self._text = config.text
-        self.max_agents = config.text.max_agents
         self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()
@@ -175,6 +180,10 @@ class CubeWorld:
     def ids(self, agent: int | None) -> Ids:
         """Return which blocks are there, and how many agents there are."""
         return known_ids(self._episode, agent)
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return what the configuration says of actions, steps, and how much of the board a prompt shows."""
+        return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""

@@ -8,7 +8,7 @@ from typing import Any
 from maeil.mind import View
 from maeil.plans import Task
 from maeil.tasks import OpenTask
-from maeil.world import BoundsLists, World
+from maeil.world import TellsFacts, World
 from quorum.agents.prompting.names import fold_names, unfold_names
 
 _LISTS = ("in_place", "able", "planned")
@@ -17,9 +17,9 @@ _LISTS = ("in_place", "able", "planned")
 class OpenTaskWriter:
     """Writes open tasks for one reader: by the names of agents, without what there is nothing to say about.
 
-    To an agent each list names itself and as many others as its world shows it (`maeil.world.BoundsLists`), the nearest
-    to it, of equally near ones the lower index; `not_shown` tells by list how many there are beside them. To one
-    without a body, which plans for all, each list names all.
+    To an agent each list names itself and as many others as its world shows it (the fact `max_agents`), the nearest to
+    it, of equally near ones the lower index; `not_shown` tells by list how many there are beside them. To one without a
+    body, which plans for all, each list names all.
 
     Args:
         world: as it is now.
@@ -30,7 +30,9 @@ class OpenTaskWriter:
         self._world = world
         self._view = view
         has_body = view.agent < len(world.agents)
-        self._most = world.max_agents if has_body and isinstance(world, BoundsLists) else None
+        self._most: int | None = (
+            world.prompt_facts().get("max_agents") if has_body and isinstance(world, TellsFacts) else None
+        )
 
     def write(self, task: OpenTask) -> dict[str, object]:
         """Return an open task as it is told."""
