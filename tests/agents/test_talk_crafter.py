@@ -106,6 +106,24 @@ def test_all_who_lack_a_tool_are_called_to_make_it_together():
     assert actions[1].item is Tool.wood_pickaxe
 
 
+def directed(w, *unread: Message) -> View:
+    """The turn of a coordinator that directs all agents."""
+    team = (*w.agents, "coordinator")
+    everybody = tuple(range(len(w.agents)))
+    return view(w, len(w.agents), SPEAK, names=team, role="leader", recipients=everybody, unread=unread)
+
+
+def test_a_coordinator_without_a_body_gives_each_a_tree_and_calls_those_who_say_that_they_hold_the_tool():
+    trees = words.read_assignments(said(directed(world(GROVE))), 0)
+    assert [one.agents for one in trees] == [{0}, {1}]
+    assert len({one.cell for one in trees}) == 2
+    rock = world(ROCK, PICKS, **COOP2)
+    assert think(directed(rock)).messages == ()
+    reports = (message(words.report(number(rock, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 3) for a in (0, 1, 2))
+    (call,) = words.read_assignments(said(directed(rock, *reports)), 0)
+    assert (call.agents, call.task) == ({0, 1, 2}, Task("collect", f"stone_{number(rock, (5, 1))}"))
+
+
 def test_who_works_goes_on_unless_it_is_called_to_something_else():
     w = world(ROCK, PICKS, level="hard")
     mine = Assignment(frozenset({1}), Task("collect", "stone_77"), 77, 3, 0)

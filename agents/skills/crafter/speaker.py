@@ -8,6 +8,9 @@ it is asked about, by what each of them knows: `critic.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import orjson
 
@@ -66,12 +69,12 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         return read_shown(orjson.loads(text))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
-        """Answer a turn. A coordinator without a body has nothing to say."""
+        """Answer a turn; a coordinator without a body gives orders to all."""
         observation = view.observation
         assert isinstance(observation, CrafterObservation)
-        if observation.cell is None:
-            return Thought()
         heard = listen(view)
+        if observation.cell is None:
+            return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
         scene = Scene(observation, heard.places)
         messages = _speak(view, scene, heard) if view.turn.recipients and observation.alive else ()
         if Act.PLAN not in view.turn.acts:
@@ -93,9 +96,7 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
         told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
         return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
     if view.turn.role == LEADER:
-        orders = _orders(view, scene, heard)
-        told = " ".join(map(words.assign, orders))
-        return (Draft(recipients, f"{told} {report}", MessageKind.DIRECTIVE),) if orders else ()
+        return _direct(view, _orders(view, scene, heard), report)
     if view.plan is not None:
         return ()
     if view.turn.role:
@@ -103,6 +104,12 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     new = _claim(view, scene, heard)
     told = f"{words.assign(new)} {report}" if new is not None else report
     return (Draft(recipients, told, MessageKind.PROPOSE),)
+
+
+def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
+    """Give orders to all whom the turn lets its holder write to, with a report behind them."""
+    told = " ".join([*map(words.assign, orders), *([report] if report else [])])
+    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if orders else ()
 
 
 def _sights(scene: Scene) -> list[str]:
@@ -158,6 +165,16 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
                 if (agent, task) not in heard.refused:
                     orders.append(Assignment(frozenset({agent}), task, identity, HOPE, view.t))
                     heard.add(orders[-1])
+    return orders
+
+
+def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: Hearsay) -> list[Assignment]:
+    """What one without a body tells all: what each of them would, knowing the map and what all have said they hold."""
+    orders: list[Assignment] = []
+    for mate in observation.teammates:
+        agent = view.names.index(mate.agent)
+        place = replace(observation, agent=mate.agent, cell=mate.cell, inventory=heard.bags.get(agent, {}))
+        orders += _orders(replace(view, agent=agent), Scene(place, heard.places), heard)
     return orders
 
 
