@@ -8,9 +8,7 @@ from functools import cache
 from typing import Any
 
 from maeil.actions import SymbolicAction
-
-_FAR = 1000
-"""A bound from here on is one that no sensible plan comes near; the form of the answer has it all the same."""
+from quorum.agents.prompting.bounds import told_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +132,15 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _range(field: Mapping[str, Any]) -> str:
-    """Say the bounds that a plan could run into: none for how low a count can be, or a limit that nobody comes near."""
-    low = field.get("minimum", field.get("exclusiveMinimum"))
-    high = field.get("maximum", field.get("exclusiveMaximum"))
-    if high is not None and high >= _FAR:
-        high = None
-    if high is None and low in (0, 1):
-        return ""
-    at_least = "greater than" if "exclusiveMinimum" in field else "at least"
-    at_most = "less than" if "exclusiveMaximum" in field else "at most"
-    words = ([f"{at_least} {low}"] if low is not None else []) + ([f"{at_most} {high}"] if high is not None else [])
-    return f" {' and '.join(words)}" if words else ""
+    """Say the bounds that a plan could run into."""
+    words = {
+        "minimum": "at least",
+        "exclusiveMinimum": "greater than",
+        "maximum": "at most",
+        "exclusiveMaximum": "less than",
+    }
+    told = [f"{words[key]} {bound}" for key, bound in told_bounds(field).items()]
+    return f" {' and '.join(told)}" if told else ""
 
 
 def _word(value: object) -> str:
