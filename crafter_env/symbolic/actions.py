@@ -16,9 +16,9 @@ from maeil.actions import SymbolicAction, Vocabulary
 Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
 Tries = Annotated[
     int,
-    Field(ge=1, le=64, description="times to try while too few agents take part, or without luck"),
+    Field(ge=1, le=64, description="tries, while too few agents take part"),
 ]
-Id = Annotated[int, Field(ge=0, description="id of a cell or creature; of an agent its index")]
+Id = Annotated[int, Field(ge=0, description="of a cell, creature or agent")]
 
 
 class Direction(StrEnum):
@@ -141,14 +141,14 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
 
 
 class Noop(SymbolicAction):
-    """Do nothing for `steps` steps; all that a dead agent can do, and then it lasts to the end of the episode."""
+    """Do nothing; a dead agent does so to the end of the episode."""
 
     action: Literal["noop"] = "noop"
     steps: Steps = 1
 
 
 class Move(SymbolicAction):
-    """Walk in one direction for `steps` steps; a step that the map does not allow only turns, and counts as well."""
+    """Walk; a step into what blocks the way only turns, and counts."""
 
     action: Literal["move"] = "move"
     direction: Direction
@@ -156,16 +156,16 @@ class Move(SymbolicAction):
 
 
 class Collect(SymbolicAction):
-    """Collect a resource in reach, drink, eat, or fight: turns to it or steps up to it, then acts on it."""
+    """Collect what is in reach, drink, eat, or fight; turns to it or steps up to it first."""
 
     action: Literal["collect"] = "collect"
     resource: Resource
-    target: Annotated[int | None, Field(ge=0, description="id of the cell or creature; left out: the nearest")] = None
+    target: Annotated[int | None, Field(ge=0, description="id; null: the nearest")] = None
     steps: Tries = 3
 
 
 class Craft(SymbolicAction):
-    """Make a tool beside a table, an iron one beside a furnace too, from what the bag holds."""
+    """Make a tool beside its station from what the bag holds."""
 
     action: Literal["craft"] = "craft"
     item: Tool
@@ -179,19 +179,19 @@ class Sleep(SymbolicAction):
 
 
 class Place(SymbolicAction):
-    """Put something on a free cell beside the agent; takes a step first when the faced cell does not bear it."""
+    """Put something from the bag on a free cell beside the agent, after a step if it must."""
 
     action: Literal["place"] = "place"
     object: Placeable
 
 
 class Share(SymbolicAction):
-    """Give a teammate some of an item."""
+    """Give a teammate units of an item."""
 
     action: Literal["share"] = "share"
-    agent: Annotated[int, Field(ge=0, description="index of the agent that gets it")]
+    agent: Annotated[int, Field(ge=0, description="number of who gets it")]
     item: Shareable
-    quantity: Annotated[int, Field(ge=1, le=10_000, description="units; what has no room stays")] = 1
+    quantity: Annotated[int, Field(ge=1, le=10_000, description="what has no room stays")] = 1
 
 
 class Navigate(SymbolicAction):
@@ -202,7 +202,7 @@ class Navigate(SymbolicAction):
     id: Id
     near: Annotated[
         int | None,
-        Field(ge=0, description="cell where a teammate out of sight was heard to be; null: where you last saw it"),
+        Field(ge=0, description="id of the cell where an agent was heard to be; null: where it was last seen"),
     ] = None
 
 
