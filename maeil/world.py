@@ -166,6 +166,8 @@ class TellsFacts(Protocol):
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
 
+        `max_agents`, where it is told, is how many other agents a prompt lists to an agent; None for all.
+
         They are known before the first reset, and the same for every agent, seed and size of the team: the rules of a
         world are the beginning of all prompts of a sweep.
         """
