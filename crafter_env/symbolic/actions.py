@@ -13,12 +13,12 @@ from pydantic import Field
 from crafter_env.constants import COLLECT, Action, Entity, Item, Material
 from maeil.actions import SymbolicAction, Vocabulary
 
-Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
+Steps = Annotated[int, Field(ge=1, le=10_000)]
 Tries = Annotated[
     int,
-    Field(ge=1, le=64, description="tries, while too few agents take part"),
+    Field(ge=1, le=64, description="tries while too few take part"),
 ]
-Id = Annotated[int, Field(ge=0, description="of a cell, creature or agent")]
+Id = Annotated[int, Field(ge=0)]
 
 
 class Direction(StrEnum):
@@ -141,22 +141,22 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
 
 
 class Noop(SymbolicAction):
-    """Do nothing; a dead agent does so to the end of the episode."""
+    """Do nothing."""
 
     action: Literal["noop"] = "noop"
     steps: Steps = 1
 
 
 class Move(SymbolicAction):
-    """Walk; a step into what blocks the way only turns, and counts."""
+    """Walk; a step that is blocked only turns."""
 
     action: Literal["move"] = "move"
     direction: Direction
-    steps: Annotated[int, Field(ge=1, le=64, description="number of steps")] = 1
+    steps: Annotated[int, Field(ge=1, le=64)] = 1
 
 
 class Collect(SymbolicAction):
-    """Collect what is in reach, drink, eat, or fight; turns to it or steps up to it first."""
+    """Collect, drink, eat or fight what is in reach."""
 
     action: Literal["collect"] = "collect"
     resource: Resource
@@ -165,7 +165,7 @@ class Collect(SymbolicAction):
 
 
 class Craft(SymbolicAction):
-    """Make a tool beside its station from what the bag holds."""
+    """Make a tool beside its station."""
 
     action: Literal["craft"] = "craft"
     item: Tool
@@ -179,30 +179,30 @@ class Sleep(SymbolicAction):
 
 
 class Place(SymbolicAction):
-    """Put something from the bag on a free cell beside the agent, after a step if it must."""
+    """Put something from the bag on a free cell beside you."""
 
     action: Literal["place"] = "place"
     object: Placeable
 
 
 class Share(SymbolicAction):
-    """Give a teammate units of an item."""
+    """Give a teammate units of an item; what has no room stays."""
 
     action: Literal["share"] = "share"
-    agent: Annotated[int, Field(ge=0, description="number of who gets it")]
+    agent: Annotated[int, Field(ge=0)]
     item: Shareable
-    quantity: Annotated[int, Field(ge=1, le=10_000, description="what has no room stays")] = 1
+    quantity: Annotated[int, Field(ge=1, le=10_000)] = 1
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest way until the target is in reach, for 64 steps at most; then navigate on."""
+    """Go by the shortest way until the target is in reach, 64 steps at most; then navigate on."""
 
     action: Literal["navigate"] = "navigate"
     target: Target
     id: Id
     near: Annotated[
         int | None,
-        Field(ge=0, description="id of the cell where an agent was heard to be; null: where it was last seen"),
+        Field(ge=0, description="cell where an agent was heard to be; null: last seen"),
     ] = None
 
 
