@@ -96,9 +96,9 @@ def _plan(data: Mapping[str, Any]) -> PlanView:
         "",
         _task(data["task"]),
         tuple(data["actions"]),
-        data["actions_done"],
+        data.get("actions_done", len(data["actions"])),
         PlanStatus(data["status"]),
-        data["reason"],
+        data.get("reason", ""),
     )
 
 

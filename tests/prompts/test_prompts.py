@@ -145,6 +145,7 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["memory"][0]["to"] == "all"
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
+    assert "reason" not in blocks["plan"]
     assert blocks["constraints"] == [
         {
             "task": {"kind": "push", "target": "block_0/left"},
