@@ -28,6 +28,7 @@ from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import check_action, known_ids, make_controller
 from crafter_env.symbolic.controller import CrafterController
 from crafter_env.symbolic.episode_state import EpisodeState
+from crafter_env.symbolic.facts import facts_of
 from crafter_env.symbolic.observer import Observer
 from crafter_env.symbolic.open_tasks import open_tasks
 from crafter_env.symbolic.picture import canvas, draw, primitive_name
@@ -163,6 +164,14 @@ class CrafterWorld:
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
         self._text = config.text
+        self._facts = {
+            "goal": self.goal.name if self.goal is not None else OPEN,
+            "max_steps": config.max_steps,
+            "oracle_map": config.oracle_map,
+            "known_only": config.known_only,
+            "max_agents": config.text.max_agents,
+            **facts_of(profile, level),
+        }
         self._knowledge = {"oracle_map": config.oracle_map, "known_only": config.known_only}
         self._rules = encode_rules(profile, level, config.n, self.env.size, config.max_steps, self.goal)
         self._points = np.zeros(len(Achievement))
@@ -217,6 +226,10 @@ class CrafterWorld:
     def ids(self, agent: int | None) -> Ids:
         """Return which teammates and cells there are."""
         return known_ids(self._episode, agent)
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.facts`."""
+        return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
         """Start a symbolic action."""

@@ -133,6 +133,12 @@ class CubeWorld:
         is_emcoop = config.vocabulary == "emcoop"
         self.vocabulary = EMCOOP_VOCABULARY if is_emcoop else CUBE_VOCABULARY
         self.idle: SymbolicAction = Wait() if is_emcoop else Idle()
+        self._facts = {
+            "vocabulary": config.vocabulary,
+            "max_steps": config.max_steps,
+            "faces": config.text.faces,
+            "max_agents": config.text.max_agents,
+        }
         self._reward = reward_function(config.reward)
         self._text = config.text
         self._episode: EpisodeState
@@ -174,6 +180,10 @@ class CubeWorld:
     def ids(self, agent: int | None) -> Ids:
         """Return which blocks are there, and how many agents there are."""
         return known_ids(self._episode, agent)
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return what the configuration says of actions, steps, and how much of the board a prompt shows."""
+        return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""

@@ -156,6 +156,24 @@ class TellsIds(Protocol):
 
 
 @runtime_checkable
+class TellsFacts(Protocol):
+    """A world that tells what its configuration says, so that a prompt has the rules of this configuration alone.
+
+    A rule that cannot matter on it then costs nothing, and what is the same in a whole episode need not stand in every
+    observation.
+    """
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
+
+        `max_agents`, where it is told, is how many other agents a prompt lists to an agent; None for all.
+
+        They are known before the first reset, and the same for every agent, seed and size of the team: the rules of a
+        world are the beginning of all prompts of a sweep.
+        """
+
+
+@runtime_checkable
 class TellsOpenTasks(Protocol):
     """A world that tells what its tasks are missing by name. The loop asks it where a turn has feedback.
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
-from maeil.tasks import OpenTask
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import ALL, AnswerTypes, answer_keys, may_talk
+from quorum.agents.naive.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
@@ -98,6 +98,7 @@ class PromptWriter:
         if view.turn.role:
             turn["role"] = view.turn.role
         tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
+        writer = OpenTaskWriter(self._live, view)
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
@@ -105,7 +106,7 @@ class PromptWriter:
             "unread": [_message(message, view.names) for message in view.unread],
             "plan": _plan(view.plan) if view.plan is not None else None,
             "past_plans": [_plan(plan) for plan in view.outcomes],
-            "constraints": [_open_task(task, view.names) for task in tasks],
+            "constraints": [writer.write(task) for task in tasks],
             "problems": view.problems,
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
@@ -131,20 +132,3 @@ def _plan(plan: PlanView) -> dict[str, object]:
         "status": plan.status.value,
         "reason": plan.reason,
     }
-
-
-def _open_task(task: OpenTask, names: Sequence[str]) -> dict[str, object]:
-    """An open task as a prompt tells it: by the names of the agents, without what there is nothing to say about."""
-    told: dict[str, object] = {
-        "task": {"kind": task.task.kind, "target": task.task.target},
-        "needs": task.needs,
-        "more": task.more,
-    }
-    for key, agents in (("in_place", task.in_place), ("able", task.able), ("planned", task.planned or None)):
-        if agents is not None:
-            told[key] = [names[agent] for agent in agents]
-    if task.missing:
-        told["missing"] = dict(task.missing)
-    if task.before:
-        told["before"] = task.before
-    return told

@@ -14,7 +14,7 @@ from jinja2 import TemplateError
 
 from maeil.mind import View
 from maeil.user_errors import UserError
-from maeil.world import World
+from maeil.world import TellsFacts, World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.sets import PromptSet
@@ -46,6 +46,7 @@ class Frame:
         entries = describe(world.vocabulary)
         self._common: dict[str, Any] = {
             "world": world.name,
+            "facts": dict(world.prompt_facts()) if isinstance(world, TellsFacts) else {},
             "actions": entries,
             "arguments": legend(entries),
             "action_names": world.vocabulary.names,

@@ -11,9 +11,9 @@ import orjson
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
-from maeil.tasks import OpenTask
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.naive.answers import ALL
+from quorum.agents.naive.open_tasks import read_open_task
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import unfold_names
 
@@ -71,7 +71,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         memory=tuple(_message(message, index) for message in _list(blocks, "memory")),
         plan=_plan(orjson.loads(blocks["plan"])) if "plan" in blocks else None,
         outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
-        constraints=tuple(_open_task(task, index) for task in _list(blocks, "constraints")),
+        constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
         problems=tuple(_list(blocks, "problems")),
     )
 
@@ -101,19 +101,3 @@ def _plan(data: Mapping[str, Any]) -> PlanView:
 
 def _task(data: Mapping[str, str] | None) -> Task | None:
     return Task(data["kind"], data["target"]) if data is not None else None
-
-
-def _open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTask:
-    def agents(key: str) -> tuple[int, ...] | None:
-        return tuple(index[name] for name in data[key]) if key in data else None
-
-    return OpenTask(
-        Task(data["task"]["kind"], data["task"]["target"]),
-        data["needs"],
-        data["more"],
-        agents("in_place"),
-        agents("able"),
-        agents("planned") or (),
-        tuple(data.get("missing", {}).items()),
-        tuple(data.get("before", ())),
-    )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, model_validator
 
 from llamac_env.squeeze.env import LISTED, Seers, SqueezeEnv
-from llamac_env.squeeze.game import CLOSE, NARROWEST
+from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
@@ -94,6 +94,13 @@ class SqueezeWorld:
         )
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Pick(units=0)
+        self._facts = {
+            "rounds": config.max_steps,
+            "highest_pick": HIGHEST,
+            "picks": config.picks,
+            "max_agents": config.text.max_agents,
+            "hint": config.hint,
+        }
         self._told: TaskState | None = None
 
     def reset(self, seed: int) -> Mapping[str, Any]:
@@ -123,6 +130,10 @@ class SqueezeWorld:
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
         """Nothing in the state makes a pick impossible."""
         return ()
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return how many rounds there are, what may be picked, and what is told of the picks and the reward."""
+        return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002
         """Start a symbolic action."""

@@ -81,6 +81,7 @@ class TransportWorld:
         self.env = TransportEnv(grid, max_steps=limit, view=config.view, infos="none")
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Wait()
+        self._facts = {"difficulty": config.difficulty, "entry_rule": config.entry_rule, "view": config.view}
         self._frozen = config.boards == "frozen"
         self._tasks: TaskBoard
 
@@ -126,6 +127,10 @@ class TransportWorld:
         """Return the colours of the boxes that are left."""
         left = {f"box_{box.colour}" for box in self.env.board.boxes}
         return {"move": [{"box": [name.value for name in BoxName if name.value in left]}]}
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return which rules hold, and how much of the board agents see."""
+        return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""

@@ -14,7 +14,7 @@ from maeil.tasks import TaskState
 from maeil.testing import answers
 from maeil.testing.contract import Contract
 from maeil.testing.sampling import ActionSampler
-from maeil.world import Controller, TellsOpenTasks, Transition, World
+from maeil.world import Controller, TellsFacts, TellsOpenTasks, Transition, World
 
 PATIENCE = 3
 """Actions of an agent that may end in one state of the world before it is given its idle action."""
@@ -54,6 +54,7 @@ def check_world(
     _check_names(contract, world)
     sampler = ActionSampler(world.vocabulary, actions)
     _check_vocabulary(contract, world, sampler)
+    facts = _facts(contract, world)
     episodes = []
     for seed in seeds:
         _check_first_states(contract, world, seed)
@@ -64,6 +65,7 @@ def check_world(
         contract.compare(first.record, again.record, "the same seed and plans give the same episode")
         frames = _replay(contract, world, first)
         contract.compare(first.frames, frames, "seed and joint actions alone give the episode back")
+    contract.compare(facts, _facts(contract, world), "prompt_facts() are those of the configuration, in every state")
 
 
 def _check_names(contract: Contract, world: World) -> None:
@@ -71,6 +73,13 @@ def _check_names(contract: Contract, world: World) -> None:
     agents = world.agents
     named = isinstance(agents, tuple) and all(isinstance(name, str) and name for name in agents)
     contract.require(named and len(set(agents)) == len(agents) > 0, "agents is a tuple of different names", agents)
+
+
+def _facts(contract: Contract, world: World) -> Record:
+    """What `prompt_facts` tells, as JSON; nothing for a world without it."""
+    if not isinstance(world, TellsFacts):
+        return []
+    return [("prompt_facts()", contract.json(world.prompt_facts(), "prompt_facts()"))]
 
 
 def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) -> None:

@@ -13,6 +13,7 @@ from maeil.trace import read_trace
 from maeil.trace.events import StepTaken
 from quorum.agents.llm.folding import unfolded
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.names import fold_names
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.episode.runner import run_cell
@@ -44,7 +45,7 @@ def states(cell: Cell, folder: Path) -> list[dict[str, dict]]:
         told = {}
         for task in world.open_tasks([None] * len(world.agents)):
             names = {
-                key: [world.agents[agent] for agent in agents]
+                key: fold_names([world.agents[agent] for agent in agents])
                 for key, agents in (("in_place", task.in_place), ("able", task.able))
                 if agents is not None
             }

@@ -1,0 +1,93 @@
+"""Open tasks in a prompt: how feedback tells them, and how they are read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from maeil.mind import View
+from maeil.plans import Task
+from maeil.tasks import OpenTask
+from maeil.world import TellsFacts, World
+from quorum.agents.prompting.names import fold_names, unfold_names
+
+_LISTS = ("in_place", "able", "planned")
+
+
+class OpenTaskWriter:
+    """Writes open tasks for one reader: by the names of agents, without what there is nothing to say about.
+
+    To an agent each list names itself and as many others as its world shows it (the fact `max_agents`), the nearest to
+    it, of equally near ones the lower index; `not_shown` tells by list how many there are beside them. To one without a
+    body, which plans for all, each list names all.
+
+    Args:
+        world: as it is now.
+        view: of the reader.
+    """
+
+    def __init__(self, world: World, view: View) -> None:
+        self._world = world
+        self._view = view
+        has_body = view.agent < len(world.agents)
+        self._most: int | None = (
+            world.prompt_facts().get("max_agents") if has_body and isinstance(world, TellsFacts) else None
+        )
+
+    def write(self, task: OpenTask) -> dict[str, object]:
+        """Return an open task as it is told."""
+        told: dict[str, object] = {
+            "task": {"kind": task.task.kind, "target": task.task.target},
+            "needs": task.needs,
+            "more": task.more,
+        }
+        hidden: dict[str, int] = {}
+        for key, agents in zip(_LISTS, (task.in_place, task.able, task.planned or None), strict=True):
+            if agents is None:
+                continue
+            shown = self._shown(agents)
+            told[key] = fold_names([self._view.names[agent] for agent in shown])
+            if len(shown) < len(agents):
+                hidden[key] = len(agents) - len(shown)
+        if hidden:
+            told["not_shown"] = hidden
+        if task.missing:
+            told["missing"] = dict(task.missing)
+        if task.before:
+            told["before"] = task.before
+        return told
+
+    def _shown(self, agents: Sequence[int]) -> Sequence[int]:
+        reader = self._view.agent
+        others = [agent for agent in agents if agent != reader]
+        if self._most is None or len(others) <= self._most:
+            return agents
+        away = {agent: self._world.distance(reader, agent) or 0 for agent in others}
+        nearest = {reader, *sorted(others, key=lambda agent: (away[agent], agent))[: self._most]}
+        return [agent for agent in agents if agent in nearest]
+
+
+def read_open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTask:
+    """Read what `OpenTaskWriter` writes; agents that are not shown are in no list.
+
+    Args:
+        data: an open task as it is told.
+        index: of each agent, by its name.
+
+    Raises:
+        KeyError: it is not what is written.
+    """
+
+    def agents(key: str) -> tuple[int, ...] | None:
+        return tuple(index[name] for name in unfold_names(data[key])) if key in data else None
+
+    return OpenTask(
+        Task(data["task"]["kind"], data["task"]["target"]),
+        data["needs"],
+        data["more"],
+        agents("in_place"),
+        agents("able"),
+        agents("planned") or (),
+        tuple(data.get("missing", {}).items()),
+        tuple(data.get("before", ())),
+    )
