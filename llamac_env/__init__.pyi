@@ -12,6 +12,7 @@ from .squeeze.game import draw_game as draw_game
 from .squeeze.game import make_game as make_game
 from .squeeze.observation import Round as Round
 from .squeeze.observation import SqueezeObservation as SqueezeObservation
+from .squeeze.observation import read_rounds as read_rounds
 from .squeeze.symbolic.actions import Pick as Pick
 from .team import SqueezeTeamEnv as SqueezeTeamEnv
 from .team import TransportTeamEnv as TransportTeamEnv

@@ -207,11 +207,11 @@ class WorldSkills:
         """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
         return plain_example(world)
 
-    def notation(self, look: Callable[[], Mapping[str, Any]]) -> Notation:
+    def notation(self, look: Callable[[], Any]) -> Notation:
         """Return the world's own text format for prompts and answers of planners.
 
         Args:
-            look: gives the state as it is, or an observation, as a prompt shows it.
+            look: gives the state as it is: the global observation, or what the notation has written of a state.
 
         Raises:
             MissingSkill: there is none.

@@ -6,12 +6,8 @@ calls `skills.register("name", ...)`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from maeil.mind import Shown
 from maeil.registry import Registry
 from maeil.world import World
 from quorum.agents.coordination.notation import Notation
@@ -74,15 +70,7 @@ def notation_of(prompts: PromptSet, world: World) -> Notation | None:
     """Return the notation that a set of prompts takes; None where it takes typed JSON."""
     if prompts.form != "text":
         return None
-    return skills_of(world.name).notation(partial(_shown, world))
-
-
-def _shown(world: World) -> Mapping[str, Any]:
-    seen = world.global_observation()
-    assert isinstance(seen, Shown), "a world with a notation says what its prompts show"
-    shown = seen.shown()
-    assert isinstance(shown, Mapping)
-    return shown
+    return skills_of(world.name).notation(world.global_observation)
 
 
 def prompts_of(world: str) -> Path:

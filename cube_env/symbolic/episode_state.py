@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ FaceKey = tuple[int, Face]
 """A face of a block: block id and face."""
 
 NO_BLOCK = -1
+
+SWING = 4
+"""Steps to and fro between two cells after which an agent lets others pass."""
 
 
 class Attempt(NamedTuple):
@@ -55,6 +59,8 @@ class EpisodeState:
         """(n,) the block that each agent's running action pushes, or `NO_BLOCK`."""
         self._aims = np.full((n, 3), NO_BLOCK, dtype=np.int32)
         self._places_array = np.empty(n, dtype=np.int32)
+        self._trail = deque([state.agents.copy()], maxlen=SWING + 1)
+        self._who_swings: list[int] | None = None
         self._attempts: list[Attempt] | None = None
         self._attempt_of: list[int] = []
         self._routes: dict[Hashable, Route] = {}
@@ -66,6 +72,8 @@ class EpisodeState:
         self.blocks = self.state.block_table.tolist()
         paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
         self.places = self._places_array.tolist()
+        self._trail.append(self.state.agents.copy())
+        self._who_swings = None
         self._attempts = None
 
     def is_live(self, block: int) -> bool:
@@ -76,6 +84,24 @@ class EpisodeState:
         """Where an agent stands."""
         row, col = self.state.agents[agent].tolist()
         return row, col
+
+    def lets_pass(self, agent: int) -> bool:
+        """Whether an agent that walks should stand still for a step, so that it and another do not dodge for ever.
+
+        Two agents in each other's way that turn aside in the same step are in each other's way again. So of those that
+        have gone to and fro for `SWING` steps only the one with the highest index goes on.
+        """
+        if self._who_swings is None:
+            self._who_swings = self._swinging()
+        return agent in self._who_swings[:-1]
+
+    def _swinging(self) -> list[int]:
+        if len(self._trail) <= SWING:
+            return []
+        here, there = self._trail[-1], self._trail[-2]
+        back = [(self._trail[-1 - step] == (here, there)[step % 2]).all(axis=1) for step in range(2, SWING + 1)]
+        moved = (here != there).any(axis=1)
+        return np.flatnonzero(np.logical_and.reduce([moved, *back])).tolist()
 
     def aim(self, agent: int, key: FaceKey) -> int:
         """Note that an agent acts at a face from now on, and give its place there: see `places`."""

@@ -62,7 +62,7 @@ class MoveToBlockController(CubeController):
         step = route.steps[agent]
         if step < 0:
             return NO_PATH
-        self.step = step
+        self.step = STAY if episode.lets_pass(agent) else step
         return None
 
     def let_go(self) -> None:
@@ -87,7 +87,7 @@ class NavigateController(CubeController):
         route = self._route.measure(self.episode.version)
         if not route.targets or route.steps[self.agent] < 0:
             return NO_PATH
-        self.step = route.steps[self.agent]
+        self.step = STAY if self.episode.lets_pass(self.agent) else route.steps[self.agent]
         return None
 
     def let_go(self) -> None:

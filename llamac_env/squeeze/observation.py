@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
+
+from llamac_env.squeeze.game import HIGHEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,6 @@ class Round:
     """Their average; None as the sum is."""
     picks: tuple[int, ...] = ()
     """All picks, by agent; empty for one who does not see them one by one."""
-
-
-def _shown(past: Round) -> dict[str, Any]:
-    """A round without what is not known of it."""
-    told: dict[str, Any] = {"reward": float(f"{past.reward:.6g}")}
-    told |= {"pick": past.pick} if past.pick is not None else {}
-    told |= {"sum": past.sum} if past.sum is not None else {}
-    told |= {"mean": float(f"{past.mean:.6g}")} if past.mean is not None else {}
-    return told | ({"picks": past.picks} if past.picks else {})
 
 
 class History(Sequence[Round]):
@@ -97,11 +90,20 @@ class SqueezeObservation:
     """What is known of how the reward depends on the sum; empty: nothing."""
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows: what is empty is left out, and rewards have six digits. Fulfils `maeil.mind.Shown`."""
-        told: dict[str, Any] = {"agents": self.agents, "highest_pick": self.highest_pick, "rounds": self.rounds}
-        told |= {"hint": self.hint} if self.hint else {}
-        told |= {"history": [_shown(past) for past in self.history], "round": self.round}
-        return told | ({"agent": self.agent} if self.agent else {})
+        """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_rounds` reads it.
+
+        The history is told by columns, with a value for each round: what all know before what is the agent's own, so
+        that prompts of a round begin alike. Rewards have six digits. What is not known is left out; the mean follows
+        from the sum, and how many rounds were played from the number of rewards. The hint is among the rules.
+        """
+        columns: dict[str, list[Any]] = {"reward": [float(f"{past.reward:.6g}") for past in self.history]}
+        if any(past.picks for past in self.history):
+            columns["picks"] = [past.picks for past in self.history]
+        if any(past.sum is not None for past in self.history):
+            columns["sum"] = [past.sum for past in self.history]
+        if self.agent:
+            columns["your_pick"] = [past.pick for past in self.history]
+        return {"agents": self.agents, "history": columns, "rounds": self.rounds}
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -116,3 +118,30 @@ class SqueezeObservation:
             seen += [f"picks {past.picks}"] if past.picks else []
             lines.append(f"Round {number}: {'; '.join([*seen, f'reward {past.reward:.3f}'])}.")
         return "\n".join(lines)
+
+
+def read_rounds(told: Mapping[str, Any], agent: str = "") -> SqueezeObservation:
+    """The observation that a prompt shows, but for the hint.
+
+    Args:
+        told: what it shows.
+        agent: name of the observing agent, which the turn tells; empty for one who sees the game from outside.
+
+    Raises:
+        ValueError: it shows none.
+    """
+    try:
+        columns, n = told["history"], told["agents"]
+        played = len(columns["reward"])
+        unknown = [None] * played
+        sums = columns.get("sum", unknown)
+        rounds = zip(
+            columns.get("your_pick", unknown), columns["reward"], sums, columns.get("picks", unknown), strict=True
+        )
+        history = tuple(
+            Round(pick, reward, total, total / n if total is not None else None, tuple(picks or ()))
+            for pick, reward, total, picks in rounds
+        )
+        return SqueezeObservation(n, HIGHEST, played, told["rounds"], agent, history)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"this is no observation of the squeeze: {error!r}") from error

@@ -11,7 +11,15 @@ from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid, Place
-from llamac_env.transport.text import read_agent, read_board, write_agent, write_board, write_destination, write_place
+from llamac_env.transport.text import (
+    read_agent,
+    read_board,
+    read_place,
+    write_agent,
+    write_board,
+    write_destination,
+    write_place,
+)
 
 Sight = Literal["local", "board"]
 """What an agent sees: its own cell and its moves, as the paper's actors do, or all of the board beside them."""
@@ -70,16 +78,19 @@ class TransportObservation:
         return read_board(self.grid, self.board)
 
     def shown(self) -> dict[str, Any]:
-        """What a prompt shows: places where nothing is are left out. Fulfils `maeil.mind.Shown`; see `read_shown`."""
-        told: dict[str, Any] = {"difficulty": self.difficulty, "rows": self.rows, "cols": self.cols}
+        """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_shown` reads it.
+
+        Places where nothing is are left out. Where there is a board, it tells what the agent sees in its cell, too. A
+        board is hard where it has an `entry_rule`.
+        """
+        told: dict[str, Any] = {"grid": [self.rows, self.cols], "max_steps": self.max_steps, "step": self.step}
         told |= {"entry_rule": self.entry_rule} if self.difficulty == Difficulty.hard else {}
-        told |= {"max_steps": self.max_steps, "step": self.step}
         if self.agent:
-            told |= {"agent": self.agent, "square": self.square, "sees": self.sees, "can_do": moves_by_box(self.can_do)}
+            told |= {"square": self.square, "can_do": moves_by_box(self.can_do)}
         if self.board is not None:
-            told |= {"boxes_left": self.boxes_left, "boxes_placed": self.boxes_placed}
-            told |= {"board": {place: items for place, items in self.board.items() if items}}
-        return told | ({"collided": True} if self.collided else {})
+            return told | {"board": {place: items for place, items in self.board.items() if items}}
+        corners = {place: items for place, items in self.sees.items() if place != self.square}
+        return told | {"sees": self.sees.get(self.square, ())} | ({"corners": corners} if corners else {})
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -108,15 +119,41 @@ def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:
     return found
 
 
-def read_shown(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the observation that a prompt shows, but for empty places of the board.
+def read_shown(told: Mapping[str, Any]) -> TransportObservation:
+    """The observation that a prompt shows, but for empty places of the board and the boxes that are placed.
 
     Raises:
-        KeyError, TypeError, AttributeError: it shows none.
+        ValueError: it shows none.
     """
-    choices = [{"box": box, "to": to} for box, places in told.get("can_do", {}).items() for to in places]
-    blank = {"entry_rule": str(EntryRule.final_state), "agent": "", "square": "", "sees": {}}
-    return {**blank, **told, "can_do": choices}
+    try:
+        difficulty = Difficulty.hard if "entry_rule" in told else Difficulty.easy
+        rule = EntryRule(told.get("entry_rule", EntryRule.final_state))
+        rows, cols = told["grid"]
+        grid = Grid(rows, cols, difficulty, rule)
+        square, board = told.get("square", ""), told.get("board")
+        place = read_place(square)
+        sees = {square: tuple(told["sees"])} if told.get("sees") else {}
+        sees |= {where: tuple(items) for where, items in told.get("corners", {}).items()}
+        if board is not None:
+            board = {where: tuple(items) for where, items in board.items()}
+            sees = _seen(grid, grid.agent_of[place], _items(read_board(grid, board))) if place is not None else {}
+        moves = told["can_do"].items() if place is not None else ()
+        return TransportObservation(
+            difficulty=str(difficulty),
+            entry_rule=str(rule),
+            rows=grid.rows,
+            cols=grid.cols,
+            step=told["step"],
+            max_steps=told["max_steps"],
+            agent=f"agent_{grid.agent_of[place]}" if place is not None else "",
+            square=square,
+            sees=sees,
+            can_do=tuple(Choice(box, to) for box, places in moves for to in places),
+            board=board,
+            boxes_left=len(read_board(grid, board).boxes) if board is not None else None,
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"this is no observation of grid transportation: {error!r}") from error
 
 
 class Frame:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -66,15 +69,20 @@ def settings(**rates: float) -> SimulatedSettings:
     return SimulatedSettings(**{**rest, "usd_per_million_prompt": 1, "usd_per_million_completion": 10, **rates})
 
 
+@cache
+def shipped(group: str, name: str) -> Mapping[str, Any]:
+    """The values of a shipped option. They are read once: to parse them takes longer than to write a prompt."""
+    return MappingProxyType(yaml.safe_load((CONFIGS / group / f"{name}.yaml").read_text(encoding="utf-8")))
+
+
 def prompts(name: str = "default") -> dict[str, Any]:
     """The values of a shipped set of prompts."""
-    return yaml.safe_load((CONFIGS / "prompts" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return deepcopy(dict(shipped("prompts", name)))
 
 
 def config(prompt_set: str = "default", **changes: Any) -> NaiveConfig:
     """The shipped configuration."""
-    values = yaml.safe_load((CONFIGS / "agents" / "naive.yaml").read_text(encoding="utf-8"))
-    return NaiveConfig(**{**values, "prompts": prompts(prompt_set), "repairs": 2, **changes})
+    return NaiveConfig(**{**shipped("agents", "naive"), "prompts": prompts(prompt_set), "repairs": 2, **changes})
 
 
 def cube(n: int = 4, **changes: Any) -> CubeWorld:
@@ -101,7 +109,7 @@ def cube(n: int = 4, **changes: Any) -> CubeWorld:
 def topology(name: str, n: int) -> Topology:
     """A shipped topology; `coordinator` is `centralized` with a leader that has no body."""
     file = "centralized" if name == "coordinator" else name
-    values = yaml.safe_load((CONFIGS / "topology" / f"{file}.yaml").read_text(encoding="utf-8"))
+    values = dict(shipped("topology", file))
     if name == "coordinator":
         values["leader"] = "coordinator"
     component = import_module(f"quorum.topologies.{file}").component

@@ -7,7 +7,7 @@ import json
 import orjson
 import pytest
 
-from llamac_env import read_board
+from llamac_env import read_shown
 from maeil.errors import InvalidThought
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
@@ -94,17 +94,17 @@ def test_values_read_back_as_they_were_written(difficulty):
         w = world(difficulty=difficulty, n=8, seed=seed)
         grid, names = w.env.grid, w.agents
         state = TransportBriefing().state(Sight(0, w.global_observation(), tuple(map(w.observe, range(8)))))
-        text = PaperText(lambda state=state: state)
+        text = PaperText(w.global_observation)
         moves = {agent: w.env.board.available(agent) for agent in range(8)}
         plans = named({agent: one_step(grid, agent, found[-1], "") for agent, found in moves.items() if found}, names)
         told = {"plans": plans, "asked": list(names), "turn": {"you": "agent_3", "step": 0}, "thoughts": "agent_3"}
         assert text.read(orjson.loads(orjson.dumps(text.write(told)))) == orjson.loads(orjson.dumps(told))
         again = text.read(orjson.loads(orjson.dumps(text.write(state))))
-        assert read_board(grid, again.pop("board")) == w.env.board
-        assert again == {key: value for key, value in state.items() if key not in ("board", "agents")}
+        assert read_shown(again).to_board() == w.env.board
+        assert again == orjson.loads(orjson.dumps({k: v for k, v in state.shown().items() if k != "can_do"}))
         for agent in range(8):
             own = text.read(orjson.loads(orjson.dumps(text.write(w.observe(agent)))))
-            assert own["can_do"] == w.observe(agent).shown()["can_do"]
+            assert read_shown(own).can_do == w.observe(agent).can_do
 
 
 GREEN = {"box_green": "0.5_0.5 0.5_1.5", "target_green": "0.5_0.5 1.5_1.5"}
@@ -112,7 +112,7 @@ GREEN = {"box_green": "0.5_0.5 0.5_1.5", "target_green": "0.5_0.5 1.5_1.5"}
 
 def paper_text():
     w = world(GREEN)
-    return PaperText(lambda: w.global_observation().shown())
+    return PaperText(w.global_observation)
 
 
 @pytest.mark.parametrize("role", [*LlamacRole, *BaselineRole])

@@ -2,7 +2,19 @@
 
 import pytest
 
-from cube_env import Direction, Face, Idle, Move, MoveToBlock, PushBlock, Rendezvous, WaitAgents, YieldBlock
+from cube_env import (
+    Direction,
+    Entity,
+    Face,
+    Idle,
+    Move,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    Rendezvous,
+    WaitAgents,
+    YieldBlock,
+)
 from maeil import Plan
 from maeil.errors import InvalidThought
 from tests.cube_env.acting import OPEN, act, drive, world
@@ -215,3 +227,29 @@ def test_reasons_begin_with_an_identifier(face):
         world(OPEN), MoveToBlock(block=0, face=face, timeout=1), Rendezvous(block=0, face=face, count=2, timeout=1)
     )
     assert [end.split()[2].isidentifier() for end in ends] == [True, True]
+
+
+IN_EACH_OTHERS_WAY = """
+    ..........|
+    ..........|
+    AA.1.BB...|
+    AA.02BB...|
+    ..........|
+    ..........|
+    ...CC.....|
+    ...CC.....|
+    ..........|
+    ..........|
+    ..........|
+"""
+"""Agent 0 goes to the free cell left of B, agent 1 to C's left: both turn aside at once, and back at once."""
+
+
+@pytest.mark.parametrize("vocabulary", ["cube", "emcoop"])
+def test_two_that_turn_aside_at_once_do_not_dodge_each_other_for_ever(vocabulary):
+    if vocabulary == "cube":
+        ways = MoveToBlock(block=1, face=Face.left), MoveToBlock(block=2, face=Face.left)
+    else:
+        ways = Navigate(entity=Entity.cell, cell=(2, 4)), Navigate(entity=Entity.cell, cell=(6, 2))
+    crowd = world(IN_EACH_OTHERS_WAY, 100, vocabulary=vocabulary)
+    assert drive(crowd, *ways, crowd.idle.model_copy(update={"steps": 40}))[:2] == ["7 success", "9 success"]

@@ -8,10 +8,10 @@ from quorum.agents.skills.contract import Briefing
 
 
 class SqueezeBriefing(Briefing):
-    """All rounds: sum, mean and reward of each; the picks by agent where the world shows them."""
+    """All rounds: the reward and the sum of each; the picks by agent where the world shows them."""
 
     def state(self, sight: Sight) -> object:
-        """Return the rounds and what can be picked."""
+        """Return the rounds."""
         seen = sight.global_observation
         assert isinstance(seen, SqueezeObservation)
         return seen.shown()

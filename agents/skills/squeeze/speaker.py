@@ -8,8 +8,9 @@ from __future__ import annotations
 from math import fsum
 
 import numpy as np
+import orjson
 
-from llamac_env import Pick, SqueezeObservation
+from llamac_env import Pick, SqueezeObservation, read_rounds
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
@@ -24,11 +25,19 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
     vocabulary = Vocabulary(Pick)
     needs = frozenset({"pick"})
 
+    def read_observation(self, text: str) -> SqueezeObservation:
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: it is none of this world.
+        """
+        return read_rounds(orjson.loads(text))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
         observation = view.observation
         assert isinstance(observation, SqueezeObservation)
-        if not observation.agent:
+        if view.agent >= observation.agents:
             return Thought()  # a coordinator without a body has nothing to say
         if rng.random() < poor:
             units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
@@ -44,19 +53,19 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
         middle of the widest gap between them, and follows the exploiter when there is none. What other agents pick is
         taken off.
         """
-        state = brief.state
-        paid = {past["sum"]: past["reward"] for past in state["history"]}
-        highest = state["agents"] * state["highest_pick"]
+        seen = read_rounds(brief.state)
+        paid = {past.sum: past.reward for past in seen.history if past.sum is not None}
+        highest = seen.agents * seen.highest_pick
         explores = brief.role == "explorer" and len(paid) <= highest
         total = widest_gap(paid, highest) if explores else next_try(paid, highest)
         others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
-        picks = share(total - others, len(brief.asked), state["highest_pick"])
+        picks = share(total - others, len(brief.asked), seen.highest_pick)
         plans = {
             agent: _picks(units, f"the {brief.role} tries {total} in all")
             for agent, units in zip(brief.asked, picks, strict=True)
         }
         for agent in brief.drawn_at_random():
-            plans[agent] = _picks(int(brief.rng.integers(state["highest_pick"] + 1)), "at random")
+            plans[agent] = _picks(int(brief.rng.integers(seen.highest_pick + 1)), "at random")
         return plans
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
@@ -45,7 +45,7 @@ class TransportSkills(WorldSkills):
 
         return transport_example(world)
 
-    def notation(self, look: Callable[[], Mapping[str, Any]]) -> Notation:
+    def notation(self, look: Callable[[], Any]) -> Notation:
         """Return the text format of LLaMAC's appendix."""
         from quorum.agents.skills.transport.paper_text import PaperText
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from llamac_env import TransportObservation, moves_by_box
 from maeil.mind import Observation
 from quorum.agents.coordination.joint import Sight
@@ -9,18 +12,30 @@ from quorum.agents.skills.contract import Briefing
 from quorum.agents.skills.transport.moves import distance_left
 
 
+@dataclass(frozen=True, slots=True)
+class TransportState:
+    """The board, and what the agents can do.
+
+    Attributes:
+        seen: the board, from outside.
+        agents: what each agent sees.
+    """
+
+    seen: TransportObservation
+    agents: tuple[TransportObservation, ...]
+
+    def shown(self) -> dict[str, Any]:
+        """What a prompt shows: the board, and the moves of each agent that has any. Fulfils `maeil.mind.Shown`."""
+        moves = {own.agent: moves_by_box(own.can_do) for own in self.agents if own.can_do}
+        return {**self.seen.shown(), "can_do": moves}
+
+
 class TransportBriefing(Briefing):
     """The board with what each agent can do; of past decisions the boxes that were left, and how far they had to go."""
 
-    def state(self, sight: Sight) -> object:
-        """Return the board, and for each agent that can do something its cell and the moves that it can make."""
-        seen = observed(sight.global_observation)
-        agents = {
-            own.agent: {"square": own.square, "can_do": moves_by_box(own.can_do)}
-            for own in map(observed, sight.agents)
-            if own.can_do
-        }
-        return {**seen.shown(), "agents": agents}
+    def state(self, sight: Sight) -> TransportState:
+        """Return the board, and the moves that each agent can make."""
+        return TransportState(observed(sight.global_observation), tuple(map(observed, sight.agents)))
 
     def digest(self, sight: Sight) -> object:
         """Return the number of boxes and the sum of their distances to the nearest target of their colour, in cells."""

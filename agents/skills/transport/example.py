@@ -10,8 +10,8 @@ from quorum.agents.prompting.examples import Example, example_plan
 def transport_example(world: World) -> Example:
     """Return the example: a box that goes one cell nearer to its target."""
     return Example(
-        "The green target is to the right of my cell; the agent there can place the box.",
-        "I bring box_green to square[0.5, 1.5]; put it on its target then. In my cell square[0.5, 0.5] is target_red.",
+        "The agent on my right has the green target.",
+        "I bring box_green to square[0.5, 1.5]: place it then. In square[0.5, 0.5] is target_red.",
         example_plan(
             world,
             Task("place", "box_green"),

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from llamac_env import (
+    Board,
+    Choice,
     Difficulty,
     EntryRule,
     Grid,
@@ -29,23 +31,35 @@ from llamac_env import (
     read_board,
     read_line,
     write_agent,
-    write_board,
 )
+from quorum.agents.skills.transport.briefing import TransportState
 
 _ACTION = re.compile(r"move\(([^,()]*), (.*)\)|wait\((\d+)\)")
 _NEXT = ", then "
+_LINES = frozenset({"observation", "observations"})
 _WORDS = frozenset({"thoughts", "text", "message", "issue", "problem", "reason", "rationale"})
 """Keys of what somebody has written: nothing in it is a value."""
 
 
-def grid_of(shown: Mapping[str, Any]) -> Grid:
-    """Return the cells of a state or an observation, as a prompt shows it.
+def grid_of(seen: TransportObservation | Mapping[str, Any]) -> Grid:
+    """Return the cells of an observation, or of a state or an observation as `write_value` writes it.
 
     Raises:
-        KeyError, ValueError: it is neither.
+        KeyError, ValueError: it is none of them.
     """
-    rule = EntryRule(shown.get("entry_rule", EntryRule.final_state))
-    return Grid(shown["rows"], shown["cols"], Difficulty(shown["difficulty"]), rule)
+    if isinstance(seen, TransportObservation):
+        return seen.grid
+    rule = EntryRule(seen.get("entry_rule", EntryRule.final_state))
+    return Grid(seen["rows"], seen["cols"], Difficulty(seen["difficulty"]), rule)
+
+
+def board_of(seen: TransportObservation | Mapping[str, Any]) -> Board:
+    """Return the board of an observation, or of a state as `write_value` writes it.
+
+    Raises:
+        KeyError, ValueError: it shows none.
+    """
+    return seen.to_board() if isinstance(seen, TransportObservation) else read_board(grid_of(seen), seen["board"])
 
 
 def write_value(grid: Grid, value: object) -> Any:
@@ -55,11 +69,8 @@ def write_value(grid: Grid, value: object) -> Any:
             return _observation(value)
         case str():
             return write_name(grid, value)
-        case {"board": Mapping() as items, "difficulty": str(), **shown}:
-            board = read_board(grid, items)
-            rest = {**shown, "difficulty": str(grid.difficulty)}
-            rest.pop("agents", None)
-            return {**rest, "board": write_board(board), "observations": observation_lines(board)}
+        case TransportState():
+            return {**_told(value.seen), "observations": observation_lines(value.seen.to_board())}
         case {"actions": [{"action": str()}, *_] as actions}:
             return _NEXT.join(map(write_action, actions))
         case Mapping():
@@ -72,14 +83,19 @@ def write_value(grid: Grid, value: object) -> Any:
 
 
 def read_value(grid: Grid, value: Any) -> Any:
-    """Read a value of a prompt; a state comes back without what each agent can do, which follows from its board."""
+    """Read a value of a prompt: an observation and a state as a prompt in typed JSON shows them.
+
+    A state comes back without what each agent can do, which follows from its board.
+    """
     match value:
         case str():
             return _read_text(grid, value)
-        case {"observations": list(), "board": dict(), **rest}:
-            return rest | {"board": value["board"]}
-        case {"observation": str(line), **rest}:
-            return {**rest, **read_line(grid, line)}
+        case {"observations": list(), "board": dict()}:
+            return _seen(value).shown()
+        case {"observation": str(line)}:
+            own = read_line(grid, line)
+            can_do = tuple(Choice(box, to) for box, places in own.pop("can_do").items() for to in places)
+            return _seen(value, **own, can_do=can_do).shown()
         case dict():
             return {
                 _read_name(grid, key): item if key in _WORDS else read_value(grid, item) for key, item in value.items()
@@ -113,10 +129,24 @@ def _read_name(grid: Grid, text: str) -> str:
 
 
 def _observation(seen: TransportObservation) -> dict[str, Any]:
-    left_out = {"agent", "square", "sees", "can_do"}
-    told = {key: item for key, item in seen.shown().items() if key not in left_out}
-    board = {"board": write_board(seen.to_board())} if seen.board is not None else {}
-    return {**told, **board, "observation": local_line(seen)}
+    return {**_told(seen), "observation": local_line(seen)}
+
+
+def _told(seen: TransportObservation) -> dict[str, Any]:
+    """What is told beside the lines of the agents; of a board every place, empty ones, too."""
+    told: dict[str, Any] = {"difficulty": seen.difficulty, "rows": seen.rows, "cols": seen.cols}
+    told |= {"entry_rule": seen.entry_rule} if seen.grid.is_hard else {}
+    told |= {"max_steps": seen.max_steps, "step": seen.step}
+    if seen.board is not None:
+        told |= {"boxes_left": seen.boxes_left, "boxes_placed": seen.boxes_placed, "board": seen.board}
+    return told | ({"collided": True} if seen.collided else {})
+
+
+def _seen(told: Mapping[str, Any], **own: Any) -> TransportObservation:
+    """The inverse of `_told`."""
+    nobody = {"entry_rule": str(EntryRule.final_state), "agent": "", "square": "", "sees": {}, "can_do": ()}
+    fields = {key: item for key, item in told.items() if key not in _LINES}
+    return TransportObservation(**{**nobody, **fields, **own})
 
 
 def _read_text(grid: Grid, text: str) -> Any:

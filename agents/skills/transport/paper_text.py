@@ -16,9 +16,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from llamac_env import BoxMove, Grid, read_board, read_joint, write_destination
+from llamac_env import BoxMove, Grid, TransportObservation, read_joint, write_destination
 from maeil.errors import InvalidThought
-from quorum.agents.skills.transport.notation import grid_of, read_value, write_action, write_name, write_value
+from quorum.agents.skills.transport.notation import board_of, grid_of, read_value, write_action, write_name, write_value
 
 EXECUTE = "EXECUTE"
 AGREED = "I agree."
@@ -33,10 +33,10 @@ class PaperText:
     """Fulfils `quorum.agents.coordination.notation.Notation` for grid transportation.
 
     Args:
-        look: gives the state as it is, as a prompt shows it: answers are read against its board.
+        look: gives the state as it is, seen from outside or as `write` writes it: answers are read against its board.
     """
 
-    def __init__(self, look: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, look: Callable[[], TransportObservation | Mapping[str, Any]]) -> None:
         self._look = look
 
     def write(self, value: object) -> Any:
@@ -122,18 +122,18 @@ class PaperText:
         return json.dumps(moves)
 
     def _entries(self, text: str) -> list[dict[str, Any]]:
-        shown = self._look()
-        grid = grid_of(shown)
-        found = read_joint(read_board(grid, shown["board"]), text)
+        seen = self._look()
+        grid = grid_of(seen)
+        found = read_joint(board_of(seen), text)
         if found.refusals:
             raise InvalidThought(tuple(f"{refusal.code}: {refusal.reason}" for refusal in found.refusals))
         return [{"agent": f"agent_{agent}", "plan": _plan(grid, agent, move)} for agent, move in found.moves.items()]
 
     def _proposal(self, text: str) -> dict[str, Any] | None:
         """Return what somebody would do instead: the one move in the text that can be made, or None."""
-        shown = self._look()
-        grid = grid_of(shown)
-        found = read_joint(read_board(grid, shown["board"]), text).moves
+        seen = self._look()
+        grid = grid_of(seen)
+        found = read_joint(board_of(seen), text).moves
         return _plan(grid, *next(iter(found.items()))) if len(found) == 1 else None
 
 

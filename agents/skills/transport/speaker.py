@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from pydantic import TypeAdapter
 
 from llamac_env import (
     Board,
@@ -52,7 +51,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         Raises:
             ValueError: it is none of this world.
         """
-        return _shown(orjson.loads(text))
+        return read_shown(orjson.loads(text))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
@@ -84,7 +83,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         plan for a step.
         """
         state = brief.state
-        board = _shown(state).to_board()
+        board = read_shown(state).to_board()
         grid = board.grid
         others = _next_moves(grid, brief.running)
         if brief.role == "explorer":
@@ -101,16 +100,6 @@ class TransportSpeaker(Speaker[TransportObservation]):
         for agent in brief.drawn_at_random():
             plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
         return plans
-
-
-_OBSERVATION = TypeAdapter(TransportObservation)
-
-
-def _shown(told: Mapping[str, Any]) -> TransportObservation:
-    try:
-        return _OBSERVATION.validate_python(read_shown(told))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no observation of grid transportation: {error!r}") from error
 
 
 def _tell_all(view: View, board: Board) -> Thought:

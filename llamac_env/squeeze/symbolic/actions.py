@@ -14,7 +14,7 @@ class Pick(SymbolicAction):
     """Pick an integer for one round."""
 
     action: Literal["pick"] = "pick"
-    units: Annotated[int, Field(ge=0, le=HIGHEST, description="the pick")]
+    units: Annotated[int, Field(ge=0, le=HIGHEST)]
 
 
 VOCABULARY = Vocabulary(Pick)

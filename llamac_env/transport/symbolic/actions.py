@@ -24,17 +24,16 @@ Destination = Annotated[
     str,
     Field(
         pattern=r"^(target_[a-z]+|(square|position)[\[\(] *\d+(\.\d+)? *, *\d+(\.\d+)? *[\]\)])$",
-        description='"target_<colour>" to put it on the target in your cell, '
-        'or "square[0.5, 1.5]" (a neighbour cell), or "position[1.0, 0.0]" (a corner of your cell)',
+        description='"square[0.5, 1.5]", "position[1.0, 0.0]" or "target_green"',
     ),
 ]
 
 
 class Move(SymbolicAction):
-    """Bring a box that you can reach to one of your places, or put it on the target in your cell; takes one step."""
+    """Bring a box that you can reach to a place that you can reach, in one step."""
 
     action: Literal["move"] = "move"
-    box: Annotated[BoxName, Field(description="a box in your cell or on a corner of it")]
+    box: BoxName
     to: Destination
 
 
@@ -42,7 +41,7 @@ class Wait(SymbolicAction):
     """Do nothing for `steps` steps."""
 
     action: Literal["wait"] = "wait"
-    steps: Annotated[int, Field(ge=1, le=1000, description="number of steps")] = 1
+    steps: Annotated[int, Field(ge=1, le=1000)] = 1
 
 
 VOCABULARY = Vocabulary(Move, Wait)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from maeil import LoopSettings, World
 from maeil.trace import Stamped
 from quorum.agents.baselines import teams
@@ -15,7 +13,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from tests.agents.llamac.stage import Cast, joint
 from tests.agents.llamac.teams import coordinated
-from tests.agents.naive_team import CONFIGS, context, prompts
+from tests.agents.naive_team import context, prompts, shipped
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import play
 
@@ -39,7 +37,7 @@ def fitting(name: str, agents: int, rounds: int | None = None) -> Any:
 
 def config(name: str, **changes: Any) -> Any:
     """The shipped configuration; `folder` and `rules` go into the set of prompts."""
-    values = yaml.safe_load((CONFIGS / "agents" / f"{name}.yaml").read_text(encoding="utf-8"))
+    values = shipped("agents", name)
     own = {key: changes.pop(key) for key in ("folder", "rules") if key in changes}
     return vars(teams)[name].config(**{**values, "prompts": {**prompts(), **own}, **changes})
 

@@ -192,15 +192,14 @@ def test_placing_and_coming_nearer_are_confirmed(where, agent, to):
 
 
 def test_the_critics_see_the_board_and_what_each_agent_can_do():
-    state = TransportBriefing().state(sight(SHARED, step=4))
+    state = TransportBriefing().state(sight(SHARED, step=4)).shown()
     assert state["board"]["1.0_1.0"] == ("box_red",)
-    assert (state["rows"], state["cols"], state["step"], state["max_steps"]) == (2, 2, 4, LIMIT)
-    assert list(state["agents"]) == [f"agent_{agent}" for agent in range(4)]
-    assert state["agents"]["agent_0"]["square"] == "square[0.5, 0.5]"
-    assert state["agents"]["agent_0"]["can_do"]["box_red"][-1] == "target_red"
+    assert (state["grid"], state["step"], state["max_steps"]) == ([2, 2], 4, LIMIT)
+    assert list(state["can_do"]) == [f"agent_{agent}" for agent in range(4)]
+    assert state["can_do"]["agent_0"]["box_red"][-1] == "target_red"
     large = board(grid(8, 8, "easy"), box_red="0.5_0.5", target_red="0.5_1.5")
-    told = TransportBriefing().state(sight(large))
-    assert (list(told["agents"]), len(told["board"])) == (["agent_0"], 2), "nothing that is empty or idle"
+    told = TransportBriefing().state(sight(large)).shown()
+    assert (list(told["can_do"]), len(told["board"])) == (["agent_0"], 2), "nothing that is empty or idle"
     assert TransportBriefing().digest(sight(ALIKE)) == {"boxes": 3, "distance": 2.0}
 
 
