@@ -120,4 +120,5 @@ class RolePrompts:
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
             shown["example"] = write_example(role_example(schema, self._example, agent))
+            blocks = {**blocks, "asked": fold_names(asked)} if isinstance(asked, list) else blocks
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

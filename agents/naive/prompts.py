@@ -125,10 +125,11 @@ def _message(message: Message, names: Sequence[str]) -> dict[str, object]:
 
 
 def _plan(plan: PlanView) -> dict[str, object]:
-    return {
+    """A plan with what came of it: how far it got where it has not succeeded, and why where there is a reason."""
+    told: dict[str, object] = {
         "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
         "actions": plan.actions,
-        "actions_done": plan.done,
         "status": plan.status.value,
-        "reason": plan.reason,
     }
+    told |= {"actions_done": plan.done} if plan.done < len(plan.actions) else {}
+    return told | ({"reason": plan.reason} if plan.reason else {})

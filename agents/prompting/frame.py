@@ -19,7 +19,7 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates, place_of
-from quorum.agents.prompting.vocabulary import describe, legend
+from quorum.agents.prompting.vocabulary import describe, tell
 
 
 class Frame:
@@ -48,7 +48,7 @@ class Frame:
             "world": world.name,
             "facts": dict(world.prompt_facts()) if isinstance(world, TellsFacts) else {},
             "actions": entries,
-            "arguments": legend(entries),
+            "calls": tell(entries),
             "action_names": world.vocabulary.names,
             "max_actions": max_actions,
             "tasks": tasks,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 
 from maeil.mind import Act, View
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Origin, Request, Sampling
+from quorum.agents.prompting.compact import compact
 
 UNSET = Sampling(temperature=None, max_tokens=4096)
 """What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
@@ -65,4 +67,14 @@ class RequestCounter:
         digest = hashlib.sha256(joined.encode()).digest()
         self._asked[digest] += 1
         origin = Origin(view.name, view.t, role or view.turn.role, turn_of(view, refused=refused))
-        return Request(messages, wanted, UNSET, self._asked[digest] - 1, agents, origin)
+        answer = _compact(wanted) if wanted is not None else None
+        return Request(messages, answer, UNSET, self._asked[digest] - 1, agents, origin)
+
+
+def _compact(wanted: AnswerFormat) -> AnswerFormat:
+    grounded = wanted.grounded
+    return replace(
+        wanted,
+        schema=compact(wanted.schema),
+        grounded=None if grounded is None else lambda: compact(grounded()),
+    )

@@ -1,4 +1,4 @@
-"""The vocabulary in words, made from the action models: signature with types, ranges and defaults, and meaning."""
+"""The vocabulary in words, made from the action models: calls with values, ranges and defaults, and meanings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from functools import cache
 from typing import Any
 
 from maeil.actions import SymbolicAction
+from quorum.agents.prompting.bounds import told_bounds
 
-_FAR = 1000
-"""A bound from here on is one that no sensible plan comes near; the form of the answer has it all the same."""
+INTEGER = "integer"
+"""The values of an argument that takes any integer that a plan could name."""
+NULL = "null"
+OR_NULL = f"{INTEGER} or {NULL}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class ActionEntry:
-    """An action, as a prompt describes it.
+    """An action, as its model describes it.
 
     Attributes:
         name: its name.
@@ -44,41 +47,43 @@ class ActionEntry:
     meaning: str
     arguments: tuple[Argument, ...]
 
-    @property
-    def signature(self) -> str:
-        """How it is called: `push_block(block, steps=1)`."""
-        given = (f"{each.name}={each.default}" if each.default else each.name for each in self.arguments)
-        return f"{self.name}({', '.join(given)})"
-
 
 @dataclass(frozen=True, slots=True)
-class LegendEntry:
-    """What an argument means, for all actions that have it so.
+class ToldAction:
+    """An action, as a prompt tells it.
 
     Attributes:
-        name: its name.
-        values: the values that it can take, in words.
-        meaning: what it is, empty where the model does not say.
-        actions: the actions that it is told for; empty where it means the same in all that have it.
+        call: how it is called: `push_block(block, steps=1)`.
+        meaning: what it does, and what its arguments mean.
     """
 
-    name: str
-    values: str
+    call: str
     meaning: str
-    actions: tuple[str, ...]
 
 
-def legend(entries: Iterable[ActionEntry]) -> tuple[LegendEntry, ...]:
-    """Say once what each argument of a vocabulary means, in the order in which the actions name them."""
-    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+def tell(entries: Iterable[ActionEntry]) -> tuple[ToldAction, ...]:
+    """Tell actions, each with what has not been said of its arguments by the actions before it.
+
+    The values of an argument stand behind its name, as in `move(direction: up|down, steps=1)`: those of an integer
+    without bounds go without saying.
+    """
+    senses: dict[str, tuple[str, str]] = {}
+    told = []
     for entry in entries:
+        given, notes = [], []
         for argument in entry.arguments:
-            found.setdefault(argument.name, {}).setdefault((argument.values, argument.meaning), []).append(entry.name)
-    return tuple(
-        LegendEntry(name, values, meaning, tuple(actions) if len(senses) > 1 else ())
-        for name, senses in found.items()
-        for (values, meaning), actions in senses.items()
-    )
+            sense = (argument.values, argument.meaning)
+            before = senses.get(argument.name)
+            senses[argument.name] = sense
+            is_plain = argument.values == INTEGER or (argument.values == OR_NULL and argument.default == NULL)
+            is_told = before == sense or (is_plain and (before is None or before[0] == argument.values))
+            values = "" if is_told else f": {argument.values}"
+            default = f"{' = ' if values else '='}{argument.default}" if argument.default else ""
+            given.append(f"{argument.name}{values}{default}")
+            if argument.meaning and before != sense:
+                notes.append(f" {argument.name}: {argument.meaning}.")
+        told.append(ToldAction(f"{entry.name}({', '.join(given)})", entry.meaning + "".join(notes)))
+    return tuple(told)
 
 
 def describe(vocabulary: Iterable[type[SymbolicAction]]) -> tuple[ActionEntry, ...]:
@@ -112,16 +117,18 @@ def _values(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_values(option, definitions) for option in field["anyOf"])
     if "enum" in field:
-        return " | ".join(_word(value) for value in field["enum"])
+        return "|".join(_bare(value) for value in field["enum"])
     if "const" in field:
-        return _word(field["const"])
+        return _bare(field["const"])
     match field.get("type"):
         case "null":
-            return "null"
+            return NULL
         case "array":
             return f"list of {_items(field, definitions)}"
-        case "integer" | "number" as kind:
-            return f"{kind}{_range(field)}"
+        case "integer":
+            return _range(field) or INTEGER
+        case "number":
+            return f"number {_range(field)}".rstrip()
         case kind:
             return str(kind)
 
@@ -134,18 +141,22 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _range(field: Mapping[str, Any]) -> str:
-    """Say the bounds that a plan could run into: none for how low a count can be, or a limit that nobody comes near."""
-    low = field.get("minimum", field.get("exclusiveMinimum"))
-    high = field.get("maximum", field.get("exclusiveMaximum"))
-    if high is not None and high >= _FAR:
-        high = None
-    if high is None and low in (0, 1):
-        return ""
-    at_least = "greater than" if "exclusiveMinimum" in field else "at least"
-    at_most = "less than" if "exclusiveMaximum" in field else "at most"
-    words = ([f"{at_least} {low}"] if low is not None else []) + ([f"{at_most} {high}"] if high is not None else [])
-    return f" {' and '.join(words)}" if words else ""
+    """Say the bounds that a plan could run into."""
+    told = told_bounds(field)
+    if told.keys() == {"minimum", "maximum"}:
+        return f"{told['minimum']} to {told['maximum']}"
+    words = {
+        "minimum": "at least",
+        "exclusiveMinimum": "greater than",
+        "maximum": "at most",
+        "exclusiveMaximum": "less than",
+    }
+    return " and ".join(f"{words[key]} {bound}" for key, bound in told.items())
+
+
+def _bare(value: object) -> str:
+    return value if isinstance(value, str) else _word(value)
 
 
 def _word(value: object) -> str:
-    return "null" if value is None else f'"{value}"' if isinstance(value, str) else str(value)
+    return NULL if value is None else f'"{value}"' if isinstance(value, str) else str(value)

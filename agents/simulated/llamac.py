@@ -26,7 +26,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
         poor: probability that a choice is made at random.
         rng: for the choices.
     """
-    given = {name: orjson.loads(text) for name, text in blocks.items()}
+    given = read_given(blocks)
     turn = given["turn"]
     role = turn["role"]
     if role == LlamacRole.ACTOR:
@@ -35,6 +35,12 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
     if role == LlamacRole.ASSESSOR:
         return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
     return {"thoughts": f"I am the {role}.", "plans": entries(given, role, speaker, poor, rng)}
+
+
+def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
+    """Read the blocks of a planner's prompt; the names of those asked about are written out."""
+    given: dict[str, Any] = {name: orjson.loads(text) for name, text in blocks.items()}
+    return given | ({"asked": unfold_names(given["asked"])} if "asked" in given else {})
 
 
 def entries(

@@ -52,7 +52,7 @@ class Checking:
         grounded = request.answer.ground().schema
         assert validator_of(grounded).reasons(reply.value) == ()
         self.narrowed += grounded != request.answer.schema
-        if "PlanAnswer" in grounded["$defs"]:
+        if "PlanAnswer" in grounded.get("$defs", ()):
             actions = grounded["$defs"]["PlanAnswer"]["properties"]["actions"]
             found = validator_of({**actions, "$defs": grounded["$defs"]})
             agent = self.world.agents.index(request.origin.agent) if request.origin.agent in self.world.agents else 0

@@ -278,8 +278,9 @@ def test_the_actions_are_those_of_the_vocabulary_with_their_ranges(world):
     ]
     names = [schema["$defs"][option]["properties"]["action"]["const"] for option in options]
     assert names == list(world.vocabulary.names)
-    steps = schema["$defs"]["Move"]["properties"]["steps"]
-    assert (steps["minimum"], steps["maximum"]) == (1, 10_000)
+    for steps in (0, 10_001):
+        plan = {"rationale": "", "task": None, "actions": [{"action": "move", "direction": "up", "steps": steps}]}
+        assert "steps" in think(world, {"plan": plan}).failure
 
 
 @pytest.mark.parametrize("vocabulary", ["cube", "emcoop"])

@@ -131,6 +131,16 @@ def test_a_sighting_is_gone_to_unless_plans_may_name_only_what_was_seen():
     assert plan_of(view(w, 0)).task.kind == plan_of(view(strict, 0, unread=(sighting,))).task.kind == "explore"
 
 
+def test_what_one_can_collect_alone_is_worth_no_long_way_whoever_tells_of_it():
+    drawing = ".0.1.#" + "." * 50 + "c" + ("\n" + "." * 57) * 2
+    w = world(drawing, {0: PICKS[0], 1: PICKS[1]}, max_steps=100)
+    coal, stone = number(w, (56, 0)), number(w, (5, 0))
+    sighting = message(words.report(number(w, (56, 1)), {}, [f"coal_{coal}"]), 1, 0)
+    told = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
+    assert target(plan_of(view(w, 0, unread=(sighting,)))) == stone
+    assert target(plan_of(view(w, 0, role="leader", constraints=(told,)))) == stone
+
+
 def test_a_directive_is_obeyed_and_what_stands_in_the_way_is_told_so_that_the_leader_takes_another():
     bags = {0: {Item.wood_pickaxe: 1}, 2: {Item.wood_pickaxe: 1}}
     w = world(ROCK, bags, **COOP2)

@@ -24,7 +24,7 @@ from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting import templates
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
-from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, legend
+from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, tell
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
@@ -43,6 +43,8 @@ FULL = {
     ),
     "problems": ("there is no block 9",),
 }
+
+PLAIN = ("integer", "integer or null")  # what an argument without values takes, null where that is the default
 
 
 @pytest.fixture
@@ -74,7 +76,8 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
         assert f"- {action.name}(" in system.content
         assert action.meaning in system.content
         for argument in action.arguments:
-            assert re.search(rf"- {argument.name}( of [a-z_, ]+)?: {re.escape(argument.values)}", system.content)
+            told = re.search(rf"\b{argument.name}: {re.escape(argument.values)}", system.content)
+            assert told or (argument.values in PLAIN and re.search(rf"\b{argument.name}\b", system.content))
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
@@ -84,28 +87,36 @@ def test_the_actions_are_told_once(world, prompt_set):
     assert said.count("one that the board does not allow counts") == 1
 
 
-def test_an_argument_that_means_two_things_is_told_for_each_action():
+def test_an_argument_is_told_where_it_first_stands_and_again_where_it_means_something_else():
+    def steps(values, meaning):
+        return Argument("steps", values, "1", meaning)
+
+    ways = Argument("way", "up|down", "", "")
     entries = [
-        ActionEntry("walk", "", (Argument("steps", "integer", "1", "how far"),)),
-        ActionEntry("wait", "", (Argument("steps", "integer", "1", "how long"), Argument("why", "string", "", ""))),
+        ActionEntry("walk", "Walk.", (ways, steps("integer", "how far"))),
+        ActionEntry(
+            "run", "Run.", (ways, steps("integer", "how far"), Argument("until", "integer or null", "null", ""))
+        ),
+        ActionEntry("wait", "Wait.", (steps("1 to 9", "how long"), Argument("why", "string", "", ""))),
+        ActionEntry("rest", "Rest.", (steps("integer", ""), Argument("until", "integer or null", "", ""))),
     ]
-    assert [(entry.name, entry.meaning, entry.actions) for entry in legend(entries)] == [
-        ("steps", "how far", ("walk",)),
-        ("steps", "how long", ("wait",)),
-        ("why", "", ()),
+    assert [(told.call, told.meaning) for told in tell(entries)] == [
+        ("walk(way: up|down, steps=1)", "Walk. steps: how far."),
+        ("run(way, steps=1, until=null)", "Run."),
+        ("wait(steps: 1 to 9 = 1, why: string)", "Wait. steps: how long."),
+        ("rest(steps: integer = 1, until)", "Rest."),
     ]
-    assert entries[1].signature == "wait(steps=1, why)"
 
 
 def test_ranges_choices_and_defaults_are_those_of_the_models(world):
     found = {
         action.name: {a.name: (a.values, a.default) for a in action.arguments} for action in describe(world.vocabulary)
     }
-    assert found["move"]["direction"] == ('"up" | "down" | "left" | "right"', "")
+    assert found["move"]["direction"] == ("up|down|left|right", "")
     assert found["move"]["steps"] == ("integer", "1")
     assert found["push_block"]["block"] == ("integer", "")
     [pick] = describe(SQUEEZE_VOCABULARY)
-    assert pick.arguments[0].values == "integer at least 0 and at most 9"
+    assert pick.arguments[0].values == "0 to 9"
     assert found["rendezvous"]["timeout"] == ("integer or null", "null")
 
 
@@ -134,6 +145,7 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["memory"][0]["to"] == "all"
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
+    assert "reason" not in blocks["plan"]
     assert blocks["constraints"] == [
         {
             "task": {"kind": "push", "target": "block_0/left"},

@@ -8,6 +8,9 @@ it is asked about, by what each of them knows: `critic.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import orjson
 
@@ -23,6 +26,7 @@ from crafter_env import (
     Place,
     Share,
     Sleep,
+    agent_name,
     read_shown,
 )
 from maeil.actions import Vocabulary
@@ -36,6 +40,7 @@ from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
 from quorum.agents.skills.crafter.needs import explore, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
+from quorum.agents.skills.crafter.team_sight import read_team
 from quorum.agents.skills.crafter.words import Assignment
 from quorum.agents.skills.speaker import LEADER, Brief, Speaker
 
@@ -61,9 +66,20 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
     vocabulary = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)
     needs = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
 
+    def __init__(self, facts: Mapping[str, Any] | None = None, agents: int = 0) -> None:
+        self._facts, self._agents = facts or {}, agents
+
+    def for_facts(self, facts: Mapping[str, Any], team: Sequence[str]) -> CrafterSpeaker:
+        """Return the speaker that knows what the rules say of the configuration."""
+        return CrafterSpeaker(facts, sum(name == agent_name(index) for index, name in enumerate(team)))
+
     def read_observation(self, text: str) -> CrafterObservation:
-        """Read the observation of a prompt."""
-        return read_shown(orjson.loads(text))
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: the rules of the prompt have not told the facts that it leaves out.
+        """
+        return read_shown(orjson.loads(text), self._told(), self._agents)
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn. A coordinator without a body has nothing to say."""
@@ -80,7 +96,12 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan([read_shown(one) for one in brief.state], brief)
+        return joint_plan(read_team(brief.state, self._told()), brief)
+
+    def _told(self) -> Mapping[str, Any]:
+        if not self._facts:
+            raise ValueError('the rules have no block <facts>; {% include "facts.jinja" %} writes it')
+        return self._facts
 
 
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:

@@ -312,7 +312,6 @@ def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, lengt
                     "task": "walk:end",
                     "actions": ["walk(steps=1, fails_at=null)"],
                     "status": "succeeded",
-                    "reason": "",
                 }
             },
             "reward": 1.0,

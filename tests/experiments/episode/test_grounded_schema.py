@@ -48,7 +48,9 @@ def run(out: Path, *words: str) -> tuple[list[Any], Path]:
 
 
 def blocks(schema: Any) -> list[int] | None:
-    return schema["$defs"]["MoveToBlock"]["properties"]["block"].get("enum")
+    forms = schema["$defs"]["PlanAnswer"]["properties"]["actions"]["items"]["anyOf"]
+    [move] = [form for form in forms if form["properties"]["action"]["const"] == "move_to_block"]
+    return move["properties"]["block"].get("enum")
 
 
 def test_the_schema_that_is_sent_has_the_blocks_that_are_left(tmp_path: Path) -> None:
