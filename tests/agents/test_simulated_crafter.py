@@ -86,7 +86,7 @@ def rules(**changes):
         ({"switches": {"iron_needs_table": False}}, "a furnace and a table"),
         ({"known_only": True}, "only cells that its agent has seen"),
         ({"known_only": True}, "heard of"),
-        ({"goal": "collect:iron"}, "ends the episode"),
+        ({"goal": "collect:iron"}, "collect_iron. Who reaches it"),
         ({"text": {"max_agents": 2}}, "farther off"),
     ],
 )

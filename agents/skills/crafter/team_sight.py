@@ -1,8 +1,8 @@
 """What a planner of joint plans is shown of the open world: one map for the team, and what differs by agent.
 
 Agents that walk together have seen much the same, so their maps are drawn as one, and of each it is told which parts of
-it the agent has seen itself. Who sees whom follows from where they stand. `read_team` makes each agent's observation of
-it again, but for what the map knows better: what another agent has changed since this one was there.
+it the agent has seen itself, and what it remembers otherwise since others have changed it. Who sees whom follows from
+where they stand. So `read_team` makes each agent's own observation of it again.
 """
 
 from __future__ import annotations
@@ -39,16 +39,24 @@ _Canvas = npt.NDArray[np.str_]
 def show_team(seen: Sequence[CrafterObservation]) -> dict[str, Any]:
     """Return what is shown of the observations of all agents, by index; of a dead one that it is dead."""
     living = [one for one in seen if one.alive]
-    agents: dict[str, Any] = {one.agent: {"alive": False} for one in seen}
+    shown: dict[str, Any] = {"now": seen[0].now, "agents": {one.agent: {"alive": False} for one in seen}}
+    if not living:
+        return shown
+    joint = _joint(living)
     creatures: dict[str, dict[str, Cell]] = {}
     for one in living:
         you = one.shown()["you"]
         for kind, found in you.get("creatures", {}).items():
             creatures.setdefault(kind, {}).update(found)
         own = {key: value for key, value in you.items() if key not in (*SHARED, *IMPLIED)}
-        agents[one.agent] = {**own, "seen": _parts(one.map)}
-    shown = {"now": seen[0].now, "agents": agents, "map": _joint(living), "creatures": creatures}
-    return {key: value for key, value in shown.items() if value}
+        own["seen"] = _parts(one.map)
+        if remembers := _remembered(one, joint):
+            own["remembers"] = remembers
+        shown["agents"][one.agent] = own
+    shown["map"] = _cut(joint)
+    if creatures:
+        shown["creatures"] = creatures
+    return shown
 
 
 def read_team(shown: Mapping[str, Any], facts: Mapping[str, Any]) -> list[CrafterObservation]:
@@ -65,10 +73,11 @@ def read_team(shown: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Crafte
     cells: dict[str, Cell] = {
         name: (one["cell"][0], one["cell"][1]) for name, one in shown["agents"].items() if one.get("alive", True)
     }
-    drawn = shown.get("map", {"left": 0, "top": 0, "rows": []})
+    nothing = {"left": 0, "top": 0, "rows": []}
     found = []
     for name in names:
-        you = {key: value for key, value in shown["agents"][name].items() if key != "seen"}
+        own = shown["agents"][name]
+        you = {key: value for key, value in own.items() if key not in ("seen", "remembers")}
         if name in cells:
             mates = {other: cell for other, cell in cells.items() if other != name and in_view(cells[name], cell)}
             you["teammates"] = mates
@@ -77,10 +86,15 @@ def read_team(shown: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Crafte
                 kind: {identity: cell for identity, cell in each.items() if in_view(cells[name], cell)}
                 for kind, each in shown.get("creatures", {}).items()
             }
+            otherwise = {
+                divmod(identity - 1, facts["size"][1]): character
+                for character, identities in own.get("remembers", {}).items()
+                for identity in identities
+            }
             standing = {cells[other]: str(names.index(other) % 10) for other in (name, *mates)}
-            you["map"] = _own(drawn, shown["agents"][name]["seen"], standing)
+            you["map"] = _own(shown["map"], own["seen"], {**otherwise, **standing})
         else:
-            you["map"] = {"left": 0, "top": 0, "rows": []}
+            you["map"] = nothing
         found.append(read_shown({"now": shown["now"], "you": you}, facts, len(names)))
     return found
 
@@ -90,10 +104,8 @@ def in_view(cell: Cell, other: Sequence[int]) -> bool:
     return abs(cell[0] - other[0]) <= VIEW[0] // 2 and abs(cell[1] - other[1]) <= VIEW[1] // 2
 
 
-def _joint(seen: Sequence[CrafterObservation]) -> dict[str, Any]:
-    """Draw what anybody has seen, without agents: as it is in view, else as the newest of what is remembered."""
-    if not seen:
-        return {}
+def _joint(seen: Sequence[CrafterObservation]) -> _Canvas:
+    """Draw what anybody has seen, (rows, columns), without agents: as it is in view, else as the newest memory is."""
     columns, rows = seen[0].size
     joint: _Canvas = np.full((rows, columns), UNSEEN)
     for one in seen:  # all ground, so that none is left out under an agent that somebody sees
@@ -105,10 +117,26 @@ def _joint(seen: Sequence[CrafterObservation]) -> dict[str, Any]:
         age[_view_of(one, joint.shape)[window] & (age > 0)] = len(_AGE) + 1
         told = age > newest[window]
         joint[window][told], newest[window][told] = canvas[told], age[told]
-    where_rows, where_columns = (joint != UNSEEN).nonzero()
-    left, top = int(where_columns.min()), int(where_rows.min())
-    cut = joint[top : where_rows.max() + 1, left : where_columns.max() + 1]
+    return joint
+
+
+def _cut(joint: _Canvas) -> dict[str, Any]:
+    """The part of the world that anybody has seen."""
+    rows, columns = (joint != UNSEEN).nonzero()
+    left, top = int(columns.min()), int(rows.min())
+    cut = joint[top : rows.max() + 1, left : columns.max() + 1]
     return {"left": left, "top": top, "rows": ["".join(row) for row in cut.tolist()]}
+
+
+def _remembered(one: CrafterObservation, joint: _Canvas) -> dict[str, list[int]]:
+    """The ids of the cells that an agent remembers otherwise than the map of the team has them, by their characters."""
+    canvas = _canvas(one.map)
+    stale = (canvas != joint[_window(one.map)]) & (canvas != UNSEEN) & ~np.char.isdigit(canvas)
+    found: dict[str, list[int]] = {}
+    for row, column in np.argwhere(stale).tolist():
+        identity = (one.map.left + column) * one.size[1] + one.map.top + row + 1
+        found.setdefault(str(canvas[row, column]), []).append(identity)
+    return found
 
 
 def _view_of(one: CrafterObservation, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
@@ -140,13 +168,13 @@ def _run(known: npt.NDArray[np.bool_]) -> int:
     return len(known) if known.all() else int(known.argmin())
 
 
-def _own(joint: Mapping[str, Any], parts: Sequence[Sequence[int]], standing: Mapping[Cell, str]) -> dict[str, Any]:
-    """Cut the map of one agent out of that of the team, and draw the agents that it sees.
+def _own(joint: Mapping[str, Any], parts: Sequence[Sequence[int]], differing: Mapping[Cell, str]) -> dict[str, Any]:
+    """Cut the map of one agent out of that of the team.
 
     Args:
         joint: the map of the team.
         parts: see `_parts`.
-        standing: the character of each agent that it sees, itself among them.
+        differing: the characters of cells that it has otherwise: agents that it sees, itself among them, and memories.
     """
     lefts, tops, rights, bottoms = zip(*parts, strict=True)
     left, top, right, bottom = min(lefts), min(tops), max(rights), max(bottoms)
@@ -156,7 +184,7 @@ def _own(joint: Mapping[str, Any], parts: Sequence[Sequence[int]], standing: Map
         for y in range(north, south + 1):
             row = joint["rows"][y - joint["top"]][begin : begin + east - west + 1]
             own[y - top][west - left : east - left + 1] = row
-    for (x, y), character in standing.items():
+    for (x, y), character in differing.items():
         own[y - top][x - left] = character
     return {"left": left, "top": top, "rows": ["".join(row) for row in own]}
 

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import orjson
 import pytest
 
-from crafter_env import CrafterObservation, Item, SeenMap
+from crafter_env import Action, CrafterObservation, Item, SeenMap
 from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills.crafter.team_sight import read_team, show_team
 from tests.crafter_env.joined import advance, world
@@ -39,15 +39,20 @@ def test_each_agent_is_read_back_as_it_was(known):
     w = world(None, n=6, level="easy", switches={}, **known)
     w.env.crafter_state.inventory[5, Item.health] = 0
     rng = random.Random(0)
+    changed = 0
     for _ in range(4):
-        for way in [rng.randrange(1, 5) for _ in range(6)]:
-            advance(w, {agent: 1 + (way + agent) % 4 for agent in range(6)})
+        ways = [rng.randrange(1, 5) for _ in range(6)]
+        for _ in range(12):
+            advance(w, {agent: rng.choice((way, way, int(Action.do))) for agent, way in enumerate(ways)})
         seen = [w.observe(agent) for agent in range(6)]
-        back = read_team(told(seen), w.prompt_facts())
+        shown = told(seen)
+        changed += any("remembers" in one for one in shown["agents"].values())
+        back = read_team(shown, w.prompt_facts())
         for one, other in zip(seen, back, strict=True):
             if one.alive:
                 alike(one, other, but=set())
     assert not back[5].alive
+    assert bool(changed) is not bool(known), "somebody has collected what somebody else remembers"
 
 
 def test_a_map_of_the_team_costs_less_than_the_maps_of_its_agents():
@@ -62,4 +67,6 @@ def test_what_is_in_view_counts_first_and_of_what_is_remembered_the_newest():
     here, there = w.observe(0), w.observe(1)
     here = replace(here, map=SeenMap(0, 0, ("0T.???????Tc#_~.",)))
     there = replace(there, map=SeenMap(1, 0, (".t???????.__##t",)))
-    assert show_team([here, there])["map"] == {"left": 0, "top": 0, "rows": [".T.???????.___#t"]}
+    shown = show_team([here, there])
+    assert shown["map"] == {"left": 0, "top": 0, "rows": [".T.???????.___#t"]}
+    assert shown["agents"]["agent_0"]["remembers"] == {"T": [31], "c": [34], "#": [37], "~": [43], ".": [46]}
