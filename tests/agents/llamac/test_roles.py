@@ -75,7 +75,7 @@ def quiet() -> Heard:
 def test_every_role_is_told_its_part_the_rules_the_actions_and_how_to_answer(quiet, role):
     system, user = (message.content for message in quiet.of(role)[0].messages)
     assert f"# Your role: {role}" in user
-    assert "CUBE is a square grid" in system
+    assert "until it touches the last column" in system
     assert "move_to_block" in system
     assert "one JSON object" in system
 
