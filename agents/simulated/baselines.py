@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import orjson
 
 from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.coordination.joint import Joint
 from quorum.agents.coordination.plan_messages import read_plans
 from quorum.agents.prompting.names import unfold_names
-from quorum.agents.simulated.llamac import entries
+from quorum.agents.simulated.llamac import entries, read_given
 from quorum.agents.skills import Speaker, skills_of
 
 ROLES = frozenset(BaselineRole)
@@ -31,7 +30,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
         poor: probability that a choice is made at random, or turned into its contrary.
         rng: for the choices.
     """
-    given = {name: orjson.loads(text) for name, text in blocks.items()}
+    given = read_given(blocks)
     match given["turn"]["role"]:
         case BaselineRole.REVIEWER:
             return _review(given, blocks["observation"], speaker, rng.random() < poor)

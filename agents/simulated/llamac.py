@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from quorum.agents.coordination.prompts import AS_THEY_ARE
+from quorum.agents.coordination.shown_plans import read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.names import unfold_names
@@ -26,7 +28,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
         poor: probability that a choice is made at random.
         rng: for the choices.
     """
-    given = {name: orjson.loads(text) for name, text in blocks.items()}
+    given = read_given(blocks)
     turn = given["turn"]
     role = turn["role"]
     if role == LlamacRole.ACTOR:
@@ -35,6 +37,15 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
     if role == LlamacRole.ASSESSOR:
         return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
     return {"thoughts": f"I am the {role}.", "plans": entries(given, role, speaker, poor, rng)}
+
+
+def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
+    """Read the blocks of a prompt for a role, with the plans in them as answers have them."""
+    given = {
+        name: orjson.loads(text) if name in AS_THEY_ARE else read_plans_shown(orjson.loads(text))
+        for name, text in blocks.items()
+    }
+    return {**given, "asked": unfold_names(given["asked"])} if "asked" in given else given
 
 
 def entries(
