@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crafter_env.constants import Cell
+from crafter_env.constants import NEED_MAX, Cell
 
 OPEN = "open"
 """The goal of an episode that only its limit ends."""
@@ -14,7 +14,9 @@ UNSEEN = "?"
 """Character of a cell that was not seen, in `SeenMap`."""
 
 
-_USUAL: Mapping[str, object] = {"alive": True, "sleeping": False, "known_only": False, "agents_not_shown": 0}
+ORE = ("coal", "iron", "diamond")
+"""What a prompt names by id wherever it is in view, since it may be behind stone, where no task is."""
+_USUAL: Mapping[str, object] = {"alive": True, "sleeping": False, "agents_not_shown": 0}
 """What goes without saying in a prompt."""
 
 
@@ -171,31 +173,22 @@ class CrafterObservation:
     def shown(self) -> dict[str, Any]:
         """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
 
-        What holds for the whole episode comes first, what only this agent knows last, so that prompts begin alike.
-        Left out are what follows from the rest (whether the tool for a cell is held, the cell of an id), what no action
-        takes (the facing, the health of creatures), the ended actions, which a prompt tells with the plans, and what is
-        empty or as usual.
+        Left out are what the configuration says of the whole episode, which the rules of a prompt tell; the agent's own
+        name and the ended actions, which its turn tells; what follows from the rest (whether the tool for a cell is
+        held, the cell of an id, the ids of what the map draws, but for ore in view that no task names); what no action
+        takes (the facing, the health of creatures); and what is empty, full or as usual.
         """
-        always = {
-            "goal": self.goal,
-            "max_steps": self.max_steps,
-            "size": self.size,
-            "cooperation": asdict(self.cooperation),
-            "known_only": self.known_only,
-        }
+        named = {hint.id for hint in self.tasks}
+        ore = {kind: [each for each in self.visible.get(kind, ()) if each not in named] for kind in ORE}
         you = {
-            "agent": self.agent,
             "alive": self.alive,
             "sleeping": self.sleeping,
             "cell": self.cell,
-            "needs": self.needs,
+            "needs": {need: units for need, units in self.needs.items() if units < NEED_MAX},
             "inventory": self.inventory,
             "map": asdict(self.map),
-            "visible": self.visible,
-            "creatures": {
-                kind: {str(e.id): e.cell for e in self.entities if e.kind == kind}
-                for kind in dict.fromkeys(e.kind for e in self.entities)
-            },
+            "visible": {kind: ids for kind, ids in ore.items() if ids},
+            "creatures": creatures_by_kind(self.entities),
             "teammates": {mate.agent: mate.cell for mate in self.teammates},
             "asleep": [mate.agent for mate in self.teammates if mate.sleeping],
             "last_seen": {mate.agent: [*mate.cell, mate.step] for mate in self.last_seen},
@@ -204,8 +197,12 @@ class CrafterObservation:
             "supplies": _steps(self.supplies),
             "frontiers": {edge.direction: {str(edge.id): edge.distance} for edge in self.frontiers},
         }
-        now = {"step": self.step, "score": self.score, "daylight": self.daylight}
-        return {"always": _told(always), "now": now, "you": _told(you)}
+        return {"now": self.now, "you": _told(you)}
+
+    @property
+    def now(self) -> dict[str, float]:
+        """What a prompt tells of the moment, the same for all agents."""
+        return {"step": self.step, "score": self.score, "daylight": self.daylight}
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -243,6 +240,14 @@ def _told(values: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in values.items()
         if value not in ("", (), [], {}, None) and not (key in _USUAL and value == _USUAL[key])
     }
+
+
+def creatures_by_kind(entities: Iterable[SeenEntity]) -> dict[str, dict[str, Cell]]:
+    """Return the cell of each creature by its id, by kind."""
+    found: dict[str, dict[str, Cell]] = {}
+    for entity in entities:
+        found.setdefault(entity.kind, {})[str(entity.id)] = entity.cell
+    return found
 
 
 def _steps(hints: Iterable[TargetHint]) -> dict[str, dict[str, int]]:

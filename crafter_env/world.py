@@ -167,6 +167,7 @@ class CrafterWorld:
         self._facts = {
             "goal": self.goal.name if self.goal is not None else OPEN,
             "max_steps": config.max_steps,
+            "size": list(self.env.size),
             "oracle_map": config.oracle_map,
             "known_only": config.known_only,
             "max_agents": config.text.max_agents,

@@ -107,9 +107,11 @@ def is_running(plan: Plan, member: MemberView) -> bool:
 
 
 def _fate(plan: Plan, member: MemberView) -> dict[str, str]:
-    """The status of a suggested plan, and the reason of its end; `dropped` when another was committed in its place."""
+    """The status of a suggested plan, and the reason of its end if it has one; `dropped` when another was committed."""
     if is_running(plan, member):
-        return {"status": "running", "reason": ""}
+        return {"status": "running"}
     actions = tuple(map(str, plan.actions))
     ended = next((past for past in reversed(member.outcomes) if past.actions == actions), None)
-    return {"status": ended.status.value, "reason": ended.reason} if ended else {"status": "dropped", "reason": ""}
+    if ended is None:
+        return {"status": "dropped"}
+    return {"status": ended.status.value} | ({"reason": ended.reason} if ended.reason else {})

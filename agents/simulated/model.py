@@ -16,6 +16,7 @@ from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
+from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
@@ -141,14 +142,17 @@ def _speaker(
 ) -> tuple[Speaker[Any], str]:
     """Return the speaker of the world of a prompt, and the name of the model that speaks by it."""
     try:
-        skills = skills_of(orjson.loads(blocks["turn"])["world"])
+        turn = orjson.loads(blocks["turn"])
+        skills, team = skills_of(turn["world"]), unfold_names(turn.get("team", ()))
+        facts = orjson.loads(blocks.get("facts", "{}"))
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
     try:
         speaker = skills.speaker()
-        return speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names)), NAME
+        speaker = speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names))
+        return speaker.for_facts(facts, team), NAME
     except ValueError as error:
         told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{told}: {error}") from error

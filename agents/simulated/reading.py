@@ -23,12 +23,15 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
     """Find the blocks of a request.
 
     Returns:
-        The blocks of the first message of a user that holds a `turn`, and the messages after it: a wrong answer and the
-        request to mend it. Nothing when no message holds one.
+        The blocks of the first message of a user that holds a `turn`, with those of the rules before it, and the
+        messages after it: a wrong answer and the request to mend it. Nothing when no message holds one.
     """
+    told: dict[str, str] = {}
     for index, message in enumerate(request.messages):
-        if message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
-            return blocks, request.messages[index + 1 :]
+        if message.role is ChatRole.SYSTEM:
+            told |= read_blocks(message.content)
+        elif message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
+            return {**told, **blocks}, request.messages[index + 1 :]
     return {}, ()
 
 

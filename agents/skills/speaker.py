@@ -96,6 +96,15 @@ class Speaker(ABC, Generic[Seen]):
         self.check_vocabulary(names)
         return self
 
+    def for_facts(self, facts: Mapping[str, Any], team: Sequence[str]) -> Speaker[Seen]:  # noqa: ARG002
+        """Return the speaker that reads data which leave out what the rules say: this one, where none is left out.
+
+        Args:
+            facts: what the rules of the prompt say of the configuration: their block `facts`, empty without one.
+            team: names of all who take part, those without a body last.
+        """
+        return self
+
     @abstractmethod
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn.

@@ -13,12 +13,12 @@ from pydantic import Field
 from crafter_env.constants import COLLECT, Action, Entity, Item, Material
 from maeil.actions import SymbolicAction, Vocabulary
 
-Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
+Steps = Annotated[int, Field(ge=1, le=10_000)]
 Tries = Annotated[
     int,
-    Field(ge=1, le=64, description="times to try while too few agents take part, or without luck"),
+    Field(ge=1, le=64, description="tries while too few take part"),
 ]
-Id = Annotated[int, Field(ge=0, description="id of a cell or creature; of an agent its index")]
+Id = Annotated[int, Field(ge=0)]
 
 
 class Direction(StrEnum):
@@ -141,31 +141,31 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
 
 
 class Noop(SymbolicAction):
-    """Do nothing for `steps` steps; all that a dead agent can do, and then it lasts to the end of the episode."""
+    """Do nothing."""
 
     action: Literal["noop"] = "noop"
     steps: Steps = 1
 
 
 class Move(SymbolicAction):
-    """Walk in one direction for `steps` steps; a step that the map does not allow only turns, and counts as well."""
+    """Walk; a step that is blocked only turns."""
 
     action: Literal["move"] = "move"
     direction: Direction
-    steps: Annotated[int, Field(ge=1, le=64, description="number of steps")] = 1
+    steps: Annotated[int, Field(ge=1, le=64)] = 1
 
 
 class Collect(SymbolicAction):
-    """Collect a resource in reach, drink, eat, or fight: turns to it or steps up to it, then acts on it."""
+    """Collect, drink, eat or fight what is in reach."""
 
     action: Literal["collect"] = "collect"
     resource: Resource
-    target: Annotated[int | None, Field(ge=0, description="id of the cell or creature; left out: the nearest")] = None
+    target: Annotated[int | None, Field(ge=0, description="id; null: the nearest")] = None
     steps: Tries = 3
 
 
 class Craft(SymbolicAction):
-    """Make a tool beside a table, an iron one beside a furnace too, from what the bag holds."""
+    """Make a tool beside its station."""
 
     action: Literal["craft"] = "craft"
     item: Tool
@@ -179,30 +179,30 @@ class Sleep(SymbolicAction):
 
 
 class Place(SymbolicAction):
-    """Put something on a free cell beside the agent; takes a step first when the faced cell does not bear it."""
+    """Put something from the bag on a free cell beside you."""
 
     action: Literal["place"] = "place"
     object: Placeable
 
 
 class Share(SymbolicAction):
-    """Give a teammate some of an item."""
+    """Give a teammate units of an item; what has no room stays."""
 
     action: Literal["share"] = "share"
-    agent: Annotated[int, Field(ge=0, description="index of the agent that gets it")]
+    agent: Annotated[int, Field(ge=0)]
     item: Shareable
-    quantity: Annotated[int, Field(ge=1, le=10_000, description="units; what has no room stays")] = 1
+    quantity: Annotated[int, Field(ge=1, le=10_000)] = 1
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest way until the target is in reach, for 64 steps at most; then navigate on."""
+    """Go by the shortest way until the target is in reach, 64 steps at most; then navigate on."""
 
     action: Literal["navigate"] = "navigate"
     target: Target
     id: Id
     near: Annotated[
         int | None,
-        Field(ge=0, description="cell where a teammate out of sight was heard to be; null: where you last saw it"),
+        Field(ge=0, description="cell where an agent was heard to be; null: last seen"),
     ] = None
 
 

@@ -14,17 +14,17 @@ from pydantic import Field, NonNegativeInt, model_validator
 from cube_env.constants import Direction, Face
 from maeil.actions import SymbolicAction, Vocabulary
 
-BlockId = Annotated[int, Field(ge=0, description="id of a block")]
-Steps = Annotated[int, Field(ge=1, le=10_000, description="number of steps")]
+BlockId = Annotated[int, Field(ge=0, description="id")]
+Steps = Annotated[int, Field(ge=1, le=10_000)]
 Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, oneself among them")]
 Timeout = Annotated[
     int | None,
-    Field(ge=1, le=1_000_000, description="steps until the action gives up; left out: 6 times the grid's side"),
+    Field(ge=1, le=1_000_000, description="steps until it gives up; null: 6 times the side"),
 ]
 
 
 class Move(SymbolicAction):
-    """Walk in one direction for `steps` steps; a step that the board does not allow counts as well."""
+    """Walk `steps` steps; one that the board does not allow counts as well."""
 
     action: Literal["move"] = "move"
     direction: Direction
@@ -32,7 +32,7 @@ class Move(SymbolicAction):
 
 
 class MoveToBlock(SymbolicAction):
-    """Go by the shortest path to a free cell of a block's face, or to the end of its shortest agent line when full."""
+    """Go the shortest way to a free cell of a face or, when it is full, to the end of its shortest line."""
 
     action: Literal["move_to_block"] = "move_to_block"
     block: BlockId
@@ -41,7 +41,7 @@ class MoveToBlock(SymbolicAction):
 
 
 class Rendezvous(SymbolicAction):
-    """Wait at a block's face until `count` agents wait there; then all of them go on in the same step."""
+    """Wait at a face until `count` agents wait there; all of them go on in the same step."""
 
     action: Literal["rendezvous"] = "rendezvous"
     block: BlockId
@@ -51,7 +51,7 @@ class Rendezvous(SymbolicAction):
 
 
 class PushBlock(SymbolicAction):
-    """Push a block away from the face at which the agent stands, until the block has moved `steps` cells."""
+    """Push a block, from the face where you stand, until it has moved `steps` cells."""
 
     action: Literal["push_block"] = "push_block"
     block: BlockId
@@ -60,7 +60,7 @@ class PushBlock(SymbolicAction):
 
 
 class YieldBlock(SymbolicAction):
-    """Step back from a block's face, straight away from the block, for `steps` steps."""
+    """Step straight back from a face, `steps` steps."""
 
     action: Literal["yield_block"] = "yield_block"
     block: BlockId
@@ -69,7 +69,7 @@ class YieldBlock(SymbolicAction):
 
 
 class Idle(SymbolicAction):
-    """Do nothing for `steps` steps."""
+    """Do nothing."""
 
     action: Literal["idle"] = "idle"
     steps: Steps = 1
@@ -84,14 +84,14 @@ class WaitAgents(SymbolicAction):
 
 
 class Wait(SymbolicAction):
-    """Do nothing for `steps` steps."""
+    """Do nothing."""
 
     action: Literal["wait"] = "wait"
     steps: Steps = 1
 
 
 class PushTowards(SymbolicAction):
-    """Push towards a block for `steps` steps; it succeeds when that has moved the block at least once."""
+    """Push towards a block `steps` times; it succeeds when the block has moved at least once."""
 
     action: Literal["push"] = "push"
     block: BlockId
@@ -108,7 +108,7 @@ class Entity(StrEnum):
 
 
 class Navigate(SymbolicAction):
-    """Go by the shortest path to a place beside an agent, to a block's left face, to the goal column or to a cell."""
+    """Go the shortest way to a cell beside an agent, to a block's left face, to the goal column or to a cell."""
 
     action: Literal["navigate"] = "navigate"
     entity: Entity

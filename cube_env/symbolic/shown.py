@@ -1,8 +1,9 @@
 """What a prompt shows of a board, and how it is read back.
 
 A prompt leaves out what follows from the rest: the cells of the faces, what is nought, the actions that have ended (the
-plans tell them). It bounds the agents that it shows, and tells what a plan needs and nobody should have to compute: how
-far the way is, how many stand at a face, and how many agents a push takes with the blocks that it meets.
+plans tell them). Agents and blocks are rows of numbers, whose columns the rules name once. It bounds the agents that it
+shows, and tells what a plan needs and nobody should have to compute: how far the way is, how many stand at a face, and
+how many agents a push takes with the blocks that it meets.
 
 `ShownObservation.shown` writes, `read_shown` reads: but for agents that are not shown and the history, it reads back
 the observation that was written.
@@ -22,7 +23,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from cube_env.arrays import IntArray
 from cube_env.constants import STEP_TOWARDS, Action, Cell, Face
-from cube_env.observation import NOT_SHOWN, RUNNING, SymbolicBlock, SymbolicObservation, agent_name, symbolic_blocks
+from cube_env.observation import NOT_SHOWN, RUNNING, SymbolicBlock, SymbolicObservation, symbolic_blocks
 from cube_env.paths import UNREACHED, measure_ways, place_in_line, staging_targets
 from cube_env.state import BlockView
 from maeil.actions import as_call
@@ -57,30 +58,34 @@ class ShownObservation(SymbolicObservation):
         """Return what a prompt shows.
 
         Returns:
-            What is the same for all comes first, as JSON is written with sorted keys: `agents`, their cells by name,
-            and `agents_not_shown`, how many there are beside them, where there are any; `blocks`; `max_steps`, `side`
-            and `step`. `you` is there for one that has a body: its `name` and `cell`; `ways`, its steps to each face by
-            block, null where there is no way; and `now`, the action under way with the primitives that it has come to.
-
-            A block has `id`, `weight`, `cell` (its top-left one), `distance`; `ahead` and `needs` (see `force_to_goal`)
-            where blocks are ahead; and for each face that is told `free`, its free cells, and `there`, the agents that
-            stand in line at it.
+            What is the same for all comes first, as JSON is written with sorted keys. `agents` are rows of an agent's
+            index, row and column; `agents_not_shown` is how many there are beside them, where there are any. `blocks`
+            are rows of id, weight, row and column of the top-left cell, and distance. By id, only of blocks of which
+            there is something to tell: `ahead`, and `needs` (see `force_to_goal`); and by face and id `there`, the
+            agents that stand in line at it. Then `max_steps`, `side` and `step`. `you` is there for one that has a
+            body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`, the action
+            under way with the primitives that it has come to.
         """
         told, grid = self._agents(), _grid(self)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
-            "agents": {agent_name(index): self.agents[index] for index in told},
-            "blocks": [self._block(block, grid, faces) for block in self.blocks],
+            "agents": [(index, *self.agents[index]) for index in told],
+            "blocks": [(block.id, block.weight, block.row, block.col, block.distance) for block in self.blocks],
             "max_steps": self.max_steps,
             "side": self.side,
             "step": self.step,
         }
         if hidden := len(self.agents) - len(told):
             found["agents_not_shown"] = hidden
+        if behind := [block for block in self.blocks if block.ahead]:
+            found["ahead"] = {str(block.id): block.ahead for block in behind}
+            found["needs"] = {str(block.id): force_to_goal(block, self.blocks) for block in behind}
+        if there := {face.value: at for face in faces if (at := self._there(grid, face))}:
+            found["there"] = there
         if self.cell is not None:
             ways = _Ways(grid, self.cell)
-            own = {face.value: {f"block_{block.id}": ways.to(block, face) for block in self.blocks} for face in faces}
-            found["you"] = {"name": self.agent, "cell": self.cell, "ways": own, **self._now()}
+            own = {face.value: {str(block.id): ways.to(block, face) for block in self.blocks} for face in faces}
+            found["you"] = {"name": self.agent, "ways": own, **self._now()}
         return found
 
     def _agents(self) -> list[int]:
@@ -91,19 +96,10 @@ class ShownObservation(SymbolicObservation):
         away = [abs(other_row - row) + abs(other_col - col) for other_row, other_col in self.agents]
         return sorted(sorted(range(len(away)), key=lambda index: (away[index], index))[: self.limits.max_agents + 1])
 
-    def _block(self, block: SymbolicBlock, grid: IntArray, faces: Sequence[Face]) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "id": block.id,
-            "weight": block.weight,
-            "cell": (block.row, block.col),
-            "distance": block.distance,
-        }
-        if block.ahead:
-            found |= {"ahead": block.ahead, "needs": force_to_goal(block, self.blocks)}
-        for face in faces:
-            cells = block.faces[face]
-            found[face.value] = {"free": len(cells.free), "there": _there(grid, cells.taken, face)}
-        return found
+    def _there(self, grid: IntArray, face: Face) -> dict[str, int]:
+        """The agents in the gap-free lines at a face, by the id of the block; of blocks that have any."""
+        lines = {str(block.id): [_line(grid, cell, face) for cell in block.faces[face].taken] for block in self.blocks}
+        return {identity: sum(len(list(line)) for line in found) for identity, found in lines.items() if found}
 
     def _now(self) -> dict[str, str]:
         """The action under way, as a call, with the primitives that it has come to."""
@@ -120,10 +116,10 @@ def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
     Raises:
         ValueError, KeyError, TypeError: it is not what `ShownObservation.shown` writes.
     """
-    cells: dict[int, Cell] = {_index(name): (row, col) for name, (row, col) in data["agents"].items()}
+    cells: dict[int, Cell] = {index: (row, col) for index, row, col in data["agents"]}
     agent: str = data["you"]["name"] if "you" in data else ""
     n = len(cells) + data.get("agents_not_shown", 0)
-    views = [BlockView(block["id"], block["weight"], *block["cell"]) for block in data["blocks"]]
+    views = [BlockView(identity, weight, row, col) for identity, weight, row, col, _ in data["blocks"]]
     agents = tuple(cells.get(index, NOT_SHOWN) for index in range(n))
     side = data["side"]
     return SymbolicObservation(
@@ -203,11 +199,6 @@ class _Ways:
             self._cut_off,
         )
         return int(self._field[self._index]) if self._steps[0] != UNREACHED else None
-
-
-def _there(grid: IntArray, taken: Sequence[Cell], face: Face) -> int:
-    """The agents in the gap-free lines at a face."""
-    return sum(1 for cell in taken for _ in _line(grid, cell, face))
 
 
 def _line(grid: IntArray, cell: Cell, face: Face) -> Iterator[Cell]:

@@ -106,6 +106,24 @@ def test_all_who_lack_a_tool_are_called_to_make_it_together():
     assert actions[1].item is Tool.wood_pickaxe
 
 
+def directed(w, *unread: Message) -> View:
+    """The turn of a coordinator that directs all agents."""
+    team = (*w.agents, "coordinator")
+    everybody = tuple(range(len(w.agents)))
+    return view(w, len(w.agents), SPEAK, names=team, role="leader", recipients=everybody, unread=unread)
+
+
+def test_a_coordinator_without_a_body_gives_each_a_tree_and_calls_those_who_say_that_they_hold_the_tool():
+    trees = words.read_assignments(said(directed(world(GROVE))), 0)
+    assert [one.agents for one in trees] == [{0}, {1}]
+    assert len({one.cell for one in trees}) == 2
+    rock = world(ROCK, PICKS, **COOP2)
+    assert think(directed(rock)).messages == ()
+    reports = (message(words.report(number(rock, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 3) for a in (0, 1, 2))
+    (call,) = words.read_assignments(said(directed(rock, *reports)), 0)
+    assert (call.agents, call.task) == ({0, 1, 2}, Task("collect", f"stone_{number(rock, (5, 1))}"))
+
+
 def test_who_works_goes_on_unless_it_is_called_to_something_else():
     w = world(ROCK, PICKS, level="hard")
     mine = Assignment(frozenset({1}), Task("collect", "stone_77"), 77, 3, 0)
@@ -129,6 +147,16 @@ def test_a_sighting_is_gone_to_unless_plans_may_name_only_what_was_seen():
     sighting = message(words.report(number(w, (51, 2)), {}, [f"tree_{tree}"]), 1, 0)
     assert target(plan_of(view(w, 0, unread=(sighting,)))) == tree
     assert plan_of(view(w, 0)).task.kind == plan_of(view(strict, 0, unread=(sighting,))).task.kind == "explore"
+
+
+def test_what_one_can_collect_alone_is_worth_no_long_way_whoever_tells_of_it():
+    drawing = ".0.1.#" + "." * 50 + "c" + ("\n" + "." * 57) * 2
+    w = world(drawing, {0: PICKS[0], 1: PICKS[1]}, max_steps=100)
+    coal, stone = number(w, (56, 0)), number(w, (5, 0))
+    sighting = message(words.report(number(w, (56, 1)), {}, [f"coal_{coal}"]), 1, 0)
+    told = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
+    assert target(plan_of(view(w, 0, unread=(sighting,)))) == stone
+    assert target(plan_of(view(w, 0, role="leader", constraints=(told,)))) == stone
 
 
 def test_a_directive_is_obeyed_and_what_stands_in_the_way_is_told_so_that_the_leader_takes_another():

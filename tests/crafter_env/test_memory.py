@@ -219,6 +219,8 @@ def test_teammates_are_listed_nearest_first_and_the_rest_is_counted():
     seen = w.observe(0)
     assert [t.agent for t in seen.teammates] == ["agent_1", "agent_3"]
     assert (seen.last_seen, seen.agents_not_shown) == ((), 0)
+    alone = world("0..1.....2\n..........\n...3......", text={"max_agents": 1}).observe(0)
+    assert ([t.agent for t in alone.teammates], alone.agents_not_shown) == (["agent_1"], 1)
     run(w, {2: Move(direction=Direction.left, steps=5)})
     run(w, {3: Move(direction=Direction.right, steps=6)})
     seen = w.observe(0)
@@ -236,11 +238,30 @@ def test_what_a_prompt_shows_is_read_back_with_all_that_a_plan_needs(agent):
         advance(w, {a: (step + a) % 6 for a in range(3)})
     seen = w.observe(agent) if agent is not None else w.global_observation()
     shown = write_json(seen)
-    again = read_shown(orjson.loads(shown))
+    again = read_shown(orjson.loads(shown), w.prompt_facts(), 3)
     assert write_json(again) == shown
-    kept = {f.name for f in fields(seen)} - {"facing", "entities", "tasks", "supplies", "frontiers", "history"}
+    found_elsewhere = {"agent", "facing", "entities", "tasks", "supplies", "frontiers", "history"}
+    kept = {f.name for f in fields(seen)} - found_elsewhere
     assert {key: getattr(again, key) for key in kept} == {key: getattr(seen, key) for key in kept}
     order = [(e.id, e.kind, e.cell) for e in seen.entities]
     assert [(e.id, e.kind, e.cell) for e in again.entities] == (order if agent is not None else sorted(order))
     for name in ("tasks", "supplies", "frontiers"):
         assert set(getattr(again, name)) == set(getattr(seen, name))
+
+
+def test_a_prompt_shows_nothing_that_is_empty_or_full_and_the_ids_of_ore_behind_stone():
+    w = world("0....\n#####\n#####\n##i##")
+    shown = w.observe(0).shown()
+    assert set(shown) == {"now", "you"}
+    assert set(shown["you"]) == {"cell", "map", "visible", "tasks"}
+    assert shown["you"]["visible"] == {"iron": [number(w, (2, 3))]}
+    w.env.crafter_state.inventory[0, Item.food] = 4
+    advance(w)
+    assert w.observe(0).shown()["you"]["needs"] == {"food": 4}
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_what_rules_tell_of_a_large_team_is_read_as_it_holds_for_this_one(n):
+    w = world(None, n=n, level="hard", switches={"sharing": False})
+    seen = w.observe(0)
+    assert read_shown(orjson.loads(write_json(seen)), w.prompt_facts(), n).cooperation == seen.cooperation

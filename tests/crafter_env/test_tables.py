@@ -3,7 +3,7 @@
 import pytest
 from crafter import constants
 
-from crafter_env import COLLECT, MAKE, PLACE, PROFILES, Achievement, Action, Item, Material
+from crafter_env import COLLECT, LEVELS, MAKE, PLACE, PROFILES, Achievement, Action, Item, Material
 from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE
 
 
@@ -55,3 +55,21 @@ def test_making(action):
     assert set(theirs["nearby"]) == set(names(recipe.stations))
     assert theirs["gives"] == 1
     assert action.name == f"make_{recipe.item.name}" == recipe.achievement.name
+
+
+RESOURCES = (Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond)
+
+
+def test_the_levels_of_emcoop_take_as_many_as_its_page_says():
+    numbers = {
+        name: {
+            **{resource.name: LEVELS[name].threshold(resource, 8) for resource in RESOURCES},
+            "craft": LEVELS[name].quorum(8),
+        }
+        for name in ("emcoop_easy", "emcoop_medium", "emcoop_hard")
+    }
+    assert numbers == {
+        "emcoop_easy": {"tree": 1, "stone": 1, "coal": 1, "iron": 1, "diamond": 2, "craft": 1},
+        "emcoop_medium": {"tree": 1, "stone": 2, "coal": 2, "iron": 2, "diamond": 2, "craft": 1},
+        "emcoop_hard": {"tree": 1, "stone": 1, "coal": 2, "iron": 3, "diamond": 3, "craft": 2},
+    }

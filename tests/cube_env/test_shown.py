@@ -31,12 +31,12 @@ def shown(board: str, agent: int | None = 0, limits: TextLimits = ALL) -> dict:
     return orjson.loads(write_json(ShownObservation.of(play(board).symbolic_observation(agent), limits)))
 
 
-def left(board: str, agent: int = 0) -> dict:
-    return shown(board, agent)["blocks"][0]["left"]
+def there(board: str, agent: int = 0) -> dict:
+    return shown(board, agent).get("there", {})
 
 
 def way(board: str, agent: int = 0) -> int | None:
-    return shown(board, agent)["you"]["ways"]["left"]["block_0"]
+    return shown(board, agent)["you"]["ways"]["left"]["0"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -55,18 +55,24 @@ def test_what_is_shown_is_read_back_as_the_observation_that_it_was(seed: int) ->
 def test_the_nearest_agents_are_shown_and_the_rest_are_a_number() -> None:
     board = "0.....|\n.1....|\n2.....|\n......|\n.....3|\n....A.|"
     few = shown(board, limits=TextLimits(max_agents=2, faces="left"))
-    assert (few["agents"], few["agents_not_shown"]) == ({"agent_0": [0, 0], "agent_1": [1, 1], "agent_2": [2, 0]}, 1)
+    assert (few["agents"], few["agents_not_shown"]) == ([[0, 0, 0], [1, 1, 1], [2, 2, 0]], 1)
     assert "agents_not_shown" not in shown(board)
     assert read_shown(few).agents == ((0, 0), (1, 1), (2, 0), NOT_SHOWN)
     assert len(shown(board, agent=None, limits=TextLimits(max_agents=2, faces="left"))["agents"]) == 4
 
 
 def test_faces_that_no_delivery_needs_are_told_on_request_only() -> None:
-    board = "0.A..|"
-    only_left = shown(board, limits=TextLimits(max_agents=None, faces="left"))["blocks"][0]
-    assert set(only_left) == {"id", "weight", "cell", "distance", "left"}
-    assert set(shown(board)["blocks"][0]) == set(only_left) | {"right", "up", "down"}
-    assert set(shown(board)["you"]["ways"]) == set(Face)
+    board = "..1..|\n.0A2.|\n..3..|"
+    only_left = shown(board, limits=TextLimits(max_agents=None, faces="left"))
+    assert (set(only_left["there"]), set(only_left["you"]["ways"])) == ({"left"}, {"left"})
+    assert (set(shown(board)["there"]), set(shown(board)["you"]["ways"])) == (set(Face), set(Face))
+
+
+def test_a_block_is_told_in_one_row_and_only_what_there_is_to_tell_beside_it() -> None:
+    whole = shown("0....|\n.AA..|\n.AA..|", limits=TextLimits(max_agents=None, faces="left"))
+    assert whole["blocks"] == [[0, 2, 1, 1, 3]]  # id, weight, row, column, distance
+    assert set(whole) == {"agents", "blocks", "max_steps", "side", "step", "you"}
+    assert whole["you"] == {"name": "agent_0", "ways": {"left": {"0": 1}}}
 
 
 def test_what_is_the_agents_own_comes_last() -> None:
@@ -85,19 +91,18 @@ def test_the_way_is_the_length_of_the_path_that_move_to_block_takes() -> None:
 
 
 def test_agents_in_line_behind_a_face_are_there() -> None:
-    face = left(".10AA.|\n..2AA.|\n3.....|", agent=3)
-    assert (face["free"], face["there"]) == (0, 3)
-    assert left("1.0A..|")["there"] == 1
+    assert there(".10AA.|\n..2AA.|\n3.....|", agent=3)["left"] == {"0": 3}
+    assert there("1.0A..|")["left"] == {"0": 1}
+    assert there("1.0.A.|") == {}
 
 
 def test_a_push_takes_the_weights_of_the_blocks_that_it_meets() -> None:
-    told = shown(".AABB.|\n0AABB.|\n...C..|")["blocks"]
-    assert [block.get("needs") for block in told] == [4, None, None]
-    assert told[0]["ahead"] == [1]
-    assert shown("0A.C.B.....|")["blocks"][0]["needs"] == 3
+    told = shown(".AABB.|\n0AABB.|\n...C..|")
+    assert (told["ahead"], told["needs"]) == ({"0": [1]}, {"0": 4})
+    assert shown("0A.C.B.....|")["needs"]["0"] == 3
     # Block B is delivered before block C is met, so the three are never pushed at once.
     board = "...BBB....|\n...BBB....|\nAA.BBB....|\nAA......C.|\n0.........|"
-    assert (shown(board)["blocks"][0]["ahead"], shown(board)["blocks"][0]["needs"]) == ([1, 2], 5)
+    assert (shown(board)["ahead"]["0"], shown(board)["needs"]["0"]) == ([1, 2], 5)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -137,7 +142,7 @@ def test_the_action_under_way_is_told_with_its_steps_in_words_and_no_other() -> 
     assert "push_block" not in write_json(seen)
 
 
-@pytest.mark.parametrize(("n", "most"), [(8, 800), (64, 3200), (256, 5500)])
+@pytest.mark.parametrize(("n", "most"), [(8, 400), (64, 1500), (256, 2600)])
 def test_an_observation_is_bounded_however_large_the_team_is(n: int, most: int) -> None:
     env = CubeEnv(n=n)
     env.reset(seed=0)

@@ -12,6 +12,7 @@ from maeil.testing import BrokenContract, check_world
 from maeil.user_errors import UserError
 from maeil.world import TellsFacts
 from quorum.agents.naive import render_prompt
+from quorum.experiments.configuration.cell import Cell
 from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter
 from tests.llamac_env.test_squeeze import world as squeeze
@@ -73,3 +74,13 @@ def test_a_world_whose_facts_follow_the_board_breaks_its_contract(monkeypatch: p
     monkeypatch.setattr(type(world), "prompt_facts", lambda self: {"rho": self.env.game.rho})
     with pytest.raises(BrokenContract, match=r"prompt_facts\(\) are those of the configuration"):
         check_world(world, seeds=(0, 3), steps=2)
+
+
+@pytest.mark.parametrize("hint", [False, True])
+def test_the_squeeze_is_blind_unless_it_has_a_hint(hint: bool) -> None:
+    assert not Cell.compose(["env=squeeze"]).configuration.env.hint
+    world = squeeze(n=3, hint=hint)
+    world.reset(1)
+    told = render_prompt(config(), context(world, topology("individual", 3)), view(world))
+    text = " ".join(message.content for message in told) + world.observe(0).text()
+    assert ("peak" in text) is hint

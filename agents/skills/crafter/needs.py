@@ -277,12 +277,7 @@ def work(scene: Scene, *, avoid: frozenset[int] = frozenset(), patience: int = P
 
 
 def _worth(scene: Scene) -> list[Material]:
-    """What it would call others for, when teammates are in view."""
-    if not scene.seen.teammates:
-        return []
+    """What it would call others for, when enough teammates are in view; what it can do alone is weighed by its way."""
+    company = range(2, len(scene.seen.teammates) + 2)
     wanted = (Material.diamond, Material.iron, Material.coal)
-    return [
-        material
-        for material in wanted
-        if scene.can_collect(material) and scene.needed(material) <= len(scene.seen.teammates) + 1
-    ]
+    return [material for material in wanted if scene.can_collect(material) and scene.needed(material) in company]

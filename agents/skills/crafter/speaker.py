@@ -8,6 +8,10 @@ it is asked about, by what each of them knows: `critic.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import orjson
 
@@ -23,6 +27,7 @@ from crafter_env import (
     Place,
     Share,
     Sleep,
+    agent_name,
     read_shown,
 )
 from maeil.actions import Vocabulary
@@ -36,6 +41,7 @@ from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
 from quorum.agents.skills.crafter.needs import explore, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
+from quorum.agents.skills.crafter.team_sight import read_team
 from quorum.agents.skills.crafter.words import Assignment
 from quorum.agents.skills.speaker import LEADER, Brief, Speaker
 
@@ -61,17 +67,28 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
     vocabulary = Vocabulary(Noop, Move, Collect, Craft, Sleep, Place, Share, Navigate)
     needs = frozenset({"noop", "move", "collect", "craft", "place", "navigate", "sleep"})
 
+    def __init__(self, facts: Mapping[str, Any] | None = None, agents: int = 0) -> None:
+        self._facts, self._agents = facts or {}, agents
+
+    def for_facts(self, facts: Mapping[str, Any], team: Sequence[str]) -> CrafterSpeaker:
+        """Return the speaker that knows what the rules say of the configuration."""
+        return CrafterSpeaker(facts, sum(name == agent_name(index) for index, name in enumerate(team)))
+
     def read_observation(self, text: str) -> CrafterObservation:
-        """Read the observation of a prompt."""
-        return read_shown(orjson.loads(text))
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: the rules of the prompt have not told the facts that it leaves out.
+        """
+        return read_shown(orjson.loads(text), self._told(), self._agents)
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
-        """Answer a turn. A coordinator without a body has nothing to say."""
+        """Answer a turn; a coordinator without a body gives orders to all."""
         observation = view.observation
         assert isinstance(observation, CrafterObservation)
-        if observation.cell is None:
-            return Thought()
         heard = listen(view)
+        if observation.cell is None:
+            return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
         scene = Scene(observation, heard.places)
         messages = _speak(view, scene, heard) if view.turn.recipients and observation.alive else ()
         if Act.PLAN not in view.turn.acts:
@@ -80,7 +97,12 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan([read_shown(one) for one in brief.state], brief)
+        return joint_plan(read_team(brief.state, self._told()), brief)
+
+    def _told(self) -> Mapping[str, Any]:
+        if not self._facts:
+            raise ValueError('the rules have no block <facts>; {% include "facts.jinja" %} writes it')
+        return self._facts
 
 
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
@@ -93,9 +115,7 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
         told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
         return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
     if view.turn.role == LEADER:
-        orders = _orders(view, scene, heard)
-        told = " ".join(map(words.assign, orders))
-        return (Draft(recipients, f"{told} {report}", MessageKind.DIRECTIVE),) if orders else ()
+        return _direct(view, _orders(view, scene, heard), report)
     if view.plan is not None:
         return ()
     if view.turn.role:
@@ -103,6 +123,12 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     new = _claim(view, scene, heard)
     told = f"{words.assign(new)} {report}" if new is not None else report
     return (Draft(recipients, told, MessageKind.PROPOSE),)
+
+
+def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
+    """Give orders to all whom the turn lets its holder write to, with a report behind them."""
+    told = " ".join([*map(words.assign, orders), *([report] if report else [])])
+    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if orders else ()
 
 
 def _sights(scene: Scene) -> list[str]:
@@ -158,6 +184,16 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
                 if (agent, task) not in heard.refused:
                     orders.append(Assignment(frozenset({agent}), task, identity, HOPE, view.t))
                     heard.add(orders[-1])
+    return orders
+
+
+def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: Hearsay) -> list[Assignment]:
+    """What one without a body tells all: what each of them would, knowing the map and what all have said they hold."""
+    orders: list[Assignment] = []
+    for mate in observation.teammates:
+        agent = view.names.index(mate.agent)
+        place = replace(observation, agent=mate.agent, cell=mate.cell, inventory=heard.bags.get(agent, {}))
+        orders += _orders(replace(view, agent=agent), Scene(place, heard.places), heard)
     return orders
 
 

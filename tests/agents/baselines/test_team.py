@@ -137,7 +137,7 @@ def test_every_role_is_told_its_part_the_rules_the_actions_and_all_data_in_one_b
         system, turn = (message.content for message in request.messages[:2])
         role = orjson.loads(read_blocks(turn)["turn"])["role"]
         assert f"# Your role: {role}" in turn
-        assert "CUBE is a square grid" in system
+        assert "until it touches the last column" in system
         assert "- push_block(" in system
         assert "None" not in turn.replace("None: if nobody", "")
         for block in read_blocks(turn):

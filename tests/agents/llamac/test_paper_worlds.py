@@ -16,6 +16,7 @@ from quorum.agents.llamac import build
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.names import unfold_names
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.llamac.test_roles import heard
@@ -59,7 +60,8 @@ def test_either_critic_alone_finishes_and_proposes_no_conflict(difficulty, n, cr
 @pytest.mark.parametrize(("difficulty", "n"), KINDS)
 def test_a_team_with_faults_plays_transport_to_the_end_and_its_gates_catch_them(difficulty, n):
     w = transport(difficulty=difficulty, n=n)
-    metrics = [metrics_of(episode(w, seed, **FAULTS)) for seed in range(3)]
+    patient = {"internal_retries": 6}  # with 3, one episode in a hundred ends by unreadable answers in a row
+    metrics = [metrics_of(episode(w, seed, switches=patient, **FAULTS)) for seed in range(3)]
     assert sum(found["gates.rejections"] for found in metrics) > 0
     assert all(found["outcome.success"] for found in metrics), "no box is lost to a collision"
 
@@ -292,8 +294,8 @@ def test_a_plan_under_way_that_comes_to_conflict_is_asked_about_again():
     assert len(set(told.values())) == 2, f"two boxes on one corner: {told}"
     again = model.asked("explorer")[2]
     assert [(found["code"], found["agents"]) for found in again["feedback"]][:1] == [("V-CORNER", ["agent_2"])]
-    assert "agent_2" in again["asked"]
-    assert "agent_2" not in model.asked("explorer")[1]["asked"]
+    assert again["asked"] == ["agent_0..agent_7"]
+    assert "agent_2" not in unfold_names(model.asked("explorer")[1]["asked"])
 
 
 def test_a_missing_pick_fails_the_episode_after_all_internal_retries():

@@ -10,6 +10,7 @@ from maeil import Plan
 from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills import Brief
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
+from quorum.agents.skills.crafter.team_sight import show_team
 from tests.crafter_env.joined import world
 
 PICKAXE = {Item.wood_pickaxe: 1}
@@ -38,10 +39,10 @@ ROCK = """
 def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0, told=()) -> dict[int, Plan]:
     """The exploiter's joint plan for all agents."""
     w = world(drawing, bags=bags, profile="coop2", level="solo", max_steps=100, oracle_map=oracle_map)
-    seen = [orjson.loads(write_json(w.observe(agent))) for agent in range(len(w.agents))]
-    asked = list(range(len(seen)))
-    return CrafterSpeaker().propose(
-        Brief("exploiter", seen, {}, asked, poor, np.random.default_rng(0), frozenset(told))
+    asked = list(range(len(w.agents)))
+    state = orjson.loads(write_json(show_team([w.observe(agent) for agent in asked])))
+    return CrafterSpeaker(w.prompt_facts(), len(asked)).propose(
+        Brief("exploiter", state, {}, asked, poor, np.random.default_rng(0), frozenset(told))
     )
 
 
