@@ -14,7 +14,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 from cube_env.constants import Direction, Face
 from maeil.actions import SymbolicAction, Vocabulary
 
-BlockId = Annotated[int, Field(ge=0, description="id")]
+BlockId = Annotated[int, Field(ge=0)]
 Steps = Annotated[int, Field(ge=1, le=10_000)]
 Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, oneself among them")]
 Timeout = Annotated[
