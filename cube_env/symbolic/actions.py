@@ -32,7 +32,7 @@ class Move(SymbolicAction):
 
 
 class MoveToBlock(SymbolicAction):
-    """Go the shortest way to a free cell of a face or, when it is full, to the end of its shortest line."""
+    """Go to a free cell of a face or, when it is full, to the end of its shortest line."""
 
     action: Literal["move_to_block"] = "move_to_block"
     block: BlockId
