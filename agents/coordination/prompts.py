@@ -16,6 +16,7 @@ from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
 from quorum.agents.coordination.notation import Notation
+from quorum.agents.coordination.shown_plans import show_plans
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
@@ -24,6 +25,9 @@ from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
+
+AS_THEY_ARE = ("state", "observation", "refused")
+"""Blocks that are shown as they are: those of the world, and what the one who is asked has answered itself."""
 
 
 def role_templates(world: str, world_folder: Path, kind: str, roles: Iterable[str], prompts: PromptSet) -> Templates:
@@ -120,5 +124,7 @@ class RolePrompts:
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
             shown["example"] = write_example(role_example(schema, self._example, agent))
-            blocks = {**blocks, "asked": fold_names(asked)} if isinstance(asked, list) else blocks
+            blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
+            if isinstance(asked, list):
+                blocks["asked"] = fold_names(asked)
         return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

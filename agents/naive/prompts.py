@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from maeil.messages import Message
+from maeil.messages import Message, MessageKind
 from maeil.mind import Act, PlanView, View
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.naive.answers import ALL, AnswerTypes, answer_keys, may_talk
+from quorum.agents.naive.answers import AnswerTypes, answer_keys, may_talk
 from quorum.agents.naive.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
@@ -114,22 +114,22 @@ class PromptWriter:
 
 
 def _message(message: Message, names: Sequence[str]) -> dict[str, object]:
-    to_all = 1 < len(message.recipients) == len(names) - 1
-    return {
-        "from": names[message.sender],
-        "to": ALL if to_all else fold_names([names[recipient] for recipient in message.recipients]),
-        "kind": message.kind.value,
-        "step": message.t,
-        "text": message.content,
-    }
+    """A message; without a word on it, it is to all, and to inform them."""
+    told: dict[str, object] = {"from": names[message.sender], "step": message.t, "text": message.content}
+    if not 1 < len(message.recipients) == len(names) - 1:
+        told["to"] = fold_names([names[recipient] for recipient in message.recipients])
+    if message.kind is not MessageKind.INFORM:
+        told["kind"] = message.kind.value
+    return told
 
 
 def _plan(plan: PlanView) -> dict[str, object]:
-    """A plan with what came of it: how far it got where it has not succeeded, and why where there is a reason."""
-    told: dict[str, object] = {
-        "task": {"kind": plan.task.kind, "target": plan.task.target} if plan.task is not None else None,
-        "actions": plan.actions,
-        "status": plan.status.value,
-    }
-    told |= {"actions_done": plan.done} if plan.done < len(plan.actions) else {}
-    return told | ({"reason": plan.reason} if plan.reason else {})
+    """A plan without what there is nothing to say about; without a word on it, all its actions are done."""
+    told: dict[str, object] = {"actions": plan.actions, "status": plan.status.value}
+    if plan.task is not None:
+        told["task"] = str(plan.task)
+    if plan.done < len(plan.actions):
+        told["actions_done"] = plan.done
+    if plan.reason:
+        told["reason"] = plan.reason
+    return told

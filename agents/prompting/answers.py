@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
-from quorum.agents.prompting.bounds import BOUNDS, told_bounds
+from quorum.agents.prompting.bounds import BOUNDS, sent_bounds
 
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
@@ -82,13 +82,13 @@ def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
     may be left out has null among its values, or a default that can be given. No descriptions either, since the prompt
-    tells in words what everything means, and a form that repeats it is paid for twice; and of the bounds of numbers
-    those alone that a plan could run into. Keys keep their order.
+    tells in words what everything means, and a form that repeats it is paid for twice; and no bound of a number
+    that no plan comes near. Keys keep their order.
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
     found: dict[str, Any] = {}
-    far = set(BOUNDS) - told_bounds(schema).keys()
+    far = set(BOUNDS) - sent_bounds(schema).keys()
     for key, value in schema.items():
         if key in far or key in ("title", "description", "default", "discriminator"):
             continue

@@ -16,10 +16,19 @@ BOUNDS = ("minimum", "exclusiveMinimum", *_LIMITS)
 """The keywords of JSON Schema for the bounds of a number."""
 
 
-def told_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds of a number that a plan could run into, from its JSON schema, by keyword.
+def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds of a number that the form of an answer has, from its JSON schema, by keyword.
 
-    A count that nothing limits has none: that it is not negative goes without saying.
+    That an id is not negative goes without saying. That a count is not 0 does not, for who answers by the form alone.
     """
-    told = {key: field[key] for key in BOUNDS if key in field and not (key in _LIMITS and field[key] >= FAR)}
-    return {} if told in ({"minimum": 0}, {"minimum": 1}) else told
+    found = {key: field[key] for key in BOUNDS if key in field and not (key in _LIMITS and field[key] >= FAR)}
+    return {} if found == {"minimum": 0} else found
+
+
+def told_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds that a prompt tells in words: those that a plan could run into.
+
+    A count that nothing limits has none.
+    """
+    found = sent_bounds(field)
+    return {} if found == {"minimum": 1} else found

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from quorum.agents.coordination.prompts import AS_THEY_ARE
+from quorum.agents.coordination.shown_plans import read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.names import unfold_names
@@ -38,9 +40,12 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
 
 
 def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
-    """Read the blocks of a planner's prompt; the names of those asked about are written out."""
-    given: dict[str, Any] = {name: orjson.loads(text) for name, text in blocks.items()}
-    return given | ({"asked": unfold_names(given["asked"])} if "asked" in given else {})
+    """Read the blocks of a prompt for a role, with the plans in them as answers have them."""
+    given = {
+        name: orjson.loads(text) if name in AS_THEY_ARE else read_plans_shown(orjson.loads(text))
+        for name, text in blocks.items()
+    }
+    return {**given, "asked": unfold_names(given["asked"])} if "asked" in given else given
 
 
 def entries(

@@ -12,7 +12,6 @@ from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
-from quorum.agents.naive.answers import ALL
 from quorum.agents.naive.open_tasks import read_open_task
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import unfold_names
@@ -87,20 +86,19 @@ def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
 def _message(data: Mapping[str, Any], index: Mapping[str, int]) -> Message:
     sender = index[data["from"]]
     everybody = (other for other in index.values() if other != sender)
-    recipients = tuple(everybody if data["to"] == ALL else (index[name] for name in unfold_names(data["to"])))
-    return Message(0, sender, recipients, data["text"], MessageKind(data["kind"]), data["step"], 0, 0)
+    recipients = tuple((index[name] for name in unfold_names(data["to"])) if "to" in data else everybody)
+    kind = MessageKind(data.get("kind", MessageKind.INFORM))
+    return Message(0, sender, recipients, data["text"], kind, data["step"], 0, 0)
 
 
 def _plan(data: Mapping[str, Any]) -> PlanView:
-    return PlanView(
-        "",
-        _task(data["task"]),
-        tuple(data["actions"]),
-        data.get("actions_done", len(data["actions"])),
-        PlanStatus(data["status"]),
-        data.get("reason", ""),
-    )
+    actions = tuple(data["actions"])
+    done = data.get("actions_done", len(actions))
+    return PlanView("", _task(data.get("task")), actions, done, PlanStatus(data["status"]), data.get("reason", ""))
 
 
-def _task(data: Mapping[str, str] | None) -> Task | None:
-    return Task(data["kind"], data["target"]) if data is not None else None
+def _task(told: str | None) -> Task | None:
+    if told is None:
+        return None
+    kind, _, target = told.partition(":")
+    return Task(kind, target)

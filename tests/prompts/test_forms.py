@@ -13,7 +13,7 @@ from maeil.errors import InvalidThought
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.bounds import told_bounds
+from quorum.agents.prompting.bounds import sent_bounds, told_bounds
 from quorum.agents.prompting.compact import compact
 from quorum.agents.simulated.minimal_instance import random_instance
 from tests.agents.naive_team import view
@@ -75,9 +75,9 @@ def test_a_form_that_refers_to_itself_still_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "sent"),
     [
-        ({"minimum": 1, "maximum": 10_000}, {}),
+        ({"minimum": 1, "maximum": 10_000}, {"minimum": 1}),
         ({"minimum": 0}, {}),
         ({"minimum": 0, "maximum": 9}, {"minimum": 0, "maximum": 9}),
         ({"minimum": 2}, {"minimum": 2}),
@@ -85,15 +85,15 @@ def test_a_form_that_refers_to_itself_still_ends() -> None:
         ({"minimum": 5, "maximum": 1_000_000}, {"minimum": 5}),
     ],
 )
-def test_a_bound_that_no_plan_comes_near_is_not_told(field: dict[str, Any], told: dict[str, Any]) -> None:
-    assert told_bounds({"type": "integer", **field}) == told
+def test_a_bound_that_no_plan_comes_near_is_neither_sent_nor_told(field: dict[str, Any], sent: dict[str, Any]) -> None:
+    assert sent_bounds({"type": "integer", **field}) == sent
+    assert told_bounds({"type": "integer", **field}) == ({} if sent == {"minimum": 1} else sent)
 
 
-@pytest.mark.parametrize("steps", [0, 10_001])
-def test_a_bound_that_is_not_told_holds(steps: int) -> None:
+def test_a_bound_that_is_not_sent_holds() -> None:
     world = made("cube", 4)
     types, turn = AnswerTypes(world.vocabulary, 8), view(world, agent=2, **TURNS[0])
-    plan = {"rationale": "", "task": None, "actions": [{"action": "idle", "steps": steps}]}
+    plan = {"rationale": "", "task": None, "actions": [{"action": "idle", "steps": 10_001}]}
     answer = {"thoughts": "", "plan": plan}
     assert validator_of(types.wanted(turn).schema).reasons(answer) == ()
     with pytest.raises(InvalidThought, match="steps"):

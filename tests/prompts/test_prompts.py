@@ -142,7 +142,7 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["unread"] == [
         {"from": "agent_2", "to": ["agent_1"], "kind": "propose", "step": 5, "text": "I take block_1"}
     ]
-    assert blocks["memory"][0]["to"] == "all"
+    assert blocks["memory"] == [{"from": "agent_1", "step": 0, "text": "hello"}]  # to all, and to inform them
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
     assert "reason" not in blocks["plan"]
@@ -159,6 +159,14 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
         }
     ]
     assert blocks["problems"] == ["there is no block 9"]
+
+
+@pytest.mark.parametrize("prompt_set", SETS)
+def test_what_a_message_does_not_say_is_told_once(world, prompt_set):
+    said = text(world, prompt_set=prompt_set, **FULL)
+    assert len(re.findall("inform., where nothing else is said|without .kind. it informs", said)) == 1
+    later = text(world, prompt_set=prompt_set, **{**FULL, "memory": ()})
+    assert len(re.findall("inform., where nothing else is said|without .kind. it informs", later)) == 1
 
 
 def test_what_there_is_not_has_no_section(world):

@@ -23,6 +23,7 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.examples import plain_example
+from quorum.agents.simulated.llamac import read_given
 from quorum.agents.skills import Briefing, WorldSkills
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
@@ -72,7 +73,7 @@ class Cast:
         self.blocks: list[dict[str, Any]] = []
 
     async def complete(self, request: Request) -> Reply:
-        blocks = {name: orjson.loads(text) for name, text in read_blocks(request.messages[1].content).items()}
+        blocks = read_given(read_blocks(request.messages[1].content))
         role = blocks["turn"]["role"]
         self.calls[role] += 1
         self.blocks.append(blocks)

@@ -309,8 +309,8 @@ def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, lengt
             "state": 3,
             "plans": {
                 "agent_0": {
-                    "task": "walk:end",
-                    "actions": ["walk(steps=1, fails_at=null)"],
+                    "task": {"kind": "walk", "target": "end"},
+                    "actions": [{"action": "walk", "steps": 1, "fails_at": None}],
                     "status": "succeeded",
                 }
             },
@@ -328,7 +328,7 @@ def test_the_memory_holds_the_suggestion_that_stood_in_the_end(tmp_path):
     )
     run(model, tmp_path, 1, world=Corridor(1, length=6))
     (epoch,) = model.asked("exploiter")[-1]["memory"]
-    assert epoch["plans"]["agent_0"]["actions"] == ["walk(steps=4, fails_at=null)"]
+    assert epoch["plans"]["agent_0"]["actions"] == [{"action": "walk", "steps": 4, "fails_at": None}]
     assert epoch["plans"]["agent_0"]["status"] == "succeeded"
 
 
