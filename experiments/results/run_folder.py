@@ -11,19 +11,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from maeil.errors import NewerTrace, TraceError
 from maeil.trace import Trace, parse_trace
 from maeil.user_errors import UserError, nearest
-from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
-from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.results.rows import Damaged, Row, flatten
+from quorum.experiments.results.run_meta import RunMeta
 
 METRICS, CONFIG = "metrics.json", "config.yaml"
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
@@ -32,64 +31,6 @@ _LARGEST = {METRICS: 4 * MIB, CONFIG: MIB}
 """Bytes of the files that are read as a whole."""
 _OLD = b'"compat.'
 _NUMBERS = {bool, int, float, type(None)}
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-
-class _Error(_Part):
-    class_: str
-    message: str
-
-    model_config = ConfigDict(alias_generator=lambda name: name.removesuffix("_"))
-
-
-class _Commit(_Part):
-    commit: str
-    changed: bool
-
-
-class RunMeta(_Part):
-    """`meta.json`."""
-
-    hash: str
-    """Of the configuration."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Names the board."""
-    start: str = ""
-    """When the episode began, ISO 8601."""
-    end: str | None = None
-    """When it ended; None while it is under way."""
-    outcome: str | None
-    """`completed`, `limit`, `budget` or `error`; None while it is under way."""
-    reason: str = ""
-    """Why it was ended before its time."""
-    error: _Error | None = None
-    """What it failed with."""
-    versions: Mapping[str, str] = {}
-    """Of Python and of every package that it ran with."""
-    git: _Commit | None = None
-    """The commit of the checkout that it ran from."""
-    models: list[str] = []
-    """The language models that answered."""
-    simulated: bool = False
-    """Whether one of them was simulated."""
-    configuration: dict[str, Any] | None = None
-    """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
-    inputs: Mapping[str, str] = {}
-    """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
-    unused: Mapping[str, str] = {}
-    """Groups of the configuration that its minds had no use for, each with what they do not do."""
-    files: Mapping[str, str] | None = None
-    """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
-    0.10."""
-
-    @property
-    def code(self) -> CodeVersion:
-        """The code that it ran with."""
-        version = self.versions.get(DISTRIBUTION, "unknown")
-        return CodeVersion(version, self.git.commit, self.git.changed) if self.git else CodeVersion(version)
 
 
 class RunFolder:

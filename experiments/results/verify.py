@@ -18,7 +18,8 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, RunMeta
+from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder
+from quorum.experiments.results.run_meta import RunMeta
 from quorum.experiments.results.whole import damages
 
 _MOST_NAMED = 3

@@ -8,7 +8,8 @@ from maeil.trace import read_event
 from maeil.trace.events import EpisodeEnd
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.episode.models import CALLS
-from quorum.experiments.results.run_folder import CONFIG, METRICS, TRACES, RunFolder, RunMeta
+from quorum.experiments.results.run_folder import CONFIG, METRICS, TRACES, RunFolder
+from quorum.experiments.results.run_meta import RunMeta
 
 _SCORED = (CONFIG, TRACES[0], METRICS)
 """What an episode that did not fail has left."""
