@@ -23,6 +23,7 @@ from quorum.experiments.compare.figures import FIGURES as DRAWN
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
+from quorum.experiments.compare.metrics import RADARS
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report
 from quorum.experiments.compare.tables import tables
@@ -78,6 +79,10 @@ def test_the_radar_shows_what_is_asked_of_the_constraints(sweep: Path) -> None:
     assert "improved / (improved + worsened)" in shown
     assert {"SP", "TM", "PC"} <= set(shown.split())
     assert "EmCoop's improved" in radar("emcoop")
+    ratios = {"SP": "spatial", "TM": "temporal", "DP": "dependency", "PT": "participation"}
+    for chosen, group in (("improvements", "constraints"), ("emcoop", "emcoop")):
+        metrics = {label: metric for metric, label in RADARS[chosen][0].items()}
+        assert {metrics[label] for label in ratios} == {f"{group}.improvement_ratio_{name}" for name in ratios.values()}
     with pytest.raises(UserError, match="Did you mean 'improvements'"):
         compare([read_results(sweep)], Question(radar="improvement"))
 
