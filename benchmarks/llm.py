@@ -39,8 +39,9 @@ from quorum.agents.llm.providers.openai import PATH
 from quorum.agents.llm.server import run
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import first_prompt
-from quorum.experiments.episode.runner import build, play
+from quorum.experiments.episode.runner import play
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}

@@ -14,7 +14,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 from cube_env.constants import Direction, Face
 from maeil.actions import SymbolicAction, Vocabulary
 
-BlockId = Annotated[int, Field(ge=0, description="id")]
+BlockId = Annotated[int, Field(ge=0)]
 Steps = Annotated[int, Field(ge=1, le=10_000)]
 Count = Annotated[int, Field(ge=1, le=10_000, description="agents that must be there, oneself among them")]
 Timeout = Annotated[
@@ -32,7 +32,7 @@ class Move(SymbolicAction):
 
 
 class MoveToBlock(SymbolicAction):
-    """Go the shortest way to a free cell of a face or, when it is full, to the end of its shortest line."""
+    """Go to a free cell of a face or, when it is full, to the end of its shortest line."""
 
     action: Literal["move_to_block"] = "move_to_block"
     block: BlockId

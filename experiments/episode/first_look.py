@@ -22,7 +22,8 @@ from quorum.experiments.configuration.providers.replay import build as read_repl
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.models import ModelPool, as_user_errors, sampling_of
-from quorum.experiments.episode.runner import build, play
+from quorum.experiments.episode.parts import build
+from quorum.experiments.episode.runner import play
 
 _log = logging.getLogger(__name__)
 

@@ -16,7 +16,8 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin,
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool, grounded
-from quorum.experiments.episode.runner import Parts, build, play
+from quorum.experiments.episode.parts import Parts, build
+from quorum.experiments.episode.runner import play
 
 _ERRING: Sequence[tuple[str, ...]] = (
     (),

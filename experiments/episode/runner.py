@@ -1,37 +1,31 @@
-"""Runs one cell: builds its parts by name, plays the episode, and leaves a folder of results."""
+"""Runs one cell: plays an episode of its parts, and leaves a folder of results."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from maeil import LoopSettings, Mind, Seeds, TeamContext, Topology, TopologyContext, World, run_episode
+from maeil import LoopSettings, World, run_episode
 from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
-from maeil.registry import Registry
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
-from maeil.user_errors import UserError, choices_hint, mask_passwords
+from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.experiments.common.event_loop import run_coroutine, to_its_end
-from quorum.experiments.common.files import digest
-from quorum.experiments.common.provenance import provenance
+from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import minds, topologies, worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.parts import Parts, build, no_models
+from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
 
 _log = logging.getLogger(__name__)
@@ -71,69 +65,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The components of a cell, built."""
-
-    world: World
-    minds: Sequence[Mind]
-    coordinators: Sequence[tuple[str, Mind]]
-    topology: Topology
-
-
-def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
-    """Build the components of a cell, and draw its board once to see that there is one.
-
-    Args:
-        cell: what is to be run.
-        models: returns the language model of a participant, by name.
-
-    Raises:
-        UserError: the values of a group do not go together.
-        InputsChanged: a template or a plug-in is not what it was when the cell was named.
-    """
-    c = cell.configuration
-    world = _built(worlds, c.env.name, c.env, None)
-    _as_user_error("env", world.reset, cell.seed)
-    n = len(world.agents)
-    topology = _built(topologies, c.topology.name, c.topology, TopologyContext(n))
-    given = models if c.uses_models else _no_models
-    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
-    team = _built(minds, c.agents.name, c.agents, context)
-    coordinators = [("coordinator", mind) for mind in team[n:]]
-    names = (*world.agents, *(name for name, _ in coordinators))
-    for name in c.llm.participants if c.uses_models else ():
-        if name not in names:
-            raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
-    refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
-    _log.info(
-        "built %s: world %s with %d agents, minds %s, topology %s",
-        cell.name, c.env.name, n, c.agents.name, c.topology.name,
-    )  # fmt: skip
-    _log.debug("configuration: %s", cell.plain)
-    return Parts(world, team[:n], coordinators, topology)
-
-
-def _no_models(participant: str) -> None:
-    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
-
-
-def _built(registry: Registry[Any], name: str, config: Any, context: Any) -> Any:
-    return _as_user_error(registry.group, registry.get(name).build, config, context)
-
-
-def _as_user_error(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and raise a `ValueError` as the mistake in the group's values that it is."""
-    try:
-        return function(*arguments)
-    except ValueError as error:
-        key, colon, _ = str(error).partition(":")
-        separator = "." if colon and key.isidentifier() else ": "
-        raise UserError(f"{group}{separator}{error}") from error
-    except MemoryError as error:
-        raise UserError(f"{group}: too large for this machine's memory: {error}") from error
 
 
 def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
@@ -205,7 +136,7 @@ async def _run(
     except BaseException:
         folder.discard()
         raise
-    record = _Record(cell, folder.path)
+    record = EpisodeRecord(cell, folder.path)
     try:
         listeners = [watch(parts.world)] if watch is not None else []
         with Recorder(folder.path / "trace.jsonl", listeners) as recorder, closing(models):
@@ -239,7 +170,7 @@ def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
     """Write the metrics of an episode; return them, and who answered in it."""
     trace = read_trace(folder)
     metrics = compute_metrics(trace)
-    _write_json(folder / "metrics.json", metrics)
+    write_json(folder / "metrics.json", metrics)
     return metrics, answering_models(trace)
 
 
@@ -264,7 +195,7 @@ def prepare_all() -> float:
 
 def _play_in_memory(cell: Cell) -> None:
     """Play an episode of a team without language models, and keep nothing of it."""
-    parts = build(cell, _no_models)
+    parts = build(cell, no_models)
     with Recorder(None) as recorder:
         run_coroutine(play(cell, parts, recorder))
 
@@ -272,7 +203,7 @@ def _play_in_memory(cell: Cell) -> None:
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
     """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
     with folder.guarded():
-        _Record(cell, folder.path).seal("error", error)
+        EpisodeRecord(cell, folder.path).seal("error", error)
         folder.finish()
 
 
@@ -297,87 +228,3 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         recorder=recorder,
         coordinators=parts.coordinators,
     )
-
-
-class _Record:
-    """`config.yaml` and `meta.json`: written at the start, and the latter again at the end."""
-
-    def __init__(self, cell: Cell, folder: Path) -> None:
-        self._file = folder / "meta.json"
-        (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
-        self._meta: dict[str, Any] = {
-            "name": cell.name,
-            "hash": cell.hash,
-            "seed": cell.seed,
-            "start": _now(),
-            "end": None,
-            "outcome": None,
-            "reason": "",
-            "error": None,
-            "configuration": cell.plain,
-            "inputs": cell.inputs,
-            "unused": cell.configuration.unused,
-            **provenance(),
-        }
-        _write_json(self._file, self._meta)
-
-    def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
-        """Say that the user stopped the episode."""
-        self._end("error", error, answering_models=answering_models)
-
-    async def finish(
-        self,
-        folder: EpisodeFolder,
-        outcome: str,
-        error: BaseException | None = None,
-        reason: str = "",
-        answering_models: AnsweringModels | None = None,
-    ) -> Path:
-        """Say how the episode ended, bring its folder to disk and give it its final name; return that.
-
-        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
-        """
-
-        def keep() -> Path:
-            self.seal(outcome, error, reason, answering_models)
-            return folder.finish()
-
-        return await to_its_end(keep)
-
-    def seal(
-        self,
-        outcome: str,
-        error: BaseException | None = None,
-        reason: str = "",
-        answering_models: AnsweringModels | None = None,
-    ) -> None:
-        """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
-        files = sorted(file for file in self._file.parent.iterdir() if file != self._file)
-        self._meta["files"] = {file.name: digest(file) for file in files}
-        self._end(outcome, error, reason, answering_models)
-
-    def _end(
-        self,
-        outcome: str,
-        error: BaseException | None = None,
-        reason: str = "",
-        answering_models: AnsweringModels | None = None,
-    ) -> None:
-        self._meta.update(end=_now(), outcome=outcome, reason=reason)
-        if answering_models is not None:
-            self._meta.update(answering_models.plain())
-        if error is not None:
-            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
-            self._meta["error"] = {
-                "class": "Interrupted" if interrupted else type(error).__qualname__,
-                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
-            }
-        _write_json(self._file, self._meta)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _write_json(file: Path, data: Mapping[str, Any]) -> None:
-    file.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

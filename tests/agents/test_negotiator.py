@@ -20,7 +20,7 @@ from quorum.agents.skills.cube import claims as words
 from quorum.agents.skills.cube.negotiator import Negotiator
 from quorum.agents.skills.cube.teams import Demand, form_teams
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import build as parts_of
+from quorum.experiments.episode.parts import build as parts_of
 from tests.maeil.scripted import play
 
 SPEAK, ACK, PLAN = frozenset({Act.SPEAK}), frozenset({Act.ACKNOWLEDGE}), frozenset({Act.PLAN})

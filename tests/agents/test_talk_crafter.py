@@ -159,6 +159,18 @@ def test_what_one_can_collect_alone_is_worth_no_long_way_whoever_tells_of_it():
     assert target(plan_of(view(w, 0, role="leader", constraints=(told,)))) == stone
 
 
+def test_a_leader_sends_nobody_for_more_wood_than_the_first_tool_and_its_table_take():
+    def orders(wood: int, drawing: str = GROVE) -> str:
+        w = world(drawing)
+        report = message(words.report(number(w, (2, 3)), {"wood": wood}, []), 1, 0)
+        seen = view(w, 0, SPEAK, recipients=(1,), role="leader", unread=(report,))
+        return "".join(draft.content for draft in think(seen).messages)
+
+    assert "agent_1: collect tree_" in orders(2)
+    assert "agent_1" not in orders(3)
+    assert "agent_1" not in orders(1, GROVE.replace("T", "t", 1))
+
+
 def test_a_directive_is_obeyed_and_what_stands_in_the_way_is_told_so_that_the_leader_takes_another():
     bags = {0: {Item.wood_pickaxe: 1}, 2: {Item.wood_pickaxe: 1}}
     w = world(ROCK, bags, **COOP2)

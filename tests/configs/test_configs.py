@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from quorum.experiments.configuration.catalogue import (
     BUILTIN_GROUPS,
@@ -62,6 +63,20 @@ def test_an_experiment_is_described_and_plans(option: Option) -> None:
     planned = plan([f"{EXPERIMENT}={option.name}"])
     assert (planned.name, planned.repeated) == (option.name, 0)
     assert {cell.arm for cell in planned.cells} == set(planned.arms or [None])
+
+
+def test_experiments_that_repeat_a_page_have_its_settings_and_its_figures() -> None:
+    emcoop, baselines = (
+        yaml.safe_load((CONFIGS / EXPERIMENT / f"{name}.yaml").read_text(encoding="utf-8"))
+        for name in ("emcoop_cube", "cube_baselines")
+    )
+    assert {"env=cube_coop2", "env.vocabulary=emcoop"} <= set(emcoop["fixed"])
+    assert "env.level=easy,medium,hard" in emcoop["grid"]
+    assert ("n=1,2,4,8" in baselines["grid"], "max_steps=200" in baselines["fixed"]) == (True, True)
+    assert baselines["arms"]["heuristic"] == ["agents=heuristic", "agents.teams=one"]
+    assert "prompts=cube_paper" in baselines["arms"]["naive"]
+    published = {(arm, n): steps for arm, model, n, _, steps, _ in baselines["published"]["rows"] if model is None}
+    assert published == {("heuristic", 1): 29, ("heuristic", 2): 100, ("heuristic", 4): 105.5, ("heuristic", 8): 165}
 
 
 def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:

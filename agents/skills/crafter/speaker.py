@@ -16,10 +16,12 @@ import numpy as np
 import orjson
 
 from crafter_env import (
+    MAKE,
     Collect,
     Craft,
     CrafterObservation,
     Direction,
+    Item,
     Material,
     Move,
     Navigate,
@@ -27,6 +29,7 @@ from crafter_env import (
     Place,
     Share,
     Sleep,
+    Tool,
     agent_name,
     read_shown,
 )
@@ -38,7 +41,7 @@ from quorum.agents.skills.crafter import words
 from quorum.agents.skills.crafter.critic import joint_plan
 from quorum.agents.skills.crafter.hearsay import Hearsay, listen
 from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
-from quorum.agents.skills.crafter.needs import explore, rest, survive, work
+from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.team_sight import read_team
@@ -174,7 +177,7 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
             heard.add(new)
             orders.append(new)
     for agent, cell in sorted(heard.cells.items()):
-        if agent in view.turn.recipients and heard.of(agent) is None and not heard.holds(agent, "wood_pickaxe"):
+        if agent in view.turn.recipients and heard.of(agent) is None and _lacks_wood(agent, scene, heard):
             taken = {found.cell for found in heard.assignments}
             trees = [tree for tree in scene.known(Material.tree) if scene.id_of(tree) not in taken]
             tree = min(trees, key=lambda tree: (distance(tree, cell), tree), default=None)
@@ -195,6 +198,14 @@ def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: H
         place = replace(observation, agent=mate.agent, cell=mate.cell, inventory=heard.bags.get(agent, {}))
         orders += _orders(replace(view, agent=agent), Scene(place, heard.places), heard)
     return orders
+
+
+def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
+    """Whether an agent, by what it has told, holds too little wood for the first tool and the table that this takes."""
+    table = 0 if scene.known(Material.table) else TABLE_WOOD
+    wood = dict(MAKE[Tool.wood_pickaxe.primitive].uses)[Item.wood] + table
+    held = heard.bags.get(agent, {})
+    return not heard.holds(agent, "wood_pickaxe") and held.get(Item.wood.name, 0) < wood
 
 
 def _decide(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.Generator) -> Plan | Resume:

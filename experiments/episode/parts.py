@@ -1,0 +1,85 @@
+"""The components of a cell, built by name: its world, minds and topology."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from maeil import Mind, Seeds, TeamContext, Topology, TopologyContext, World
+from maeil.registry import Registry
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
+from quorum.experiments.configuration.registry import minds, topologies, worlds
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components of a cell, built."""
+
+    world: World
+    minds: Sequence[Mind]
+    coordinators: Sequence[tuple[str, Mind]]
+    topology: Topology
+
+
+def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
+    """Build the components of a cell, and draw its board once to see that there is one.
+
+    Args:
+        cell: what is to be run.
+        models: returns the language model of a participant, by name.
+
+    Raises:
+        UserError: the values of a group do not go together.
+        InputsChanged: a template or a plug-in is not what it was when the cell was named.
+    """
+    c = cell.configuration
+    world = _built(worlds, c.env.name, c.env, None)
+    _as_user_error("env", world.reset, cell.seed)
+    n = len(world.agents)
+    topology = _built(topologies, c.topology.name, c.topology, TopologyContext(n))
+    given = models if c.uses_models else no_models
+    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
+    team = _built(minds, c.agents.name, c.agents, context)
+    coordinators = [("coordinator", mind) for mind in team[n:]]
+    names = (*world.agents, *(name for name, _ in coordinators))
+    for name in c.llm.participants if c.uses_models else ():
+        if name not in names:
+            raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
+    _log.info(
+        "built %s: world %s with %d agents, minds %s, topology %s",
+        cell.name, c.env.name, n, c.agents.name, c.topology.name,
+    )  # fmt: skip
+    _log.debug("configuration: %s", cell.plain)
+    return Parts(world, team[:n], coordinators, topology)
+
+
+def no_models(participant: str) -> None:
+    """Stand in for the language models of a team that asks none.
+
+    Raises:
+        TypeError: whenever it is asked.
+    """
+    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
+
+
+def _built(registry: Registry[Any], name: str, config: Any, context: Any) -> Any:
+    return _as_user_error(registry.group, registry.get(name).build, config, context)
+
+
+def _as_user_error(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and raise a `ValueError` as the mistake in the group's values that it is."""
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        key, colon, _ = str(error).partition(":")
+        separator = "." if colon and key.isidentifier() else ": "
+        raise UserError(f"{group}{separator}{error}") from error
+    except MemoryError as error:
+        raise UserError(f"{group}: too large for this machine's memory: {error}") from error

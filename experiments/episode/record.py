@@ -1,0 +1,108 @@
+"""What the folder of an episode says of it: what was to be run, how it ended and why, and digests of its files."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from maeil.user_errors import mask_passwords
+from quorum.experiments.common.event_loop import to_its_end
+from quorum.experiments.common.files import digest
+from quorum.experiments.common.provenance import provenance
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.answering_models import AnsweringModels
+from quorum.experiments.episode.episode_folder import EpisodeFolder
+
+
+class EpisodeRecord:
+    """`config.yaml` and `meta.json`: written at the start, and the latter again at the end.
+
+    Args:
+        cell: what is run.
+        folder: of the episode.
+    """
+
+    def __init__(self, cell: Cell, folder: Path) -> None:
+        self._file = folder / "meta.json"
+        (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
+        self._meta: dict[str, Any] = {
+            "name": cell.name,
+            "hash": cell.hash,
+            "seed": cell.seed,
+            "start": _now(),
+            "end": None,
+            "outcome": None,
+            "reason": "",
+            "error": None,
+            "configuration": cell.plain,
+            "inputs": cell.inputs,
+            "unused": cell.configuration.unused,
+            **provenance(),
+        }
+        write_json(self._file, self._meta)
+
+    def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
+        """Say that the user stopped the episode."""
+        self._end("error", error, answering_models=answering_models)
+
+    async def finish(
+        self,
+        folder: EpisodeFolder,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> Path:
+        """Say how the episode ended, bring its folder to disk and give it its final name; return that.
+
+        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
+        """
+
+        def keep() -> Path:
+            self.seal(outcome, error, reason, answering_models)
+            return folder.finish()
+
+        return await to_its_end(keep)
+
+    def seal(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> None:
+        """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
+        files = sorted(file for file in self._file.parent.iterdir() if file != self._file)
+        self._meta["files"] = {file.name: digest(file) for file in files}
+        self._end(outcome, error, reason, answering_models)
+
+    def _end(
+        self,
+        outcome: str,
+        error: BaseException | None = None,
+        reason: str = "",
+        answering_models: AnsweringModels | None = None,
+    ) -> None:
+        self._meta.update(end=_now(), outcome=outcome, reason=reason)
+        if answering_models is not None:
+            self._meta.update(answering_models.plain())
+        if error is not None:
+            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            self._meta["error"] = {
+                "class": "Interrupted" if interrupted else type(error).__qualname__,
+                "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
+            }
+        write_json(self._file, self._meta)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def write_json(file: Path, data: Mapping[str, Any]) -> None:
+    """Write a file of JSON for people to read."""
+    file.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
