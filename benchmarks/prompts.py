@@ -3,6 +3,7 @@
 python benchmarks/prompts.py                        # the table of this version
 python benchmarks/prompts.py --json > new.json      # the figures, to lay beside those of another version
 python benchmarks/prompts.py --before old.json      # the table of both
+python benchmarks/prompts.py --world squeeze        # of one world, in seconds
 
 A decision is one answer that a participant was asked for. Its tokens are characters / 4, of its messages and of the
 JSON schema of its answer; `new` are those of its messages that no earlier prompt of the episode began with, so that no
@@ -104,12 +105,12 @@ def means(found: Sequence[Prompt]) -> dict[str, float]:
     return {"all": whole / 4 / len(found), "new": new / 4 / len(found)}
 
 
-def figures() -> dict[str, Any]:
-    """Measure everything."""
+def figures(worlds: Sequence[str]) -> dict[str, Any]:
+    """Measure some worlds."""
     tokens: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
     shared: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as out:
-        for world in WORLDS:
+        for world in worlds:
             for arm in ARMS:
                 for n in SIZES:
                     found = prompts(world, arm, n, Path(out))
@@ -148,9 +149,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--before", type=Path, help="figures of another version, to show beside these")
+    parser.add_argument("--world", choices=WORLDS, action="append", help="measure this one alone; may be repeated")
     given = parser.parse_args(arguments)
     before = json.loads(given.before.read_text(encoding="utf-8")) if given.before is not None else None
-    now = figures()
+    now = figures(given.world or WORLDS)
     print(json.dumps(now, indent=1) if given.json else "\n".join(table(now, before)))
     return 0
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from maeil.messages import Message, MessageKind
@@ -102,8 +103,8 @@ class PromptWriter:
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
-            "memory": [_message(message, view.names) for message in view.memory],
-            "unread": [_message(message, view.names) for message in view.unread],
+            "memory": _messages(view.memory, view.names),
+            "unread": _messages(view.unread, view.names),
             "plan": _plan(view.plan) if view.plan is not None else None,
             "past_plans": [_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in tasks],
@@ -113,14 +114,25 @@ class PromptWriter:
         return write_blocks(values, always=frozenset(shown))
 
 
-def _message(message: Message, names: Sequence[str]) -> dict[str, object]:
-    """A message; without a word on it, it is to all, and to inform them."""
-    told: dict[str, object] = {"from": names[message.sender], "step": message.t, "text": message.content}
+def _messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
+    """Messages in their order: of a step, and alike in what they are and whom they are to, those in a row together.
+
+    What is said has its author before it. Without a word on it, it is to all, and to inform them.
+    """
+    return [
+        {**dict(shared), "said": [[names[message.sender], message.content] for message in group]}
+        for shared, group in groupby(messages, lambda message: _shared(message, names))
+    ]
+
+
+def _shared(message: Message, names: Sequence[str]) -> tuple[tuple[str, object], ...]:
+    """What a message may have in common with others, by key."""
+    shared: list[tuple[str, object]] = [("step", message.t)]
     if not 1 < len(message.recipients) == len(names) - 1:
-        told["to"] = fold_names([names[recipient] for recipient in message.recipients])
+        shared.append(("to", fold_names([names[recipient] for recipient in message.recipients])))
     if message.kind is not MessageKind.INFORM:
-        told["kind"] = message.kind.value
-    return told
+        shared.append(("kind", message.kind.value))
+    return tuple(shared)
 
 
 def _plan(plan: PlanView) -> dict[str, object]:

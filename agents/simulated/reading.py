@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -69,8 +69,8 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
         t=turn["step"],
         t_hat=0,
         observation=observation,
-        unread=tuple(_message(message, index) for message in _list(blocks, "unread")),
-        memory=tuple(_message(message, index) for message in _list(blocks, "memory")),
+        unread=tuple(_messages(_list(blocks, "unread"), index)),
+        memory=tuple(_messages(_list(blocks, "memory"), index)),
         plan=_plan(orjson.loads(blocks["plan"])) if "plan" in blocks else None,
         outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
         constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
@@ -83,12 +83,14 @@ def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
     return found
 
 
-def _message(data: Mapping[str, Any], index: Mapping[str, int]) -> Message:
-    sender = index[data["from"]]
-    everybody = (other for other in index.values() if other != sender)
-    recipients = tuple((index[name] for name in unfold_names(data["to"])) if "to" in data else everybody)
-    kind = MessageKind(data.get("kind", MessageKind.INFORM))
-    return Message(0, sender, recipients, data["text"], kind, data["step"], 0, 0)
+def _messages(data: Sequence[Mapping[str, Any]], index: Mapping[str, int]) -> Iterator[Message]:
+    for group in data:
+        kind = MessageKind(group.get("kind", MessageKind.INFORM))
+        for name, text in group["said"]:
+            sender = index[name]
+            everybody = (other for other in index.values() if other != sender)
+            recipients = tuple((index[to] for to in unfold_names(group["to"])) if "to" in group else everybody)
+            yield Message(0, sender, recipients, text, kind, group["step"], 0, 0)
 
 
 def _plan(data: Mapping[str, Any]) -> PlanView:

@@ -140,9 +140,9 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["turn"]["recipients"] == ["agent_0", "agent_2"]
     assert blocks["turn"]["most_messages"] == 2
     assert blocks["unread"] == [
-        {"from": "agent_2", "to": ["agent_1"], "kind": "propose", "step": 5, "text": "I take block_1"}
+        {"to": ["agent_1"], "kind": "propose", "step": 5, "said": [["agent_2", "I take block_1"]]}
     ]
-    assert blocks["memory"] == [{"from": "agent_1", "step": 0, "text": "hello"}]  # to all, and to inform them
+    assert blocks["memory"] == [{"step": 0, "said": [["agent_1", "hello"]]}]  # to all, and to inform them
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
     assert "reason" not in blocks["plan"]
@@ -161,12 +161,33 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["problems"] == ["there is no block 9"]
 
 
+def test_messages_that_are_alike_stand_together_in_their_order(world):
+    def said(sender, to, kind, step, content):
+        return Message(0, sender, to, content, kind, step, 0, 0)
+
+    inform, propose = MessageKind.INFORM, MessageKind.PROPOSE
+    told = (
+        said(0, (1, 2, 3), inform, 0, "a"),
+        said(2, (0, 1, 3), inform, 0, "b"),
+        said(0, (1,), inform, 0, "c"),
+        said(2, (0, 1, 3), propose, 0, "d"),
+        said(2, (0, 1, 3), propose, 1, "e"),
+        said(2, (0, 1, 3), propose, 1, "f"),
+    )
+    assert orjson.loads(read_blocks(text(world, memory=told))["memory"]) == [
+        {"step": 0, "said": [["agent_0", "a"], ["agent_2", "b"]]},
+        {"step": 0, "said": [["agent_0", "c"]], "to": ["agent_1"]},
+        {"step": 0, "said": [["agent_2", "d"]], "kind": "propose"},
+        {"step": 1, "said": [["agent_2", "e"], ["agent_2", "f"]], "kind": "propose"},
+    ]
+
+
 @pytest.mark.parametrize("prompt_set", SETS)
 def test_what_a_message_does_not_say_is_told_once(world, prompt_set):
     said = text(world, prompt_set=prompt_set, **FULL)
-    assert len(re.findall("inform., where nothing else is said|without .kind. it informs", said)) == 1
+    assert len(re.findall("inform., where nothing else is said|without .kind. (it|to) inform", said)) == 1
     later = text(world, prompt_set=prompt_set, **{**FULL, "memory": ()})
-    assert len(re.findall("inform., where nothing else is said|without .kind. it informs", later)) == 1
+    assert len(re.findall("inform., where nothing else is said|without .kind. (it|to) inform", later)) == 1
 
 
 def test_what_there_is_not_has_no_section(world):
@@ -253,7 +274,7 @@ def test_a_hostile_message_stays_in_its_string(world, prompt_set, hostile):
     blocks, expected = read_blocks(attacked), read_blocks(harmless)
     assert blocks.keys() == expected.keys()
     assert (blocks["turn"], blocks["observation"]) == (expected["turn"], expected["observation"])
-    assert orjson.loads(blocks["unread"])[0]["text"] == hostile
+    assert orjson.loads(blocks["unread"])[0]["said"] == [["agent_2", hostile]]
     assert orjson.loads(blocks["problems"]) == [hostile]
 
 
