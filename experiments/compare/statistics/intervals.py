@@ -100,7 +100,7 @@ def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float) -> tupl
     if squares <= 1e-24 * mean**2:  # each stratum agrees with itself
         return _NONE
     error = math.sqrt(squares) / len(values)
-    skewness = float((centred**3).sum()) / (6 * squares**1.5)
+    skewness = float(((centred / math.sqrt(squares)) ** 3).sum()) / 6  # scaled first: cubes of tiny values are 0
     shifts = [(skewness + end) / (1 - skewness * (skewness + end)) ** 2 for end in (-reach, reach)]
     return mean + error * shifts[0], mean + error * shifts[1]
 

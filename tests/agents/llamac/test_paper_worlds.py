@@ -16,7 +16,6 @@ from quorum.agents.llamac import build
 from quorum.agents.llamac.answers import Answers
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.prompting.names import unfold_names
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take
 from tests.agents.llamac.teams import config, coordinated, episode
 from tests.agents.llamac.test_roles import heard
@@ -294,8 +293,8 @@ def test_a_plan_under_way_that_comes_to_conflict_is_asked_about_again():
     assert len(set(told.values())) == 2, f"two boxes on one corner: {told}"
     again = model.asked("explorer")[2]
     assert [(found["code"], found["agents"]) for found in again["feedback"]][:1] == [("V-CORNER", ["agent_2"])]
-    assert again["asked"] == ["agent_0..agent_7"]
-    assert "agent_2" not in unfold_names(model.asked("explorer")[1]["asked"])
+    assert "agent_2" in again["asked"]
+    assert "agent_2" not in model.asked("explorer")[1]["asked"]
 
 
 def test_a_missing_pick_fails_the_episode_after_all_internal_retries():
