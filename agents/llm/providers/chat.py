@@ -106,7 +106,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         if not choices:
             raise BrokenResponse("a success without choices")
         message, reason = choices[0].message, choices[0].finish_reason
-        refusal = getattr(message, "refusal", None)
+        refusal = _refusal(message)
         calls = getattr(message, "tool_calls", None)
         text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
         name = response.model
@@ -122,6 +122,13 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
     )
+
+
+def _refusal(message: Any) -> Any:
+    """Return the refusal of a message, which LiteLLM keeps among the fields of a provider."""
+    told = getattr(message, "refusal", None)
+    beside = getattr(message, "provider_specific_fields", None)
+    return told or (beside.get("refusal") if isinstance(beside, Mapping) else None)
 
 
 def _text_of(content: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 from quorum.agents.llm.errors import AuthenticationFailed, BadRequest
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
@@ -52,6 +52,20 @@ async def test_the_same_brain_gives_the_same_values_through_every_wire(structure
     assert {answer.usage for answer in answers.values()} == {Usage(100, 20)}
     assert {answer.repairs for answer in answers.values()} == {0}
     assert len({tuple(m.content for m in brain.asked[0].messages) for brain in brains.values()}) == 1
+
+
+class Refusing:
+    """A model that refuses."""
+
+    async def complete(self, _request: Request) -> Reply:
+        return Reply("I cannot help with that.", Finish.REFUSAL, Usage(100, 6), None, 0.0, "simulated")
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_refusal_is_one_by_every_wire(wire: str) -> None:
+    async with provider(wire, Refusing()) as model:
+        reply = await model.complete(request())
+    assert (reply.finish, reply.text) == (Finish.REFUSAL, "I cannot help with that.")
 
 
 @pytest.mark.parametrize("wire", WIRES)
