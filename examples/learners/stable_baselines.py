@@ -36,5 +36,6 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=20_000, help="steps of agents to learn from")
     model = train(parser.parse_args().steps)
     episodes = list(model.ep_info_buffer or ())
-    mean = sum(float(episode["r"]) for episode in episodes) / len(episodes)
-    print(f"{model.num_timesteps} steps; the last {len(episodes)} episodes: mean return {mean:.2f}")
+    returns = [float(episode["r"]) for episode in episodes]
+    print(f"{model.num_timesteps} steps; the last {len(returns)} episodes: ", end="")
+    print(f"mean return {sum(returns) / len(returns):.3f}, best {max(returns):.3f}")
