@@ -179,14 +179,15 @@ def _unreadable(error: Exception) -> BadRequest:
 def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
     """Give plans the fields that the wanted form has, and no more actions than it takes; as they are where it has none.
 
-    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema.
+    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema, and Anthropic's
+    has no bounds of lists.
     """
     form = _plan_form(schema)
     if form is None:
         return
     for plan in plans:
         fitting = {name: plan.get(name) for name in form}
-        fitting["actions"] = plan["actions"][: form["actions"]["maxItems"]]
+        fitting["actions"] = plan["actions"][: form["actions"].get("maxItems")]
         plan.clear()
         plan.update(fitting)
 
@@ -194,7 +195,7 @@ def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
 def _plan_form(schema: object) -> Mapping[str, Any] | None:
     """Find the properties of a plan in a schema."""
     match schema:
-        case {"actions": {"maxItems": int()}}:
+        case {"actions": {"type": "array"}}:
             return cast("Mapping[str, Any]", schema)
         case dict():
             parts = list(schema.values())

@@ -56,6 +56,10 @@ def _llm(wire: str, addresses: Addresses, **changes: str) -> list[str]:
     return [f"llm={name}", *(f"llm.{key}={value}" for key, value in values.items())]
 
 
+def _coordinated(name: str) -> tuple[str, ...]:
+    return (f"agents={name}", "topology=centralized", "topology.leader=coordinator", "topology.rounds=3", "max_steps=4")
+
+
 def _run(out: Path, *arguments: str) -> Result:
     return run_cell(Cell.compose(one_each(*TEAM, *arguments)), out)
 
@@ -68,6 +72,17 @@ def _decisions(result: Result) -> list[dict]:
             call.pop("not_sent", None)
             call.pop("model")
     return lines
+
+
+@pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+@pytest.mark.parametrize("team", ["llamac", "hmas2"])
+def test_a_joint_plan_is_of_its_form_by_every_wire(wire, team, addresses, tmp_path, monkeypatch) -> None:
+    """Anthropic's format has no bounds of lists, by which a plan was told from other objects."""
+    monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
+    first = _run(tmp_path, *_coordinated(team), *_llm("openai", addresses))
+    other = _run(tmp_path, *_coordinated(team), *_llm(wire, addresses))
+    assert first.outcome == other.outcome == "completed"
+    assert _decisions(first) == _decisions(other)
 
 
 @pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
