@@ -179,8 +179,8 @@ def _unreadable(error: Exception) -> BadRequest:
 def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
     """Give plans the fields that the wanted form has, and no more actions than it takes; as they are where it has none.
 
-    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema, and Anthropic's
-    has no bounds of lists.
+    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema, and
+    Anthropic's has no bounds of lists.
     """
     form = _plan_form(schema)
     if form is None:
