@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
 from quorum.agents.llm.protocol import Sampling
@@ -76,7 +77,8 @@ class Refusals:
         key = self._key
         if key in self._known:
             key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self._key))
-        sent = replace(sampling, **dict.fromkeys(refused & REFUSABLE.keys()))
+        left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
+        sent = replace(sampling, **left_out)
         return Offer(structured, sent, key, forced=FORCED not in self._known)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
