@@ -18,10 +18,18 @@ class ChatRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt.
+
+    Attributes:
+        role: who says it.
+        content: its text.
+        marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
+            the beginnings of prompts up to there; no part of the message's identity.
+    """
 
     role: ChatRole
     content: str
+    marks: tuple[int, ...] = field(default=(), compare=False)
 
 
 class Effort(StrEnum):
