@@ -184,6 +184,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
     text: str
@@ -199,6 +200,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    tier: str = ""
 
 
 class Model(Protocol):

@@ -14,6 +14,7 @@ from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
@@ -122,6 +123,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        tier=tier_told(getattr(response, "service_tier", None)),
     )
 
 
