@@ -46,7 +46,10 @@ class AnthropicModel(Provider):
         return str(self._client.base_url)
 
     async def _ask(self, request: Request, offer: Offer) -> Reply:
-        response = await self._client.messages.create(**self._arguments(request, offer))
+        arguments = self._arguments(request, offer)
+        if request.deadline is not None:
+            arguments["timeout"] = self._timeout(request.deadline)
+        response = await self._client.messages.create(**arguments)
         return _read(response, request, self.model)
 
     def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:

@@ -113,9 +113,10 @@ class Provider(ProvidedModel):
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
 
-    def _timeout(self) -> Any:
+    def _timeout(self, deadline: float | None = None) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        whole = self._deadline if deadline is None else deadline
+        return self._sdk.Timeout(whole, connect=min(self._bounds.connect, whole))
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request within the deadline.
@@ -129,8 +130,9 @@ class Provider(ProvidedModel):
         suspected: frozenset[Structured] = frozenset()
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
+        deadline = self._deadline if request.deadline is None else request.deadline
         try:
-            async with asyncio.timeout(self._deadline) as scope:
+            async with asyncio.timeout(deadline) as scope:
                 while True:
                     offer = self._refusals.offer(
                         form=request.answer is not None,
@@ -164,7 +166,7 @@ class Provider(ProvidedModel):
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"no whole answer within {self._deadline:g} s")
+            failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
 
     async def _attempt(self, request: Request, offer: Offer) -> Reply | LanguageModelError:

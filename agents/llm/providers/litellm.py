@@ -79,15 +79,16 @@ class LiteLLMModel(Provider):
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
-    def _timeout(self) -> Any:
-        return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+    def _timeout(self, deadline: float | None = None) -> Any:
+        whole = self._deadline if deadline is None else deadline
+        return self._sdk.httpx.Timeout(whole, connect=min(self._bounds.connect, whole))
 
     async def _complete(self, request: Request, offer: Offer) -> Any:
         return await self._sdk.acompletion(
             model=self.model,
             api_base=self._address,
             api_key=None if self._key.variable is None else self._key.reveal(),
-            timeout=self._timeout(),
+            timeout=self._timeout(request.deadline),
             num_retries=0,
             max_retries=0,
             **{offer.max_tokens_key.value: request.sampling.max_tokens},

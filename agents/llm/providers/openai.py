@@ -47,5 +47,6 @@ class OpenAIModel(Provider):
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
         body[offer.max_tokens_key] = request.sampling.max_tokens
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        response = await self._client.post(PATH, cast_to=self._completion, body=body)
+        options = {} if request.deadline is None else {"timeout": self._timeout(request.deadline)}
+        response = await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
         return read_chat(response, request, self.model)
