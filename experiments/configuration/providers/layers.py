@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-OWN = ("base_url", "api_key_env", "model", "prices")
+OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")
 """Keys that belong to one provider: values with another provider do not inherit them."""
 _WHO = ("name", *OWN)
 """Keys that say who answers."""
