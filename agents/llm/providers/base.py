@@ -7,7 +7,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
-
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, ClassVar, Self
