@@ -184,8 +184,10 @@ def _mark(
     hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
     marker, colour = style.marker(comparison, level), style.colour(comparison, level)
     for place, estimate in hollow:
-        x, y = (estimate.value, place) if flat else (place, estimate.value)
-        axes.plot(x, y, linestyle="", marker=marker, color=colour, markersize=4, markerfacecolor="none", clip_on=False)
+        axes.plot(
+            *((estimate.value, place) if flat else (place, estimate.value)), linestyle="", marker=marker, color=colour,
+            markersize=4, markerfacecolor="none", clip_on=False,
+        )  # fmt: skip
     if not told:
         return
     places, estimates = zip(*told, strict=True)
