@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from maeil.metrics import METRICS, Value
+from quorum.agents.llm.spent import dollars
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.results.finished import dollars
 
 if TYPE_CHECKING:
     from quorum.experiments.configuration.schema import Budget

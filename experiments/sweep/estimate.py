@@ -13,7 +13,6 @@ cells rest on each:
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,25 +24,18 @@ import orjson
 from rich.console import RenderableType
 from rich.table import Table
 
-from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.spent import dollars
 from quorum.experiments.common.consoles import Text
-from quorum.experiments.configuration.cell import Cell, PlannedCell
-from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.registry import providers
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import dollars
+from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.episode.trial import SECONDS_PER_CALL, SIMULATED, Expected, stands_in, tried
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.progress import clock_time
 from quorum.experiments.sweep.run import SweepStatus
-from quorum.experiments.sweep.spending import Expected
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 MOST_TRIALS = 8
 """Kinds of cells that are tried, at most."""
-SECONDS_PER_CALL = 3.0
-"""Assumed of an answer of a real model, and that those of an episode come one after the other."""
-_SIMULATED = "simulated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +155,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,
-        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == _SIMULATED for cell in cells),
+        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == SIMULATED for cell in cells),
     )
 
 
@@ -223,29 +215,14 @@ class _Estimates:
     def _tried(self, cell: PlannedCell) -> _Estimate:
         """Play an episode of the kind, without a network."""
         raw = _raw(cell)
-        real = raw["llm"]
-        stands_in = cell.uses_models and real["name"] != _SIMULATED
-        if stands_in:
-            raw = {**raw, "llm": compose([f"llm={_SIMULATED}"])["llm"]}
-        raw["budget"] = dict.fromkeys(raw["budget"])
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                run_cell(Cell.of(raw), Path(folder))  # the first episode of a process compiles the world
-                result = run_cell(Cell.of(raw), Path(folder))
+            expected = tried(raw, uses_models=cell.uses_models)
         except Exception:  # whatever is wrong with the cell, the sweep itself tells it
             return _Estimate(None, "unknown", waits=False)
-        answers, read, written = (
-            float(result.metrics[f"model.{name}"] or 0) for name in ("answers", "prompt_tokens", "completion_tokens")
-        )
-        usd: float | None = float(result.metrics["model.usd"] or 0.0)
-        seconds = result.seconds
-        if stands_in:
+        waits = stands_in(raw, uses_models=cell.uses_models)
+        if waits:
             self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s an answer are assumed"
-            price = providers.get(real["name"]).config.model_validate(real).price
-            usd = None if price is None else price.usd(Usage(prompt=int(read), completion=int(written)))
-            seconds += answers * SECONDS_PER_CALL
-        expected = Expected(answers, read + written, usd or 0.0, seconds, priceless=usd is None)
-        return _Estimate(expected, "tried", stands_in)
+        return _Estimate(expected, "tried", waits)
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

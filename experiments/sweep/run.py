@@ -16,12 +16,13 @@ from typing import Any
 import orjson
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
-from quorum.experiments.results.finished import FinishedCell, Spent
+from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan

@@ -6,7 +6,9 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from quorum.experiments.results.finished import FinishedCell, Spent
+from quorum.agents.llm.spent import Spent
+from quorum.experiments.episode.trial import Expected
+from quorum.experiments.results.finished import FinishedCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +47,6 @@ class _Sum:
         self.number += 1
         self.seconds += done.seconds
         self.spent += done.spent
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a cell is expected to take.
-
-    Attributes:
-        answers: of language models.
-        tokens: read and written.
-        usd: money in US dollars, as far as prices are known.
-        seconds: wall time.
-        priceless: whether the price of an answer is not known.
-    """
-
-    answers: float
-    tokens: float
-    usd: float
-    seconds: float
-    priceless: bool = False
 
 
 class Costs:

@@ -21,11 +21,12 @@ from pathlib import Path
 import orjson
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.files import make_folder, write_whole
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
-from quorum.experiments.results.finished import FinishedCell, Spent, finished_cell, read_spent
+from quorum.experiments.results.finished import FinishedCell, finished_cell, read_spent
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 

@@ -72,7 +72,8 @@ class AnthropicModel(Provider):
             arguments["tools"] = [
                 {"name": answer.name, "description": "Give the answer.", "input_schema": answer.schema}
             ]
-            arguments["tool_choice"] = {"type": "tool", "name": answer.name, "disable_parallel_tool_use": True}
+            forced = {"type": "tool", "name": answer.name} if offer.forced else {"type": "auto"}
+            arguments["tool_choice"] = {**forced, "disable_parallel_tool_use": True}
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:

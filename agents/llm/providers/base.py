@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -28,7 +28,8 @@ from quorum.agents.llm.providers.failures import (
     status_failure,
 )
 from quorum.agents.llm.providers.key import Key
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Refusals, Structured
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
+from quorum.agents.llm.providers.refusals import Refusals
 
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
@@ -37,9 +38,9 @@ SIMULATED = "simulated"
 class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
-    What a server refuses (temperature, seed, the name of the longest answer, a JSON schema under `AUTO`) is left out
-    from then on; for sampling parameters `Reply.not_sent` says so. Where the prompt fits into the model's context and
-    the longest answer behind it does not, the answer gets the room that there is.
+    What a server refuses (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`) is left
+    out from then on; for fields of the sampling `Reply.not_sent` says so. Where the prompt fits into the model's
+    context and the longest answer behind it does not, the answer gets the room that there is.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -126,18 +127,15 @@ class Provider(ProvidedModel):
         """
         begin = time.perf_counter()
         attempts = 0
-        suspected: frozenset[Structured] = frozenset()
+        suspected: frozenset[str] = frozenset()
+        suspicions: Iterator[frozenset[str]] | None = None
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
             async with asyncio.timeout(self._deadline) as scope:
                 while True:
-                    offer = self._refusals.offer(
-                        form=request.answer is not None,
-                        temperature=request.sampling.temperature,
-                        seed=request.sampling.seed,
-                        suspected=suspected,
-                    )
+                    form = request.answer is not None
+                    offer = self._refusals.offer(request.sampling, form=form, suspected=suspected)
                     attempts += 1
                     reply = await self._attempt(request, offer)
                     if isinstance(reply, Reply):
@@ -148,18 +146,19 @@ class Provider(ProvidedModel):
                         continue
                     if self._refusals.learn(reply, offer):
                         continue
-                    suspect = self._refusals.suspects(reply, offer)
+                    if suspicions is None:
+                        suspicions, refusal = self._refusals.suspicions(reply, offer), reply
+                    suspect = next(suspicions, None) if isinstance(reply, BadRequest) else None
                     if suspect is None:
                         raise refusal if refusal is not None and isinstance(reply, BadRequest) else reply
-                    refusal = refusal or reply
-                    suspected |= {suspect}
+                    suspected = suspect
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
-                not_sent=_not_sent(request, offer),
+                not_sent=left_out(request.sampling, offer.sampling),
             )
         except TimeoutError:
             if not scope.expired():
@@ -228,12 +227,6 @@ def _with_room_left(request: Request, failure: LanguageModelError) -> Request | 
     if room is None or not 0 < room < request.sampling.max_tokens:
         return None
     return replace(request, sampling=replace(request.sampling, max_tokens=room))
-
-
-def _not_sent(request: Request, offer: Offer) -> tuple[str, ...]:
-    sampling = request.sampling
-    pairs = (("temperature", sampling.temperature, offer.temperature), ("seed", sampling.seed, offer.seed))
-    return tuple(name for name, wanted, sent in pairs if wanted is not None and sent is None)
 
 
 def check_address(base_url: str | None) -> str | None:

@@ -32,14 +32,15 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         }
     elif answer is not None and offer.structured is Structured.TOOLS:
         arguments["tools"] = [_tool(answer)]
-        arguments["tool_choice"] = {"type": "function", "function": {"name": answer.name}}
+        forced = {"type": "function", "function": {"name": answer.name}}
+        arguments["tool_choice"] = forced if offer.forced else "auto"
     elif answer is not None and not answer.in_words:
         place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
         messages.insert(place, schema_message(answer))
-    if offer.temperature is not None:
-        arguments["temperature"] = offer.temperature
-    if offer.seed is not None:
-        arguments["seed"] = offer.seed
+    if offer.sampling.temperature is not None:
+        arguments["temperature"] = offer.sampling.temperature
+    if offer.sampling.seed is not None:
+        arguments["seed"] = offer.sampling.seed
     arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
     return arguments
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from quorum.experiments.results.finished import Spent, dollars, read_spent
+from quorum.agents.llm.spent import Spent, dollars
+from quorum.experiments.results.finished import read_spent
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
+from quorum.experiments.episode.trial import SECONDS_PER_CALL
 from quorum.experiments.sweep.command import show_plan
-from quorum.experiments.sweep.estimate import SECONDS_PER_CALL, Forecast
+from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.run import SweepRequest
 from tests.conftest import Quorum
 from tests.experiments.sweep.conftest import Sweep

@@ -8,8 +8,9 @@ import threading
 import time
 from pathlib import Path
 
+from quorum.agents.llm.spent import Spent
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.results.finished import Spent, read_spent
+from quorum.experiments.results.finished import read_spent
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest

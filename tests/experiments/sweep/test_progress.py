@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.provenance import CodeVersion
-from quorum.experiments.results.finished import FinishedCell, Spent
+from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Traffic
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, clock_time, lines, live_table

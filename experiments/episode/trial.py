@@ -1,0 +1,93 @@
+"""What an episode is expected to take: it is played once without a network, before it is paid for.
+
+A simulated model stands in for a real one: the real one's price is put on its tokens, and each of its answers is taken
+to last `SECONDS_PER_CALL`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quorum.agents.llm.protocol import Usage
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.registry import providers
+from quorum.experiments.episode.runner import Result, run_cell
+
+SIMULATED = "simulated"
+"""Name of the provider that stands in."""
+SECONDS_PER_CALL = 3.0
+"""Assumed of an answer of a real model, and that those of an episode come one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a cell is expected to take.
+
+    Attributes:
+        answers: of language models.
+        tokens: read and written.
+        usd: money in US dollars, as far as prices are known.
+        seconds: wall time.
+        priceless: whether the price of an answer is not known.
+        cut: whether the trial was ended before the episode was over, so that all of it is more.
+    """
+
+    answers: float
+    tokens: float
+    usd: float
+    seconds: float
+    priceless: bool = False
+    cut: bool = False
+
+
+def stands_in(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
+    """Whether a simulated model stands in for that of a resolved configuration."""
+    return uses_models and raw["llm"]["name"] != SIMULATED
+
+
+def tried(raw: Mapping[str, Any], *, uses_models: bool, seconds: float | None = None) -> Expected:
+    """Play an episode of a resolved configuration, without a network and without a trace of it.
+
+    Args:
+        raw: the configuration.
+        uses_models: whether its minds think with language models.
+        seconds: longest time that the trial may take; None: as long as the episode lasts.
+
+    Raises:
+        Exception: whatever keeps the episode from being played.
+    """
+    real = raw["llm"]
+    stand_in = stands_in(raw, uses_models=uses_models)
+    given = {**raw, "budget": dict.fromkeys(raw["budget"])}
+    if stand_in:
+        given["llm"] = compose([f"llm={SIMULATED}"])["llm"]
+    if seconds is not None:
+        given["limits"] = {
+            **raw["limits"],
+            "episode_seconds": min(seconds, raw["limits"]["episode_seconds"] or seconds),
+        }
+    result = _played(Cell.of(given), twice=not stand_in)
+    answers, read, written = (
+        float(result.metrics[f"model.{name}"] or 0) for name in ("answers", "prompt_tokens", "completion_tokens")
+    )
+    usd: float | None = float(result.metrics["model.usd"] or 0.0)
+    lasted = result.seconds
+    if stand_in:
+        price = providers.get(real["name"]).config.model_validate(real).price
+        usd = None if price is None else price.usd(Usage(prompt=int(read), completion=int(written)))
+        lasted += answers * SECONDS_PER_CALL
+    cut = result.outcome == "limit"
+    return Expected(answers, read + written, usd or 0.0, lasted, priceless=usd is None, cut=cut)
+
+
+def _played(cell: Cell, *, twice: bool) -> Result:
+    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world."""
+    with tempfile.TemporaryDirectory() as folder:
+        if twice:
+            run_cell(cell, Path(folder))
+        return run_cell(cell, Path(folder))
