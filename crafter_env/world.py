@@ -36,7 +36,7 @@ from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, may_name_files
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
@@ -99,7 +99,7 @@ class CrafterConfig(ComponentConfig):
     """How much an observation tells. Only recorded values of versions before 0.11 may leave it out."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
-    observation: ObservationForm = ObservationForm.TEXT
+    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
     """Whether a prompt shows what an agent has seen as text, as a picture, or both. Recorded values of versions before
     0.12, which knew text alone, leave it out."""
 
@@ -126,14 +126,14 @@ class CrafterConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"known_only", "text"} - self.model_fields_set
+        missing = {"known_only", "observation", "text"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
 
 
 class CrafterWorld:
-    """The open world as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks`, `maeil.drawing.Drawable` and `Depicted`.
+    """The open world as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 

@@ -29,7 +29,7 @@ from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, may_name_files
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
@@ -72,7 +72,7 @@ class CubeConfig(ComponentConfig):
     0.10, which allowed every board, may leave it out."""
     text: TextLimits = TEXT_LIMITS
     """How much of the board a prompt shows. Only recorded values of versions before 0.11 may leave it out."""
-    observation: ObservationForm = ObservationForm.TEXT
+    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
     """Whether a prompt shows the board as text, as a picture, or both. Recorded values of versions before 0.12, which
     knew text alone, leave it out."""
 
@@ -106,14 +106,14 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
+        missing = {"allow_unsolvable", "level", "observation", "text", "weights"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
 
 
 class CubeWorld:
-    """CUBE as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks`, `maeil.drawing.Drawable` and `Depicted`.
+    """CUBE as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
 
     Args:
         config: the board and the rewards.

@@ -174,6 +174,7 @@ class Depiction:
         across: what symbolic actions call the number of a column.
         down: what they call that of a row.
         lines: what stands in words below it.
+        legend: how to read the picture, in sentences for a prompt: what is numbered, what stands for what.
     """
 
     canvas: Canvas
@@ -183,11 +184,12 @@ class Depiction:
     across: str = "column"
     down: str = "row"
     lines: tuple[str, ...] = ()
+    legend: str = ""
 
 
 @runtime_checkable
 class Depicted(Protocol):
-    """A world that can show a participant what it observes as a picture: it shows no more than the observation tells."""
+    """A world that can show a participant what it observes as a picture, no more than the observation tells."""
 
     observation: ObservationForm
     """How prompts show observations."""

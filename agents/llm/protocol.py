@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from quorum.agents.llm.pictures import Picture
+
 
 class ChatRole(StrEnum):
     """Who says a message of a prompt."""
@@ -18,10 +20,17 @@ class ChatRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt.
+
+    Attributes:
+        role: who says it.
+        content: its text.
+        pictures: that go before the text, for models that see.
+    """
 
     role: ChatRole
     content: str
+    pictures: tuple[Picture, ...] = ()
 
 
 class Effort(StrEnum):

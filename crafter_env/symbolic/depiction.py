@@ -15,6 +15,16 @@ from maeil.drawing import Canvas, Depiction, Drawing, MarkKind
 _UNSEEN = len(KINDS)
 _DEPICTED = (*KINDS, MarkKind("unseen", "#2f2f36", "#2f2f36", sign="?"))
 
+LEGEND = (
+    "x is numbered above and below, y along both sides, as in actions. Blue discs are agents with their numbers, "
+    "striped when asleep. Ground: plain light green is grass, beige with dots path, yellow with stripes sand, "
+    "blue with waves water, red with crosses lava, grey with bricks stone, dark with ? unseen; letters on the ground "
+    "are T tree, c coal, i iron, d diamond, t table, f furnace. A white box with C is a cow; diamonds are Z zombie and "
+    "S skeleton; a wedge is an arrow; a ring is a plant, red and dotted when ripe. Below stand the moment, you with "
+    "your needs and your bag, and the creatures in view with their ids."
+)
+"""How the picture is read."""
+
 
 def depict(seen: CrafterObservation, known: ByteArray) -> Depiction:
     """Draw an observation: what its agent remembers of the map, and who and what is in view.
@@ -38,7 +48,7 @@ def depict(seen: CrafterObservation, known: ByteArray) -> Depiction:
         marks[name] = mark_agent(_index(name), x - left, y - top, asleep=sleeping)
     drawing = Drawing(ground.T.astype(np.uint8).tobytes(), marks)
     canvas = Canvas(width, height, _DEPICTED, ruled=True)
-    return Depiction(canvas, drawing, left, top, across="x", down="y", lines=tuple(_words(seen)))
+    return Depiction(canvas, drawing, left, top, across="x", down="y", lines=tuple(_words(seen)), legend=LEGEND)
 
 
 def _words(seen: CrafterObservation) -> Iterator[str]:

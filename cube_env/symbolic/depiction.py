@@ -7,6 +7,13 @@ from cube_env.symbolic.picture import canvas, ground, mark_agent, mark_block
 from cube_env.symbolic.shown import ShownObservation
 from maeil.drawing import Depiction, Drawing
 
+LEGEND = (
+    "Rows are numbered along both sides, columns above and below, as in actions. A blue disc is the agent with its "
+    "number; an orange square is a block with its id (b3 is block 3), as wide and high as its weight; the hatched "
+    "column is the goal."
+)
+"""How the picture is read."""
+
 
 def depict(seen: ShownObservation) -> Depiction:
     """Draw an observation: the blocks, and the agents that a prompt tells of.
@@ -18,7 +25,7 @@ def depict(seen: ShownObservation) -> Depiction:
     """
     marks = {f"block_{b.id}": mark_block(b.id, b.weight, b.row, b.col) for b in seen.blocks}
     marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.told_agents()}
-    return Depiction(canvas(seen.side), Drawing(ground(seen.side), marks), lines=(_words(seen),))
+    return Depiction(canvas(seen.side), Drawing(ground(seen.side), marks), lines=(_words(seen),), legend=LEGEND)
 
 
 def _words(seen: ShownObservation) -> str:

@@ -12,8 +12,6 @@ from maeil.painting.colours import INK, PAPER_WHITE
 from maeil.painting.scale import EDGE, LINE, MOST_LINES, NUMBER, Scale, scale_of
 from maeil.painting.text import font
 
-STYLE = 1
-"""Counts the ways in which this module has painted: one more whenever the same depiction looks another way."""
 _TEXT = 16
 """Pixels of a letter of the words below."""
 _STEPS = (1, 2, 5, 10, 20, 50)
@@ -56,15 +54,13 @@ def _number(pen: ImageDraw.ImageDraw, shown: Depiction, cell: int) -> None:
     widest = max(face.getlength(str(shown.left)), face.getlength(str(shown.left + columns - 1))) + 4
     for place in _numbered(shown.left, columns, widest, cell):
         x = EDGE + (place - shown.left + 0.5) * cell
-        for y in (middle + NUMBER // 3, bottom - middle):
-            pen.text((x, y), str(place), INK, face, anchor="mm")
+        for beside in (middle + NUMBER // 3, bottom - middle):
+            pen.text((x, beside), str(place), INK, face, anchor="mm")
     for place in _numbered(shown.top, rows, NUMBER, cell):
         y = EDGE + (place - shown.top + 0.5) * cell
-        for x in (middle, right - middle):
-            pen.text((x, y), str(place), INK, face, anchor="mm")
-    pen.text(
-        (2, 1), f"{shown.down} \N{DOWNWARDS ARROW}  {shown.across} \N{RIGHTWARDS ARROW}", INK, font(11), anchor="la"
-    )
+        for beside in (middle, right - middle):
+            pen.text((beside, y), str(place), INK, face, anchor="mm")
+    pen.text((2, 1), f"{shown.down} ↓  {shown.across} →", INK, font(11), anchor="la")
 
 
 def _numbered(first: int, cells: int, room: float, cell: int) -> list[int]:

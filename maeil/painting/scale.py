@@ -1,15 +1,17 @@
 """How large the picture of what an agent observes is, in pixels: arithmetic alone, without an imaging library.
 
 A picture of a usual board fits 768 x 768: OpenAI scales the shorter edge of larger ones down to that
-(platform.openai.com/docs/guides/images-vision, "Calculating costs"), and Anthropic those with an edge of more than 1,568
-(platform.claude.com/docs/en/build-with-claude/vision, "Evaluate image size"; both read in November 2026). A board with
-more cells gets a larger picture rather than smaller cells, up to that edge.
+(developers.openai.com/api/docs/guides/images-vision, "Calculating costs"), and Anthropic those with an edge of more
+than 1,568 or about 1,600 tokens (platform.claude.com/docs/en/build-with-claude/vision; both as of 2026-11-23). A board
+with more cells gets a larger picture rather than smaller cells, up to that edge.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+STYLE = 1
+"""Counts the ways in which drawings have been painted: one more whenever the same one comes to look another way."""
 USUAL_EDGE = 768
 """Pixels of the longer edge of a picture, unless the board has too few or too many cells for it."""
 LONGEST_EDGE = 1568

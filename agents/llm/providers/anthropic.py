@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
@@ -55,7 +56,7 @@ class AnthropicModel(Provider):
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": message.content}
+                {"role": message.role.value, "content": _content(message)}
                 for message in request.messages
                 if message.role is not ChatRole.SYSTEM
             ],
@@ -79,6 +80,17 @@ class AnthropicModel(Provider):
         if system:
             arguments["system"] = "\n\n".join(system)
         return arguments
+
+
+def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """Return what a message holds: its text, after its pictures where it has any."""
+    if not message.pictures:
+        return message.content
+    sources = [
+        {"type": "base64", "media_type": "image/png", "data": b64encode(picture.png).decode()}
+        for picture in message.pictures
+    ]
+    return [*({"type": "image", "source": source} for source in sources), {"type": "text", "text": message.content}]
 
 
 def _read(response: Any, request: Request, model: str) -> Reply:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.limits import estimate_tokens
-from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.offer import Offer, Structured
 
@@ -41,8 +42,20 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
-    arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
+    arguments["messages"] = [{"role": message.role.value, "content": _content(message)} for message in messages]
     return arguments
+
+
+def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """Return what a message holds: its text, after its pictures where it has any.
+
+    They are sent whole and seen as sharply as the model can (`detail`): of a board in low detail no number can be read.
+    """
+    if not message.pictures:
+        return message.content
+    urls = [f"data:image/png;base64,{b64encode(picture.png).decode()}" for picture in message.pictures]
+    images = [{"type": "image_url", "image_url": {"url": url, "detail": "high"}} for url in urls]
+    return [*images, {"type": "text", "text": message.content}]
 
 
 def _tool(answer: AnswerFormat) -> dict[str, Any]:
@@ -194,7 +207,7 @@ def counted_usage(
     """
     told_prompt, told_completion = _count(prompt), _count(completion)
     estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
-    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    read = told_prompt or ceil(estimate_prompt(request))
     of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,
