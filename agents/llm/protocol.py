@@ -26,11 +26,14 @@ class ChatMessage:
         role: who says it.
         content: its text.
         pictures: that go before the text, for models that see.
+        marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
+            the beginnings of prompts up to there; no part of the message's identity.
     """
 
     role: ChatRole
     content: str
     pictures: tuple[Picture, ...] = ()
+    marks: tuple[int, ...] = field(default=(), compare=False)
 
 
 class Effort(StrEnum):
@@ -185,6 +188,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
     text: str
@@ -200,6 +204,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    tier: str = ""
 
 
 class Model(Protocol):

@@ -67,6 +67,7 @@ def request_key(request: Request, identity: Mapping[str, str] | None = None) -> 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
+    tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
         "value": reply.value,
@@ -78,6 +79,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
+        **tier,
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
 
@@ -109,6 +111,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
+        tier=record.get("tier", ""),
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -46,17 +48,22 @@ class AnthropicModel(Provider):
         )
         return str(self._client.base_url)
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        response = await self._client.messages.create(**self._arguments(request, offer))
-        return _read(response, request, self.model)
+    async def _send(self, body: Mapping[str, Any]) -> Any:
+        return await self._client.messages.create(**body)
 
-    def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
+    def _read(self, response: Any, request: Request) -> Reply:
+        return read_message(response, request, self.model)
+
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": _content(message)}
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                }
                 for message in request.messages
                 if message.role is not ChatRole.SYSTEM
             ],
@@ -79,21 +86,22 @@ class AnthropicModel(Provider):
             system.append(schema_message(answer).content)
         if system:
             arguments["system"] = "\n\n".join(system)
+        if self._service_tier is not None:
+            arguments["service_tier"] = self._service_tier
         return arguments
 
 
-def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
-    """Return what a message holds: its text, after its pictures where it has any."""
-    if not message.pictures:
-        return message.content
-    sources = [
-        {"type": "base64", "media_type": "image/png", "data": b64encode(picture.png).decode()}
-        for picture in message.pictures
-    ]
-    return [*({"type": "image", "source": source} for source in sources), {"type": "text", "text": message.content}]
+def read_message(response: Any, request: Request, model: str) -> Reply:
+    """Read a message.
 
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
 
-def _read(response: Any, request: Request, model: str) -> Reply:
+    Raises:
+        BrokenResponse: it says success and holds no answer.
+    """
     if isinstance(response, str):
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
@@ -112,6 +120,7 @@ def _read(response: Any, request: Request, model: str) -> Reply:
         usd=None,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 

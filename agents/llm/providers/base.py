@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -31,6 +31,9 @@ from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
 from quorum.agents.llm.providers.refusals import Refusals
 
+Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Brings the body of a request to a provider and returns the response, as its SDK has it."""
+
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
 
@@ -50,6 +53,8 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
+            refuses is never left out: the money would be another than the one that was asked for.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -73,12 +78,14 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        service_tier: str | None = None,
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
         self._bounds = bounds
+        self._service_tier = service_tier
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -107,8 +114,16 @@ class Provider(ProvidedModel):
         """Make ready to ask, and return the address that is asked."""
 
     @abstractmethod
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        """Ask once through the SDK. Raises the SDK's own errors, or `BrokenResponse`."""
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        """Return the body of the request, as the provider's format has it."""
+
+    @abstractmethod
+    async def _send(self, body: Mapping[str, Any]) -> Any:
+        """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
+
+    @abstractmethod
+    def _read(self, response: Any, request: Request) -> Reply:
+        """Read a response. Raises `BrokenResponse`."""
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
@@ -125,6 +140,20 @@ class Provider(ProvidedModel):
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
+        return await self.answer(request, self._send, self._deadline)
+
+    async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
+        """Answer a request by another way to the provider than a call of its own.
+
+        Args:
+            request: what is asked.
+            send: brings a body to the provider, and returns the response as the SDK would.
+            deadline: seconds within which there must be a whole answer; None for any time.
+
+        Raises:
+            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.Transient: this attempt failed.
+        """
         begin = time.perf_counter()
         attempts = 0
         suspected: frozenset[str] = frozenset()
@@ -132,12 +161,12 @@ class Provider(ProvidedModel):
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
-            async with asyncio.timeout(self._deadline) as scope:
+            async with asyncio.timeout(deadline) as scope:
                 while True:
                     form = request.answer is not None
                     offer = self._refusals.offer(request.sampling, form=form, suspected=suspected)
                     attempts += 1
-                    reply = await self._attempt(request, offer)
+                    reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
@@ -163,12 +192,12 @@ class Provider(ProvidedModel):
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"no whole answer within {self._deadline:g} s")
+            failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
 
-    async def _attempt(self, request: Request, offer: Offer) -> Reply | LanguageModelError:
+    async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
-            return await self._ask(request, offer)
+            return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self._translate(error)
             if failure is None:

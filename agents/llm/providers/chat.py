@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import ceil, isfinite
@@ -12,9 +11,11 @@ import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.images import openai_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
@@ -42,20 +43,11 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
-    arguments["messages"] = [{"role": message.role.value, "content": _content(message)} for message in messages]
+    arguments["messages"] = [
+        {"role": message.role.value, "content": with_pictures(message.content, message.pictures, openai_image)}
+        for message in messages
+    ]
     return arguments
-
-
-def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
-    """Return what a message holds: its text, after its pictures where it has any.
-
-    They are sent whole and seen as sharply as the model can (`detail`): of a board in low detail no number can be read.
-    """
-    if not message.pictures:
-        return message.content
-    urls = [f"data:image/png;base64,{b64encode(picture.png).decode()}" for picture in message.pictures]
-    images = [{"type": "image_url", "image_url": {"url": url, "detail": "high"}} for url in urls]
-    return [*images, {"type": "text", "text": message.content}]
 
 
 def _tool(answer: AnswerFormat) -> dict[str, Any]:
@@ -135,6 +127,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        tier=tier_told(getattr(response, "service_tier", None)),
     )
 
 
