@@ -25,15 +25,15 @@ class ChatMessage:
     Attributes:
         role: who says it.
         content: its text.
-        pictures: that go before the text, for models that see.
         marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
             the beginnings of prompts up to there; no part of the message's identity.
+        pictures: that go with the text, for models that see.
     """
 
     role: ChatRole
     content: str
-    pictures: tuple[Picture, ...] = ()
     marks: tuple[int, ...] = field(default=(), compare=False)
+    pictures: tuple[Picture, ...] = ()
 
 
 class Effort(StrEnum):

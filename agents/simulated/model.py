@@ -121,7 +121,12 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        speaker, name = _speaker(blocks, find_actions(request), schema)
+        speaker: Speaker[Any] = UninformedSpeaker(schema)
+        name = UNINFORMED
+        if any(message.pictures for message in request.messages) and not _SHOWN & blocks.keys():
+            blocks = {**blocks, "observation": "null"}
+        else:
+            speaker, name = _speaker(blocks, find_actions(request), schema)
         try:
             blocks, notation = read_text_blocks(blocks)
         except (ValueError, KeyError, TypeError) as error:
@@ -154,7 +159,7 @@ def _speaker(
         facts = orjson.loads(blocks.get("facts", "{}"))
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
-    if not (skills.has("speaker") and _SHOWN & blocks.keys()):
+    if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
     try:
         speaker = skills.speaker()
@@ -173,7 +178,7 @@ def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: 
             return llamac.play(blocks, speaker, poor, rng)
         if role in baselines.ROLES:
             return baselines.play(blocks, speaker, poor, rng)
-        view = read_view(blocks, speaker.read_observation(blocks.get("observation", "null")))
+        view = read_view(blocks, speaker.read_observation(blocks["observation"]))
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
     return write(speaker.answer(view, poor, rng), view)

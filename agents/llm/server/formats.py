@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
 from quorum.agents.llm.server.contents import read_content
 
@@ -66,9 +65,7 @@ class OpenAIFormat:
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
         _refuse_streams(body)
-        messages = tuple(
-            ChatMessage(_role(message.get("role")), *_content(message.get("content"))) for message in _messages(body)
-        )
+        messages = tuple(_message(_role(message.get("role")), message.get("content")) for message in _messages(body))
         wanted, tool = body.get("response_format"), _first_tool(body)
         answer: AnswerFormat | None = None
         if isinstance(wanted, Mapping) and wanted.get("type") == "json_schema":
@@ -139,11 +136,9 @@ class AnthropicFormat:
         most = _integer(body, "max_tokens")
         if most is None:
             raise BadBody("max_tokens: Field required")
-        messages = [
-            ChatMessage(_role(message.get("role")), *_content(message.get("content"))) for message in _messages(body)
-        ]
+        messages = [_message(_role(message.get("role")), message.get("content")) for message in _messages(body)]
         if body.get("system"):
-            messages.insert(0, ChatMessage(ChatRole.SYSTEM, *_content(body["system"])))
+            messages.insert(0, _message(ChatRole.SYSTEM, body["system"]))
         config = _object(body, "output_config") if body.get("output_config") else {}
         wanted, tool = config.get("format") or body.get("output_format"), _first_tool(body)
         answer: AnswerFormat | None = None
@@ -292,9 +287,10 @@ def _role(role: Any) -> ChatRole:
         raise BadBody(f"role: {role!r} is not known here") from None
 
 
-def _content(content: Any) -> tuple[str, tuple[Picture, ...]]:
-    """Return the text and the pictures of a message."""
+def _message(role: ChatRole, content: Any) -> ChatMessage:
+    """Return a message with the text and the pictures of its content."""
     try:
-        return read_content(content)
+        text, pictures = read_content(content)
     except ValueError as error:
         raise BadBody(f"content: {error}") from None
+    return ChatMessage(role, text, pictures=pictures)
