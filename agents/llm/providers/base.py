@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -57,6 +58,8 @@ class Provider(ProvidedModel):
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
 
+        headers: sent with every request, beside those of the SDK; they hold no key.
+
     Raises:
         AuthenticationFailed: the variable holds no key.
         ValueError: `base_url` holds a password.
@@ -80,6 +83,7 @@ class Provider(ProvidedModel):
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
         service_tier: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
@@ -87,6 +91,7 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = bounds
         self._service_tier = service_tier
+        self._headers = dict(headers)
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -104,6 +109,7 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({"headers": orjson.dumps(self._headers, option=orjson.OPT_SORT_KEYS).decode()} if self._headers else {}),
         }
 
     @abstractmethod

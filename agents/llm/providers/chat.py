@@ -42,6 +42,10 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
+    if offer.sampling.top_p is not None:
+        arguments["top_p"] = offer.sampling.top_p
+    if offer.sampling.stop is not None:
+        arguments["stop"] = list(offer.sampling.stop)
     arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
     return arguments
 

@@ -169,6 +169,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
         max_tokens_key=config.max_tokens_key,
         service_tier=config.service_tier,
+        headers=config.extra_headers,
     )
 
 
