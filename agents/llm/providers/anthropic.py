@@ -8,11 +8,12 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.extras import with_extra
+from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.tiers import tier_told
 
@@ -66,7 +67,10 @@ class AnthropicModel(Provider):
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": message.content}
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                }
                 for message in request.messages
                 if message.role is not ChatRole.SYSTEM
             ],
@@ -94,6 +98,10 @@ class AnthropicModel(Provider):
         if offer.sampling.stop is not None:
             arguments["stop_sequences"] = list(offer.sampling.stop)
         return with_extra(arguments, request.sampling.extra_body)
+
+
+def _content(message: ChatMessage) -> Content:
+    return with_pictures(message.content, message.pictures, anthropic_image)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:
