@@ -27,6 +27,7 @@ def describe_request(request: Request) -> dict[str, Any]:
     }
 
 
+_USAGE_ALWAYS = ("prompt", "completion", "cached")
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -63,6 +64,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
     return {
         "text": reply.text,
+        **({"thinking": reply.thinking} if reply.thinking else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -77,8 +79,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
@@ -102,6 +104,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         cache_hit=wall["cache_hit"],
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
+        thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
     )
 

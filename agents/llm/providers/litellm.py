@@ -16,6 +16,7 @@ from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.offer import Offer
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -79,6 +80,9 @@ class LiteLLMModel(Provider):
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen
+
     def _timeout(self) -> Any:
         return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
 
@@ -90,8 +94,8 @@ class LiteLLMModel(Provider):
             timeout=self._timeout(),
             num_retries=0,
             max_retries=0,
-            **{offer.max_tokens_key.value: request.sampling.max_tokens},
-            **chat_arguments(request, offer),
+            **{offer.max_tokens_key.value: offer.longest},
+            **chat_arguments(request, offer, self._thinking),
         )
 
     def _translate(self, error: Exception) -> LanguageModelError | None:

@@ -10,6 +10,7 @@ from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
+from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
 PATH = "/chat/completions"
@@ -43,9 +44,18 @@ class OpenAIModel(Provider):
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
 
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        dialect = format_at(urlsplit(self.base_url).hostname, chosen)
+        if dialect not in BUDGETS:
+            self._refusals.add("thinking_tokens")
+        return dialect
+
+    def _table(self) -> str:
+        return family_table(self._thinking)
+
     async def _ask(self, request: Request, offer: Offer) -> Reply:
-        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
-        body[offer.max_tokens_key] = request.sampling.max_tokens
+        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
+        body[offer.max_tokens_key] = offer.longest
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
         response = await self._client.post(PATH, cast_to=self._completion, body=body)
         return read_chat(response, request, self.model)
