@@ -62,6 +62,7 @@ def request_key(request: Request, identity: Mapping[str, str] | None = None) -> 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
+    tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
         **({"thinking": reply.thinking} if reply.thinking else {}),
@@ -74,6 +75,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
+        **tier,
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
 
@@ -106,6 +108,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         simulated=record["simulated"],
         thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
+        tier=record.get("tier", ""),
     )
 
 

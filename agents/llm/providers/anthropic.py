@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
@@ -12,6 +13,7 @@ from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.providers.thinking import message_thinking
+from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -40,20 +42,19 @@ class AnthropicModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
         return str(self._client.base_url)
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        response = await self._client.messages.create(
-            **self._arguments(request, offer),
-            timeout=self._timeout(),  # without one of its call, the SDK refuses answers that may take ten minutes
-        )
-        return _read(response, request, self.model)
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
 
-    def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
+    def _read(self, response: Any, request: Request) -> Reply:
+        return read_message(response, request, self.model)
+
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         arguments: dict[str, Any] = {
             "model": self.model,
@@ -84,10 +85,22 @@ class AnthropicModel(Provider):
             system.append(schema_message(answer).content)
         if system:
             arguments["system"] = "\n\n".join(system)
+        if self._service_tier is not None:
+            arguments["service_tier"] = self._service_tier
         return arguments
 
 
-def _read(response: Any, request: Request, model: str) -> Reply:
+def read_message(response: Any, request: Request, model: str) -> Reply:
+    """Read a message.
+
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
+
+    Raises:
+        BrokenResponse: it says success and holds no answer.
+    """
     if isinstance(response, str):
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
@@ -108,6 +121,7 @@ def _read(response: Any, request: Request, model: str) -> Reply:
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
         thinking=printable_unicode(thinking),
+        tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 

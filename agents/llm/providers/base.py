@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -34,6 +35,9 @@ from quorum.agents.llm.providers.overflow import longest_answer
 from quorum.agents.llm.providers.refusals import Refusals
 from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
 
+Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Brings the body of a request to a provider and returns the response, as its SDK has it."""
+
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
 
@@ -58,6 +62,8 @@ class Provider(ProvidedModel):
         max_tokens_key: what the longest answer is called, where a format has two names for it.
         thinking_format: what the switch of thinking is called, where a format has several dialects.
         keep_thinking: whether the text of thoughts is kept, where the server returns it.
+        service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
+            refuses is never left out: the money would be another than the one that was asked for.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -83,12 +89,14 @@ class Provider(ProvidedModel):
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
         thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
         keep_thinking: bool = True,
+        service_tier: str | None = None,
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
         self._bounds = bounds
+        self._service_tier = service_tier
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -122,8 +130,16 @@ class Provider(ProvidedModel):
         """Make ready to ask, and return the address that is asked."""
 
     @abstractmethod
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        """Ask once through the SDK. Raises the SDK's own errors, or `BrokenResponse`."""
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        """Return the body of the request, as the provider's format has it."""
+
+    @abstractmethod
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
+
+    @abstractmethod
+    def _read(self, response: Any, request: Request) -> Reply:
+        """Read a response. Raises `BrokenResponse`."""
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         """Return what the switch of thinking is called here, and note what cannot be said."""
@@ -137,12 +153,27 @@ class Provider(ProvidedModel):
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
 
-    def _timeout(self) -> Any:
+    def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        return self._sdk.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request within the deadline.
+        """Answer a request within its deadline, or that of the provider.
+
+        Raises:
+            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.Transient: this attempt failed.
+        """
+        deadline = self._deadline if request.deadline is None else request.deadline
+        return await self.answer(request, partial(self._send, deadline=deadline), deadline)
+
+    async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
+        """Answer a request by another way to the provider than a call of its own.
+
+        Args:
+            request: what is asked.
+            send: brings a body to the provider, and returns the response as the SDK would.
+            deadline: seconds within which there must be a whole answer; None for any time.
 
         Raises:
             quorum.agents.llm.errors.Refused: the provider refuses.
@@ -156,11 +187,11 @@ class Provider(ProvidedModel):
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
-            async with asyncio.timeout(self._deadline) as scope:
+            async with asyncio.timeout(deadline) as scope:
                 while True:
                     offer = self._offer(request, suspected, most)
                     attempts += 1
-                    reply = await self._attempt(request, offer)
+                    reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
@@ -187,7 +218,7 @@ class Provider(ProvidedModel):
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"no whole answer within {self._deadline:g} s")
+            failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
 
     def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
@@ -205,9 +236,9 @@ class Provider(ProvidedModel):
         bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
         return replace(offer, longest=min(bounds))
 
-    async def _attempt(self, request: Request, offer: Offer) -> Reply | LanguageModelError:
+    async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
-            return await self._ask(request, offer)
+            return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self._translate(error)
             if failure is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -33,7 +34,7 @@ class OpenAIModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
@@ -53,9 +54,17 @@ class OpenAIModel(Provider):
     def _table(self) -> str:
         return family_table(self._thinking)
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
         body[offer.max_tokens_key] = offer.longest
+        if self._service_tier is not None:
+            body["service_tier"] = self._service_tier
+        return body
+
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        response = await self._client.post(PATH, cast_to=self._completion, body=body)
+        options = {"timeout": self._timeout(deadline)}
+        return await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
+
+    def _read(self, response: Any, request: Request) -> Reply:
         return read_chat(response, request, self.model)

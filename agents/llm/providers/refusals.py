@@ -37,7 +37,8 @@ _NOT_TAKEN = re.compile(
     re.IGNORECASE,
 )
 _OTHER_CAUSE = re.compile(
-    r"too long|too large|context|prompt|message|content|image|policy|safety|billing|credit|max\w*.?tokens|temperature",
+    r"too long|too large|context|prompt|message|content|image|policy|safety|billing|credit|max\w*.?tokens|temperature"
+    r"|service.?tier|flex",
     re.IGNORECASE,
 )
 _STATUSES_OF_REFUSALS = frozenset({400, 422})
