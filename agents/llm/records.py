@@ -33,6 +33,7 @@ def describe_message(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role.value, "content": message.content, **pictures}
 
 
+_USAGE_ALWAYS = ("prompt", "completion", "cached")
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -50,8 +51,9 @@ def read_sampling(record: Mapping[str, Any]) -> Sampling:
     Raises:
         TypeError, ValueError: it is no record of that.
     """
-    effort = record.get("effort")
-    return Sampling(**{**record, "effort": None if effort is None else Effort(effort)})
+    effort, stop = record.get("effort"), record.get("stop")
+    typed = {"effort": None if effort is None else Effort(effort), "stop": None if stop is None else tuple(stop)}
+    return Sampling(**{**record, **typed})
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
@@ -70,6 +72,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
+        **({"thinking": reply.thinking} if reply.thinking else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -85,8 +88,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
@@ -110,6 +113,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         cache_hit=wall["cache_hit"],
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
+        thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
         tier=record.get("tier", ""),
     )
