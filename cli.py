@@ -18,6 +18,9 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
+    from maeil.trace import Listener, Stamped
+    from quorum.agents.llm.under_way import UnderWay
+    from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.episode.runner import Result, Watch
     from quorum.experiments.sweep.command import Printable
 
@@ -146,6 +149,7 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from maeil.user_errors import UserError
+    from quorum.agents.llm.under_way import UnderWay
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
@@ -169,7 +173,9 @@ def run(
     try:
         with ExitStack() as stack:
             ended = stack.enter_context(sigterm_interrupts())
-            result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
+            under_way = UnderWay()
+            watch = _watch(stack, cell, under_way, live=live, as_json=as_json, quiet=quiet)
+            result = run_cell(cell, out, watch, under_way)
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if ended.told else "interrupted"
@@ -185,19 +191,34 @@ def run(
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
 
 
-def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
+def _watch(
+    stack: ExitStack, cell: Cell, under_way: UnderWay, *, live: bool, as_json: bool, quiet: bool
+) -> Watch | None:
     """Choose how the episode is shown while it runs."""
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.episode.live import LineView, LiveView
+    from quorum.experiments.episode.status import EpisodeStatus, status_line
 
+    if quiet:
+        return None
     console = Console(stderr=as_json or not sys.stdout.isatty())
-    if live:
-        if console.is_terminal:
-            return lambda world: stack.enter_context(LiveView(world, console))
-        return lambda _: LineView(console)
-    if not quiet and as_json:
-        echo(f"running {name}", err=True)
-    return None
+    status = EpisodeStatus(under_way) if cell.configuration.uses_models else None
+    if live and console.is_terminal:
+        return lambda world: stack.enter_context(LiveView(world, console, status=status))
+    if as_json and not live:
+        echo(f"running {cell.name}", err=True)
+    listeners: list[Listener] = [LineView(console)] if live else []
+    if status is not None:
+        listeners.append(status)
+        stack.enter_context(status_line(Console(stderr=True), status))
+    if not listeners:
+        return None
+
+    def tell(stamped: Stamped) -> None:
+        for listener in listeners:
+            listener(stamped)
+
+    return lambda _: tell
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:

@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
 
@@ -94,13 +95,6 @@ class SweepProgress:
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts
-
-
-def clock_time(seconds: float) -> str:
-    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @contextmanager

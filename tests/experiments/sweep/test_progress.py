@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.spent import Spent
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.protocol import Finished, Started, Traffic
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.progress import SweepProgress, clock_time, lines, live_table
+from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.spending import Costs, SweepBudget

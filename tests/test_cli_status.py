@@ -1,0 +1,54 @@
+"""What a user sees while a language model thinks: a slow server, and the command in a terminal or beside one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from tests.conftest import Quorum
+from tests.serving import served
+from tests.terminals import in_a_terminal
+
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=1")
+BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
+
+
+@pytest.fixture
+def slow() -> Iterator[list[str]]:
+    """Serve a model that takes two seconds for an answer."""
+    with served(BRAIN, latency=2.2) as addresses:
+        yield [
+            "llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null",
+            "llm.prices={input: 1, output: 1}", "llm.cache=false",
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]], ids=["plain", "live"])
+def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
+    live: list[str], slow: list[str], tmp_path: Path
+) -> None:
+    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, *live)
+    assert code == 0, told
+    for agent in ("agent_0", "agent_1"):
+        seconds = [int(s) for s in re.findall(rf"{agent}(?: \(\w+\))? (?:thinks )?(\d+) s\b", told)]
+        assert set(seconds) >= {0, 1, 2}, told
+    tokens = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) tokens · \$\d", told)]
+    assert tokens == sorted(tokens)
+    assert len(set(tokens)) >= 2
+    assert "(simulated)" in told
+
+
+def test_beside_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
+    done = quorum("run", *TEAM, *slow, "--json")
+    assert json.loads(done.stdout)["outcome"] == "completed"
+    assert "thinks" not in done.stdout + done.stderr
+
+
+def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
+    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
+    assert (code, told.replace("\x1b[0m", "")) == (0, "")
