@@ -47,6 +47,8 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         record["cache_written_tokens"] = usage.cache_written
     if reply.repairs:
         record["answers"] = reply.repairs + 1
+    if reply.tier:
+        record["tier"] = reply.tier
     if reply.not_sent:
         record["not_sent"] = list(reply.not_sent)
     if parse_failure:

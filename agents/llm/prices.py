@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.protocol import Model, Reply, Request, Usage
+from quorum.agents.llm.tiers import BATCH, FLEX, HALF, PRIORITY, Discount
 
 MILLION = 1_000_000
 
@@ -29,6 +31,7 @@ class Price:
         source: where the price stands.
         date: when it stood there.
         given: whether the user has said it, so that it goes before what an answer says of its own cost.
+        tiers: what differs in other tiers of service than the usual one, by tier.
     """
 
     input: float
@@ -38,9 +41,33 @@ class Price:
     source: str
     date: str
     given: bool = False
+    tiers: Mapping[str, Discount] = field(default_factory=dict, compare=False)
+
+    def of_tier(self, tier: str) -> Price | None:
+        """Return the price in a tier of service; None where it is not known. The usual tier is the empty text.
+
+        A price that the user has given is that of the tier that the user asks for, whichever it is; in a batch it is
+        halved, as OpenAI and Anthropic halve theirs.
+        """
+        discount = self.tiers.get(tier)
+        if discount is None and self.given:
+            discount = HALF if tier == BATCH else Discount(1.0)
+        if not tier:
+            return self
+        if discount is None:
+            return None
+        cached = self.cached if discount.cached else self.input
+        return replace(
+            self,
+            input=self.input * discount.factor,
+            output=self.output * discount.factor,
+            cached=cached * discount.factor,
+            cache_write=self.cache_write * discount.factor,
+            tiers={},
+        )
 
     def usd(self, usage: Usage) -> float:
-        """Return the money that tokens cost. Surcharges (long contexts, priority, longer caching) are not in it."""
+        """Return the money that tokens cost. Surcharges (long contexts, longer caching) are not in it."""
         fresh = usage.prompt - usage.cached - usage.cache_written
         read = fresh * self.input + usage.cached * self.cached + usage.cache_written * self.cache_write
         return (read + usage.completion * self.output) / MILLION
@@ -50,24 +77,37 @@ _DATE = "2026-10-21"
 _OPENAI = "developers.openai.com/api/docs/pricing, as in the price map of litellm 1.106.2"
 _ANTHROPIC = "platform.claude.com/docs/en/about-claude/pricing, as in the price map of litellm 1.106.2"
 
+_GPT_4 = {BATCH: Discount(0.5, cached=False)}
+_GPT_4_1 = {**_GPT_4, PRIORITY: Discount(1.75)}
+_GPT_4O = {**_GPT_4, PRIORITY: Discount(1.7)}
+_GPT_4O_MINI = {**_GPT_4, PRIORITY: Discount(5 / 3)}
+_FLEX = {BATCH: HALF, FLEX: HALF}
+_DOUBLE = {**_FLEX, PRIORITY: Discount(2.0)}
+_GPT_5_MINI = {**_FLEX, PRIORITY: Discount(1.8)}
+_BATCHES = {BATCH: HALF}
+"""Tiers of Anthropic's models. Its priority tier is sold by contract, so the price of its tokens is not known."""
+
 TABLE: dict[tuple[str, str], Price] = {
-    ("openai", "gpt-4.1"): Price(2.0, 8.0, 0.5, 2.0, _OPENAI, _DATE),
-    ("openai", "gpt-4.1-mini"): Price(0.4, 1.6, 0.1, 0.4, _OPENAI, _DATE),
-    ("openai", "gpt-4o"): Price(2.5, 10.0, 1.25, 2.5, _OPENAI, _DATE),
-    ("openai", "gpt-4o-2024-05-13"): Price(5.0, 15.0, 5.0, 5.0, _OPENAI, _DATE),
-    ("openai", "gpt-4o-mini"): Price(0.15, 0.6, 0.075, 0.15, _OPENAI, _DATE),
-    ("openai", "gpt-5"): Price(1.25, 10.0, 0.125, 1.25, _OPENAI, _DATE),
-    ("openai", "gpt-5-mini"): Price(0.25, 2.0, 0.025, 0.25, _OPENAI, _DATE),
-    ("openai", "gpt-5-nano"): Price(0.05, 0.4, 0.005, 0.05, _OPENAI, _DATE),
-    ("openai", "gpt-6-sol"): Price(2.0, 10.0, 0.2, 2.5, _OPENAI, _DATE),
-    ("openai", "gpt-6-luna"): Price(0.1, 0.5, 0.01, 0.125, _OPENAI, _DATE),
-    ("anthropic", "claude-haiku-4-5"): Price(1.0, 5.0, 0.1, 1.25, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-sonnet-4-5"): Price(3.0, 15.0, 0.3, 3.75, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-sonnet-5"): Price(2.0, 10.0, 0.2, 2.5, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-opus-4-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE),
-    ("anthropic", "claude-opus-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE),
+    ("openai", "gpt-4.1"): Price(2.0, 8.0, 0.5, 2.0, _OPENAI, _DATE, tiers=_GPT_4_1),
+    ("openai", "gpt-4.1-mini"): Price(0.4, 1.6, 0.1, 0.4, _OPENAI, _DATE, tiers=_GPT_4_1),
+    ("openai", "gpt-4o"): Price(2.5, 10.0, 1.25, 2.5, _OPENAI, _DATE, tiers=_GPT_4O),
+    ("openai", "gpt-4o-2024-05-13"): Price(5.0, 15.0, 5.0, 5.0, _OPENAI, _DATE, tiers=_GPT_4_1),
+    ("openai", "gpt-4o-mini"): Price(0.15, 0.6, 0.075, 0.15, _OPENAI, _DATE, tiers=_GPT_4O_MINI),
+    ("openai", "gpt-5"): Price(1.25, 10.0, 0.125, 1.25, _OPENAI, _DATE, tiers=_DOUBLE),
+    ("openai", "gpt-5-mini"): Price(0.25, 2.0, 0.025, 0.25, _OPENAI, _DATE, tiers=_GPT_5_MINI),
+    ("openai", "gpt-5-nano"): Price(0.05, 0.4, 0.005, 0.05, _OPENAI, _DATE, tiers=_FLEX),
+    ("openai", "gpt-6-sol"): Price(2.0, 10.0, 0.2, 2.5, _OPENAI, _DATE, tiers=_DOUBLE),
+    ("openai", "gpt-6-luna"): Price(0.1, 0.5, 0.01, 0.125, _OPENAI, _DATE, tiers=_DOUBLE),
+    ("anthropic", "claude-haiku-4-5"): Price(1.0, 5.0, 0.1, 1.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
+    ("anthropic", "claude-sonnet-4-5"): Price(3.0, 15.0, 0.3, 3.75, _ANTHROPIC, _DATE, tiers=_BATCHES),
+    ("anthropic", "claude-sonnet-5"): Price(2.0, 10.0, 0.2, 2.5, _ANTHROPIC, _DATE, tiers=_BATCHES),
+    ("anthropic", "claude-opus-4-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
+    ("anthropic", "claude-opus-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
 }
-"""Prices by provider and model. A snapshot (`gpt-5-mini-2025-08-07`) stands here only where its price is its own."""
+"""Prices by provider and model. A snapshot (`gpt-5-mini-2025-08-07`) stands here only where its price is its own.
+
+Tiers are those of the same sources and the same day. Flex stands with the models that offer it.
+"""
 
 _SNAPSHOT = re.compile(r"(?P<name>.+)-(\d{4}-\d{2}-\d{2}|\d{8})")
 """A model's name with the date of a snapshot: as OpenAI writes it, or Anthropic."""
@@ -115,8 +155,19 @@ def _litellm_price(provider: str, model: str) -> Price | None:
             cache_write=(read if cache_write is None else cache_write) * MILLION,
             source=f"price map of litellm {version}",
             date=f"release of litellm {version}",
+            tiers=_litellm_tiers(entry, written),
         )
     return None
+
+
+def _litellm_tiers(entry: Mapping[str, Any], written: float) -> dict[str, Discount]:
+    """Read the tiers of an entry of litellm's map, as far as it has prices of both read and written tokens."""
+    tiers = {}
+    for tier, suffix in ((BATCH, "_batches"), (FLEX, "_flex"), (PRIORITY, "_priority")):
+        own = entry.get(f"output_cost_per_token{suffix}")
+        if own is not None and written and f"input_cost_per_token{suffix}" in entry:
+            tiers[tier] = Discount(own / written, cached=f"cache_read_input_token_cost{suffix}" in entry)
+    return tiers
 
 
 class Priced:
@@ -138,7 +189,8 @@ class Priced:
         reply = await self._model.complete(request)
         if reply.usd is not None and not self._price.given:
             return reply
-        return replace(reply, usd=self._price.usd(reply.usage))
+        price = self._price.of_tier(reply.tier)
+        return replace(reply, usd=None if price is None else price.usd(reply.usage))
 
 
 @cache

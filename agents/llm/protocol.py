@@ -24,19 +24,37 @@ class ChatMessage:
     content: str
 
 
+class Effort(StrEnum):
+    """How much a model thinks before it answers, from not at all to all that it can; few models take every level."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How the answer is drawn.
 
+    What is None is left to the provider. A provider that takes a field not at all records it as not sent.
+
     Attributes:
-        temperature: None leaves it to the provider. A provider that takes none records it as not sent.
-        max_tokens: longest answer, in tokens.
-        seed: for providers that take one; None sends none.
+        temperature: of the draw.
+        max_tokens: longest answer, in tokens; room for thinking comes on top.
+        seed: for providers that take one.
+        effort: how much the model thinks.
+        thinking_tokens: that the model may spend on thinking, for those that take a budget.
     """
 
     temperature: float | None
     max_tokens: int
     seed: int | None = None
+    effort: Effort | None = None
+    thinking_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +176,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
     text: str
@@ -173,6 +192,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    tier: str = ""
 
 
 class Model(Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from quorum.agents.llm.protocol import Finish, Rejected, Reply, Request, Usage
+from quorum.agents.llm.protocol import Effort, Finish, Rejected, Reply, Request, Sampling, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -22,9 +22,30 @@ def describe_request(request: Request) -> dict[str, Any]:
     return {
         "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
-        "sampling": asdict(request.sampling),
+        "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
     }
+
+
+_SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
+
+
+def _describe_sampling(sampling: Sampling) -> dict[str, Any]:
+    """Return how an answer is drawn; what came with later versions stands there only where it is set.
+
+    So requests that were recorded earlier keep their keys.
+    """
+    return {name: value for name, value in asdict(sampling).items() if value is not None or name in _SAMPLING_ALWAYS}
+
+
+def read_sampling(record: Mapping[str, Any]) -> Sampling:
+    """Return how the answer of a recorded request was drawn.
+
+    Raises:
+        TypeError, ValueError: it is no record of that.
+    """
+    effort = record.get("effort")
+    return Sampling(**{**record, "effort": None if effort is None else Effort(effort)})
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
@@ -40,6 +61,7 @@ def request_key(request: Request, identity: Mapping[str, str] | None = None) -> 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
+    tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
         "value": reply.value,
@@ -51,6 +73,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
+        **tier,
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
 
@@ -82,6 +105,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
+        tier=record.get("tier", ""),
     )
 
 

@@ -16,7 +16,7 @@ from quorum.agents.llm import errors
 from quorum.agents.llm.protocol import Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
-from quorum.agents.llm.records import describe_request, read_reply, request_key
+from quorum.agents.llm.records import describe_request, read_reply, read_sampling, request_key
 
 _MOST_COMPARED = 64
 _MOST_LINES = 30
@@ -48,7 +48,7 @@ class Replay(ProvidedModel):
         for record in records:
             self._records.append(record)
             self._left[record["agent"], record["key"]].append(record)
-            sampling = Sampling(**record["request"]["sampling"])
+            sampling = read_sampling(record["request"]["sampling"])
             if sampling not in self._samplings[record["agent"]]:
                 self._samplings[record["agent"]].append(sampling)
 

@@ -58,6 +58,8 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
             return "Give the server a longer context, or make the answer shorter: llm.max_tokens=N."
         case errors.BadRequest() if _LONGEST_ANSWER.search(str(error)):
             return "Make the longest answer shorter: llm.max_tokens=N, llm.max_tokens_per_agent=N (joint plans)."
+        case errors.BadRequest() if "service_tier" in str(error):
+            return "Not every model has every tier: llm.service_tier=null is the usual one, at its price."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
@@ -11,6 +12,7 @@ from quorum.agents.llm.providers.base import Provider, printable_unicode, schema
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -45,11 +47,13 @@ class AnthropicModel(Provider):
         )
         return str(self._client.base_url)
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        response = await self._client.messages.create(**self._arguments(request, offer))
-        return _read(response, request, self.model)
+    async def _send(self, body: Mapping[str, Any]) -> Any:
+        return await self._client.messages.create(**body)
 
-    def _arguments(self, request: Request, offer: Offer) -> dict[str, Any]:
+    def _read(self, response: Any, request: Request) -> Reply:
+        return read_message(response, request, self.model)
+
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         arguments: dict[str, Any] = {
             "model": self.model,
@@ -72,15 +76,28 @@ class AnthropicModel(Provider):
             arguments["tools"] = [
                 {"name": answer.name, "description": "Give the answer.", "input_schema": answer.schema}
             ]
-            arguments["tool_choice"] = {"type": "tool", "name": answer.name, "disable_parallel_tool_use": True}
+            forced = {"type": "tool", "name": answer.name} if offer.forced else {"type": "auto"}
+            arguments["tool_choice"] = {**forced, "disable_parallel_tool_use": True}
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
             arguments["system"] = "\n\n".join(system)
+        if self._service_tier is not None:
+            arguments["service_tier"] = self._service_tier
         return arguments
 
 
-def _read(response: Any, request: Request, model: str) -> Reply:
+def read_message(response: Any, request: Request, model: str) -> Reply:
+    """Read a message.
+
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
+
+    Raises:
+        BrokenResponse: it says success and holds no answer.
+    """
     if isinstance(response, str):
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
@@ -99,6 +116,7 @@ def _read(response: Any, request: Request, model: str) -> Reply:
         usd=None,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -28,7 +28,11 @@ from quorum.agents.llm.providers.failures import (
     status_failure,
 )
 from quorum.agents.llm.providers.key import Key
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Refusals, Structured
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
+from quorum.agents.llm.providers.refusals import Refusals
+
+Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Brings the body of a request to a provider and returns the response, as its SDK has it."""
 
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
@@ -37,9 +41,9 @@ SIMULATED = "simulated"
 class Provider(ProvidedModel):
     """A model behind an SDK. It tries once: retries, repairs and limits are wrappers of their own.
 
-    What a server refuses (temperature, seed, the name of the longest answer, a JSON schema under `AUTO`) is left out
-    from then on; for sampling parameters `Reply.not_sent` says so. Where the prompt fits into the model's context and
-    the longest answer behind it does not, the answer gets the room that there is.
+    What a server refuses (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`) is left
+    out from then on; for fields of the sampling `Reply.not_sent` says so. Where the prompt fits into the model's
+    context and the longest answer behind it does not, the answer gets the room that there is.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -49,6 +53,8 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
+            refuses is never left out: the money would be another than the one that was asked for.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -72,12 +78,14 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        service_tier: str | None = None,
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
         self._structured = structured
         self._deadline = deadline
         self._bounds = bounds
+        self._service_tier = service_tier
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -106,8 +114,16 @@ class Provider(ProvidedModel):
         """Make ready to ask, and return the address that is asked."""
 
     @abstractmethod
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
-        """Ask once through the SDK. Raises the SDK's own errors, or `BrokenResponse`."""
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        """Return the body of the request, as the provider's format has it."""
+
+    @abstractmethod
+    async def _send(self, body: Mapping[str, Any]) -> Any:
+        """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
+
+    @abstractmethod
+    def _read(self, response: Any, request: Request) -> Reply:
+        """Read a response. Raises `BrokenResponse`."""
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
@@ -124,22 +140,33 @@ class Provider(ProvidedModel):
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
+        return await self.answer(request, self._send, self._deadline)
+
+    async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
+        """Answer a request by another way to the provider than a call of its own.
+
+        Args:
+            request: what is asked.
+            send: brings a body to the provider, and returns the response as the SDK would.
+            deadline: seconds within which there must be a whole answer; None for any time.
+
+        Raises:
+            quorum.agents.llm.errors.Refused: the provider refuses.
+            quorum.agents.llm.errors.Transient: this attempt failed.
+        """
         begin = time.perf_counter()
         attempts = 0
-        suspected: frozenset[Structured] = frozenset()
+        suspected: frozenset[str] = frozenset()
+        suspicions: Iterator[frozenset[str]] | None = None
         refusal: LanguageModelError | None = None
         failure: LanguageModelError
         try:
-            async with asyncio.timeout(self._deadline) as scope:
+            async with asyncio.timeout(deadline) as scope:
                 while True:
-                    offer = self._refusals.offer(
-                        form=request.answer is not None,
-                        temperature=request.sampling.temperature,
-                        seed=request.sampling.seed,
-                        suspected=suspected,
-                    )
+                    form = request.answer is not None
+                    offer = self._refusals.offer(request.sampling, form=form, suspected=suspected)
                     attempts += 1
-                    reply = await self._attempt(request, offer)
+                    reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
@@ -148,28 +175,29 @@ class Provider(ProvidedModel):
                         continue
                     if self._refusals.learn(reply, offer):
                         continue
-                    suspect = self._refusals.suspects(reply, offer)
+                    if suspicions is None:
+                        suspicions, refusal = self._refusals.suspicions(reply, offer), reply
+                    suspect = next(suspicions, None) if isinstance(reply, BadRequest) else None
                     if suspect is None:
                         raise refusal if refusal is not None and isinstance(reply, BadRequest) else reply
-                    refusal = refusal or reply
-                    suspected |= {suspect}
+                    suspected = suspect
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
-                not_sent=_not_sent(request, offer),
+                not_sent=left_out(request.sampling, offer.sampling),
             )
         except TimeoutError:
             if not scope.expired():
                 raise
-            failure = TimedOut(f"no whole answer within {self._deadline:g} s")
+            failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
 
-    async def _attempt(self, request: Request, offer: Offer) -> Reply | LanguageModelError:
+    async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
-            return await self._ask(request, offer)
+            return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self._translate(error)
             if failure is None:
@@ -228,12 +256,6 @@ def _with_room_left(request: Request, failure: LanguageModelError) -> Request | 
     if room is None or not 0 < room < request.sampling.max_tokens:
         return None
     return replace(request, sampling=replace(request.sampling, max_tokens=room))
-
-
-def _not_sent(request: Request, offer: Offer) -> tuple[str, ...]:
-    sampling = request.sampling
-    pairs = (("temperature", sampling.temperature, offer.temperature), ("seed", sampling.seed, offer.seed))
-    return tuple(name for name, wanted, sent in pairs if wanted is not None and sent is None)
 
 
 def check_address(base_url: str | None) -> str | None:

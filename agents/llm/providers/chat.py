@@ -14,6 +14,7 @@ from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
@@ -32,14 +33,15 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         }
     elif answer is not None and offer.structured is Structured.TOOLS:
         arguments["tools"] = [_tool(answer)]
-        arguments["tool_choice"] = {"type": "function", "function": {"name": answer.name}}
+        forced = {"type": "function", "function": {"name": answer.name}}
+        arguments["tool_choice"] = forced if offer.forced else "auto"
     elif answer is not None and not answer.in_words:
         place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
         messages.insert(place, schema_message(answer))
-    if offer.temperature is not None:
-        arguments["temperature"] = offer.temperature
-    if offer.seed is not None:
-        arguments["seed"] = offer.seed
+    if offer.sampling.temperature is not None:
+        arguments["temperature"] = offer.sampling.temperature
+    if offer.sampling.seed is not None:
+        arguments["seed"] = offer.sampling.seed
     arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
     return arguments
 
@@ -121,6 +123,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        tier=tier_told(getattr(response, "service_tier", None)),
     )
 
 

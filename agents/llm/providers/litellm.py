@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -65,15 +66,33 @@ class LiteLLMModel(Provider):
         self._address = base_url
         return base_url or ""
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        tier = {} if self._service_tier is None else {"service_tier": self._service_tier}
+        return {
+            "model": self.model,
+            offer.max_tokens_key.value: request.sampling.max_tokens,
+            **tier,
+            **chat_arguments(request, offer),
+        }
+
+    async def _send(self, body: Mapping[str, Any]) -> Any:
         exchanged = _Exchange(self._bounds)
         _EXCHANGE.set(exchanged)
         try:
-            response = await self._complete(request, offer)
+            return await self._sdk.acompletion(
+                api_base=self._address,
+                api_key=None if self._key.variable is None else self._key.reveal(),
+                timeout=self._timeout(),
+                num_retries=0,
+                max_retries=0,
+                **body,
+            )
         except Exception:
             if exchanged.failure is not None:
                 raise exchanged.failure from None
             raise
+
+    def _read(self, response: Any, request: Request) -> Reply:
         reply = read_chat(response, request, self.model)
         if reply.usd is not None:
             return reply
@@ -81,18 +100,6 @@ class LiteLLMModel(Provider):
 
     def _timeout(self) -> Any:
         return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
-
-    async def _complete(self, request: Request, offer: Offer) -> Any:
-        return await self._sdk.acompletion(
-            model=self.model,
-            api_base=self._address,
-            api_key=None if self._key.variable is None else self._key.reveal(),
-            timeout=self._timeout(),
-            num_retries=0,
-            max_retries=0,
-            **{offer.max_tokens_key.value: request.sampling.max_tokens},
-            **chat_arguments(request, offer),
-        )
 
     def _translate(self, error: Exception) -> LanguageModelError | None:
         if isinstance(error, LanguageModelError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -43,9 +44,16 @@ class OpenAIModel(Provider):
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
 
-    async def _ask(self, request: Request, offer: Offer) -> Reply:
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
         body[offer.max_tokens_key] = request.sampling.max_tokens
+        if self._service_tier is not None:
+            body["service_tier"] = self._service_tier
+        return body
+
+    async def _send(self, body: Mapping[str, Any]) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        response = await self._client.post(PATH, cast_to=self._completion, body=body)
+        return await self._client.post(PATH, cast_to=self._completion, body=body)
+
+    def _read(self, response: Any, request: Request) -> Reply:
         return read_chat(response, request, self.model)

@@ -32,6 +32,7 @@ class FaultKind(StrEnum):
     NO_CREDIT = "no_credit"  # 429 that no waiting helps against
     NO_SCHEMA = "no_schema"  # 400 where a JSON schema is asked for, else nothing
     NO_TOOLS = "no_tools"  # 400 where a JSON schema or a tool is asked for, else nothing
+    NO_RESOURCES = "no_resources"  # 429 of the tier flex, which has no room now
     NO_TEMPERATURE = "no_temperature"  # 400 where a temperature is sent, else nothing
     CUT_OFF = "cut_off"  # half of the answer, marked as cut off
     REFUSAL = "refusal"  # the model refuses
@@ -71,6 +72,7 @@ STATUSES: dict[FaultKind, tuple[int, str, str]] = {
     FaultKind.NO_CREDIT: (429, "insufficient_quota", "You have used up your quota."),
     FaultKind.NO_SCHEMA: (400, "invalid_request_error", "This server does not support json_schema output."),
     FaultKind.NO_TOOLS: (400, "invalid_request_error", "This server does not support json_schema output or tools."),
+    FaultKind.NO_RESOURCES: (429, "resource_unavailable", "Resources for this tier are not available now."),
     FaultKind.NO_TEMPERATURE: (400, "invalid_request_error", "Unsupported value: temperature is not supported."),
 }
 """Status, type and text of the faults that are plain HTTP errors."""

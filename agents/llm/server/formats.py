@@ -26,11 +26,13 @@ class WireRequest:
         model: name of the model.
         request: the request, as ours.
         tool: whether the answer is wanted as the call of a tool.
+        tier: the tier of service that answers, as the format names it.
     """
 
     model: str
     request: Request
     tool: bool
+    tier: str = ""
 
 
 class Format(Protocol):
@@ -75,7 +77,8 @@ class OpenAIFormat:
             answer = _form(function.get("name"), function, "parameters")
         most = _integer(body, "max_completion_tokens") or _integer(body, "max_tokens") or DEFAULT_MAX_TOKENS
         sampling = Sampling(_temperature(body), most, seed=_integer(body, "seed"))
-        return WireRequest(_model(body), Request(messages, answer, sampling), tool=tool is not None)
+        tier = _tier(body, {None: "default", "auto": "default", "fast": "priority"}, ("default", "flex", "priority"))
+        return WireRequest(_model(body), Request(messages, answer, sampling), tool is not None, tier)
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply."""
@@ -96,6 +99,7 @@ class OpenAIFormat:
             "object": "chat.completion",
             "created": 0,
             "model": asked.model,
+            "service_tier": asked.tier,
             "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
             "usage": {
                 "prompt_tokens": usage.prompt,
@@ -146,7 +150,8 @@ class AnthropicFormat:
         elif tool is not None:
             answer = _form(tool.get("name"), tool, "input_schema")
         sampling = Sampling(_temperature(body), most)
-        return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool=tool is not None)
+        tier = _tier(body, {None: "standard", "auto": "standard", "standard_only": "standard"})
+        return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool is not None, tier)
 
     def write(self, reply: Reply, asked: WireRequest, number: int) -> dict[str, Any]:
         """Write a reply. A tool's input is JSON on this wire: what is none is sent as text."""
@@ -175,6 +180,7 @@ class AnthropicFormat:
                 "cache_read_input_tokens": usage.cached,
                 "cache_creation_input_tokens": usage.cache_written,
                 "output_tokens": usage.completion,
+                "service_tier": asked.tier,
             },
         }
 
@@ -258,6 +264,16 @@ def _temperature(body: Mapping[str, Any]) -> float | None:
     if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
         raise BadBody("temperature: a number is needed")
     return value
+
+
+def _tier(body: Mapping[str, Any], names: Mapping[Any, str], others: tuple[str, ...] = ()) -> str:
+    """Return the tier that answers a request: another name of one, or one of those that stand for themselves."""
+    asked = body.get("service_tier")
+    if asked is not None and not isinstance(asked, str):
+        raise BadBody("service_tier: a text is needed")
+    if asked not in names and asked not in others:
+        raise BadBody(f"service_tier: {asked!r} is not known here")
+    return names.get(asked, asked or "")
 
 
 def _model(body: Mapping[str, Any]) -> str:

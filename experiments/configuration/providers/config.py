@@ -120,7 +120,7 @@ class ProviderConfig(ModelConfig):
         return tuple(self.agents)
 
 
-OWN = ("base_url", "api_key_env", "model", "prices")
+OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")
 """Keys that belong to one provider: an agent with another provider does not inherit them."""
 
 

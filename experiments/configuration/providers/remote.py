@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from maeil.component import Component
 from maeil.user_errors import Withheld
@@ -38,6 +38,8 @@ def _variable(name: str) -> str:
     return name
 
 
+OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
+"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have theirs."""
 CHARGES = "openrouter.ai"
 """A host whose answers say what they have cost."""
 Money = Annotated[float, Field(ge=0)]
@@ -72,6 +74,8 @@ class RemoteConfig(ProviderConfig):
     """Environment variable that holds the key; null: the server wants none."""
     prices: Annotated[Prices | None, Pricing]
     """Of the model; null: what an answer says that it has cost, or the price of the provider's own table."""
+    service_tier: Annotated[str | None, Field(pattern="^[a-z_]{1,32}$"), Pricing] = None
+    """How soon the provider is to answer, for less or more money; null: its usual tier."""
 
     @property
     def price(self) -> Price | None:
@@ -122,6 +126,14 @@ class OpenAIConfig(RemoteConfig):
     base_url: Address
     """Address of the server."""
 
+    @field_validator("service_tier")
+    @classmethod
+    def _knows_its_tier(cls, tier: str | None, info: ValidationInfo) -> str | None:
+        official = urlsplit(info.data.get("base_url", "")).hostname == cls.official
+        if tier is not None and official and tier not in OPENAI_TIERS:
+            raise ValueError(f"the tiers of OpenAI are {', '.join(OPENAI_TIERS)}")
+        return tier
+
 
 class AnthropicConfig(RemoteConfig):
     """Values of `anthropic`."""
@@ -131,6 +143,8 @@ class AnthropicConfig(RemoteConfig):
     name: Literal["anthropic"]
     base_url: Address
     """Address of the server."""
+    service_tier: Annotated[Literal["auto", "standard_only"] | None, Pricing] = None
+    """`auto` takes capacity that was bought beforehand where there is some, `standard_only` never; null: `auto`."""
 
 
 class LiteLLMConfig(RemoteConfig):
@@ -154,6 +168,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         deadline=config.deadline,
         bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
         max_tokens_key=config.max_tokens_key,
+        service_tier=config.service_tier,
     )
 
 

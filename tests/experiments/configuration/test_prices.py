@@ -75,3 +75,34 @@ def test_prices_that_are_none_are_a_user_s_mistake(words: str, told: str) -> Non
     with pytest.raises(UserError) as caught:
         model(*LOCAL, words)
     assert told in str(caught.value)
+
+
+def test_a_tier_names_a_cell_only_where_a_budget_of_money_rests_on_it() -> None:
+    words = ("agents=naive", "llm=openai", "llm.model=gpt-5")
+    usual, flex = Cell.compose([*words]), Cell.compose([*words, "llm.service_tier=flex"])
+    assert usual.hash == flex.hash
+    bounded = [Cell.compose([*words, "budget.usd=1", tier]) for tier in ("seed=0", "llm.service_tier=flex")]
+    assert bounded[0].hash != bounded[1].hash
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("llm=openai", "llm.service_tier=cheap"),
+            "llm.service_tier: 'cheap' is not allowed: the tiers of OpenAI are auto, default",
+        ),
+        (("llm=anthropic", "llm.service_tier=flex"), "llm.service_tier"),
+        (("llm=vllm", "llm.service_tier='not one'"), "llm.service_tier"),
+    ],
+)
+def test_a_tier_that_the_provider_does_not_have_is_a_user_s_mistake(words: tuple[str, ...], told: str) -> None:
+    with pytest.raises(UserError) as caught:
+        model(*words, "llm.model=NAME")
+    assert told in str(caught.value)
+
+
+def test_an_agent_with_another_provider_does_not_have_the_tier_of_the_others() -> None:
+    other = "llm.agents.agent_1={name: anthropic, model: NAME, base_url: 'https://api.anthropic.com', api_key_env: KEY}"
+    own = model("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex", other, participant="agent_1")
+    assert getattr(own, "service_tier", "") is None

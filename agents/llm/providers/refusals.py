@@ -1,0 +1,140 @@
+"""What one server refuses, as its answers have shown: told by name, or found by leaving out what may be the cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
+from quorum.agents.llm.protocol import Sampling
+from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
+
+REFUSABLE = {
+    "temperature": re.compile("temperature"),
+    "seed": re.compile("seed"),
+    "effort": re.compile(r"effort|thinking|reasoning|\bthink\b|chat_template_kwargs", re.IGNORECASE),
+    "thinking_tokens": re.compile(r"thinking|reasoning|budget|chat_template_kwargs", re.IGNORECASE),
+}
+"""Fields of a sampling that a request can do without, and how servers name each."""
+
+_OLD = frozenset({"temperature", "seed"})
+"""Fields that every server knows: it refuses one in words that say so, and no riddle is about them."""
+FORCED = "forced tool choice"
+
+_FORMS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
+_NAMED = {
+    Structured.SCHEMA: re.compile(
+        r"schema|grammar|sampler|response.?format|output_config|output_format|structured|guided", re.IGNORECASE
+    ),
+    Structured.TOOLS: re.compile(r"tool|function|schema|grammar|sampler|template", re.IGNORECASE),
+}
+_FORCED_TOOL = re.compile(r"tool_choice|forces? tool", re.IGNORECASE)
+_NOT_TAKEN = re.compile(
+    r"unsupported|not support|deprecated|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|extra"
+    r"|may only be set|only the default",
+    re.IGNORECASE,
+)
+_OTHER_CAUSE = re.compile(
+    r"too long|too large|context|prompt|message|content|image|policy|safety|billing|credit|max\w*.?tokens|temperature"
+    r"|service.?tier|flex",
+    re.IGNORECASE,
+)
+_STATUSES_OF_REFUSALS = frozenset({400, 422})
+
+
+class Refusals:
+    """What one server refuses, as its answers have shown.
+
+    Args:
+        structured: how the form of an answer is asked for.
+        max_tokens_key: what the longest answer is called first; the other name is tried only if `rename` allows it.
+        rename: whether the other name may be tried.
+    """
+
+    def __init__(self, structured: Structured, max_tokens_key: MaxTokensKey, *, rename: bool) -> None:
+        self._structured = structured
+        self._key = max_tokens_key
+        self._rename = rename
+        self._known: set[str] = set()
+
+    def add(self, *names: str) -> None:
+        """Remember that the server does not take something."""
+        self._known.update(names)
+
+    def offer(self, sampling: Sampling, *, form: bool, suspected: frozenset[str]) -> Offer:
+        """Return what is sent.
+
+        Args:
+            sampling: as it is wanted.
+            form: whether the answer has a form.
+            suspected: what is left out this once: fields, or ways to ask for the form.
+        """
+        refused = self._known | suspected
+        structured = self._structured if form else None
+        if structured is Structured.AUTO:
+            structured = next(way for way in _FORMS if way not in refused)
+        key = self._key
+        if key in self._known:
+            key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self._key))
+        left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
+        sent = replace(sampling, **left_out)
+        return Offer(structured, sent, key, forced=FORCED not in self._known)
+
+    def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
+        """Remember what a failure names as refused; tell whether asking again without it makes sense.
+
+        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in words of its own.
+        """
+        said = str(failure)
+        if isinstance(failure, BadRequest):
+            if offer.structured is Structured.TOOLS and offer.forced and _FORCED_TOOL.search(said):
+                self.add(FORCED)
+                return True
+            if (named := self._field_named(failure, offer)) is not None:
+                self.add(named)
+                return True
+        form = self._form_that_may_go(offer)
+        if form is not None and isinstance(failure, BadRequest | ServerFailed) and _NAMED[form].search(said):
+            self.add(form)
+            return True
+        return False
+
+    def _field_named(self, failure: BadRequest, offer: Offer) -> str | None:
+        """Return the field that a refusal names; of younger ones, whose refusals have many words, it need say no more.
+
+        The level of an effort may be what is refused: without it, the provider takes its own.
+        """
+        said = str(failure)
+        not_taken = _NOT_TAKEN.search(said) is not None
+        riddle = failure.status in _STATUSES_OF_REFUSALS
+        for name, words in REFUSABLE.items():
+            sent = getattr(offer.sampling, name) is not None
+            if sent and words.search(said) and (not_taken or (riddle and name not in _OLD)):
+                return name
+        renamed = self._rename and self._key not in self._known
+        return offer.max_tokens_key if renamed and not_taken and offer.max_tokens_key in said else None
+
+    def suspicions(self, failure: LanguageModelError, offer: Offer) -> Iterator[frozenset[str]]:
+        """Return what an unexplained refusal may be about, to be left out in turn; nothing where it says what else.
+
+        Which one it was, the next tries show: what is taken without it was refused for it. The younger fields of the
+        sampling are the first, then the ways to ask for the form, then both.
+        """
+        if not isinstance(failure, BadRequest) or failure.status not in _STATUSES_OF_REFUSALS:
+            return
+        said = str(failure)
+        young = frozenset(n for n in REFUSABLE.keys() - _OLD if getattr(offer.sampling, n) is not None)
+        if _OTHER_CAUSE.search(said) and not (young and _NOT_TAKEN.search(said)):
+            return
+        if young:
+            yield young
+        forms = _FORMS[_FORMS.index(form) : -1] if (form := self._form_that_may_go(offer)) is not None else ()
+        ways = [frozenset[str](forms[: count + 1]) for count in range(len(forms))]
+        yield from ways
+        if young:
+            yield from (way | young for way in ways)
+
+    def _form_that_may_go(self, offer: Offer) -> Structured | None:
+        return offer.structured if self._structured is Structured.AUTO and offer.structured in _NAMED else None
