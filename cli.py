@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -18,10 +17,7 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
-    from maeil.trace import Listener, Stamped
-    from quorum.agents.llm.under_way import UnderWay
-    from quorum.experiments.configuration.cell import Cell
-    from quorum.experiments.episode.runner import Result, Watch
+    from quorum.experiments.episode.runner import Result
     from quorum.experiments.sweep.command import Printable
 
 app = typer.Typer(
@@ -136,6 +132,9 @@ def run(
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
+    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
+    thinks and for how long, and the tokens and the money so far.
+
     When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
@@ -149,11 +148,12 @@ def run(
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
     from maeil.user_errors import UserError
-    from quorum.agents.llm.under_way import UnderWay
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.view import shown
     from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
@@ -170,11 +170,13 @@ def run(
             refuse(notice)
         if not quiet:
             echo(f"notice: {notice}", err=True)
+    if not quiet and (expected := expectation(cell)):
+        echo(expected, err=True)
     try:
-        with ExitStack() as stack:
-            ended = stack.enter_context(sigterm_interrupts())
-            under_way = UnderWay()
-            watch = _watch(stack, cell, under_way, live=live, as_json=as_json, quiet=quiet)
+        with (
+            sigterm_interrupts() as ended,
+            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
+        ):
             result = run_cell(cell, out, watch, under_way)
     except Interrupted as stop:
         spent = read_spent(stop.folder)
@@ -189,36 +191,6 @@ def run(
     if result.reason and not quiet:
         how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
-
-
-def _watch(
-    stack: ExitStack, cell: Cell, under_way: UnderWay, *, live: bool, as_json: bool, quiet: bool
-) -> Watch | None:
-    """Choose how the episode is shown while it runs."""
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.episode.live import LineView, LiveView
-    from quorum.experiments.episode.status import EpisodeStatus, status_line
-
-    if quiet:
-        return None
-    console = Console(stderr=as_json or not sys.stdout.isatty())
-    status = EpisodeStatus(under_way) if cell.configuration.uses_models else None
-    if live and console.is_terminal:
-        return lambda world: stack.enter_context(LiveView(world, console, status=status))
-    if as_json and not live:
-        echo(f"running {cell.name}", err=True)
-    listeners: list[Listener] = [LineView(console)] if live else []
-    if status is not None:
-        listeners.append(status)
-        stack.enter_context(status_line(Console(stderr=True), status))
-    if not listeners:
-        return None
-
-    def tell(stamped: Stamped) -> None:
-        for listener in listeners:
-            listener(stamped)
-
-    return lambda _: tell
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
