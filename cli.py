@@ -454,6 +454,9 @@ def compare(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
+    columns: Annotated[
+        int, typer.Option("--columns", min=1, max=2, help="Columns of the LaTeX document that the files are for.")
+    ] = 1,
     as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -462,7 +465,7 @@ def compare(
     """Compare metrics by a factor, with intervals and paired differences.
 
     A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. The tables are
-    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
+    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG, PDF).
 
     \b
     Examples:
@@ -491,7 +494,8 @@ def compare(
         from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    files = write_files(comparison, shown, remarks, out or default_folder(comparison), force=force or out is None)
+    folder = out or default_folder(comparison)
+    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 

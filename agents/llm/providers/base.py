@@ -7,6 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -118,7 +119,7 @@ class Provider(ProvidedModel):
         """Return the body of the request, as the provider's format has it."""
 
     @abstractmethod
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
 
     @abstractmethod
@@ -129,18 +130,19 @@ class Provider(ProvidedModel):
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
 
-    def _timeout(self) -> Any:
+    def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        return self._sdk.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request within the deadline.
+        """Answer a request within its deadline, or that of the provider.
 
         Raises:
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
-        return await self.answer(request, self._send, self._deadline)
+        deadline = self._deadline if request.deadline is None else request.deadline
+        return await self.answer(request, partial(self._send, deadline=deadline), deadline)
 
     async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
         """Answer a request by another way to the provider than a call of its own.

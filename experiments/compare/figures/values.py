@@ -15,6 +15,7 @@ from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import written
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
+from quorum.experiments.compare.formats import ARROWS
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, level_label
@@ -73,7 +74,7 @@ def _description(comparison: Comparison) -> str:
 def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
     remark += f"{len(comparison.pool.rows)} runs" + (", the mean of each board" if comparison.clustered else "")
-    remark += ". ↑ more is better, ↓ less is better."
+    remark += f". {ARROWS}"
     return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
 
 

@@ -22,7 +22,8 @@ from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import FIGURES as DRAWN
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import Table, as_latex, as_markdown, print_tables
+from quorum.experiments.compare.formats import Table, as_markdown, print_tables
+from quorum.experiments.compare.latex import tables_as_latex
 from quorum.experiments.compare.metrics import RADARS
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report
@@ -56,8 +57,8 @@ def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_file_is_written(written: Path) -> None:
-    names = {f"{figure}.{form}" for figure in FIGURES for form in ("png", "svg")}
-    names |= {"estimates.csv", "differences.csv", "runs.csv", "tables.md", "tables.tex"}
+    names = {f"{figure}.{form}" for figure in FIGURES for form in ("png", "svg", "pdf")}
+    names |= {"estimates.csv", "differences.csv", "runs.csv", "tables.md", "tables.tex", "figures.tex"}
     assert {path.name for path in written.iterdir()} == names
 
 
@@ -113,12 +114,12 @@ def test_the_estimates_are_in_full(written: Path) -> None:
 
 def test_latex_is_balanced_and_escaped(sweep: Path) -> None:
     comparison = compare([read_results(sweep)], Question(baseline="plain"))
-    text = as_latex(tables(comparison), notes(comparison))
+    text = tables_as_latex(tables(comparison), notes(comparison), 1)
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert body.count(r"\begin{table}") == body.count(r"\end{table}") == body.count(r"\bottomrule") > 3
     assert "\\input{" not in body
     assert r"\textbackslash{}input\{z\} \% \_" in body
-    for tabular in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
+    for tabular in re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end\{tabular\}", body, re.DOTALL):
         for line in re.findall(r"^  (\{\}.*) \\\\$", tabular[1], re.MULTILINE):
             assert len(re.findall(r"(?<!\\)&", line)) == len(tabular[0]) - 1
 
