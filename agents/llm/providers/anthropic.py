@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.tiers import tier_told
 
@@ -59,7 +60,10 @@ class AnthropicModel(Provider):
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": message.content}
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                }
                 for message in request.messages
                 if message.role is not ChatRole.SYSTEM
             ],
@@ -85,6 +89,10 @@ class AnthropicModel(Provider):
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
         return arguments
+
+
+def _content(message: ChatMessage) -> Content:
+    return with_pictures(message.content, message.pictures, anthropic_image)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:

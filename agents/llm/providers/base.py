@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -186,6 +187,7 @@ class Provider(ProvidedModel):
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
+                model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
@@ -269,6 +271,18 @@ def check_address(base_url: str | None) -> str | None:
     if base_url is not None and "@" in urlsplit(base_url).netloc:
         raise ValueError("base_url holds a user or a password; keys come from environment variables only")
     return base_url
+
+
+def without_folders(model: str) -> str:
+    """Return the name of a model; of a file or folder on the server's disk its last part alone.
+
+    llama.cpp and vLLM tell the path that they were started with where they were given no other name. Where a model lies
+    on somebody's machine belongs in no record.
+    """
+    for path in (PurePosixPath(model), PureWindowsPath(model)):
+        if path.is_absolute() or (path.suffix == ".gguf" and path.name != model):
+            return path.name or model
+    return model
 
 
 def schema_message(answer: AnswerFormat) -> ChatMessage:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.limits import estimate_tokens
+from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.images import openai_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.tiers import tier_told
 
@@ -42,7 +43,10 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
-    arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
+    arguments["messages"] = [
+        {"role": message.role.value, "content": with_pictures(message.content, message.pictures, openai_image)}
+        for message in messages
+    ]
     return arguments
 
 
@@ -196,7 +200,7 @@ def counted_usage(
     """
     told_prompt, told_completion = _count(prompt), _count(completion)
     estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
-    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    read = told_prompt or ceil(estimate_prompt(request))
     of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,
