@@ -88,7 +88,7 @@ def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
         assert "completed" in page.locator(".facts").inner_text()
         assert page.locator(".problems").is_hidden()
         asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: "/api/" in request.url and asked.append(request.url))
         page.wait_for_timeout(3000)
         assert asked == []
         assert page.evaluate("quorum.source.call(0).then((call) => call.agent)").startswith("agent_")
