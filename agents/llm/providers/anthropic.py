@@ -12,6 +12,7 @@ from quorum.agents.llm.providers.base import Provider, printable_unicode, schema
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, content_of, cut
 from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
@@ -53,15 +54,24 @@ class AnthropicModel(Provider):
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
 
+    def _usual_prompt_caching(self) -> PromptCaching:
+        return PromptCaching.BREAKPOINTS
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
+        messages = [message for message in request.messages if message.role is not ChatRole.SYSTEM]
+        marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
+        contents = (
+            [content_of(pieces, anthropic_block) for pieces in cut(messages)]
+            if marked
+            else [message.content for message in messages]
+        )
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": message.content}
-                for message in request.messages
-                if message.role is not ChatRole.SYSTEM
+                {"role": message.role.value, "content": content}
+                for message, content in zip(messages, contents, strict=True)
             ],
         }
         answer = request.answer
@@ -81,7 +91,8 @@ class AnthropicModel(Provider):
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
-            arguments["system"] = "\n\n".join(system)
+            joined = "\n\n".join(system)
+            arguments["system"] = content_of([(joined, marked)], anthropic_block)
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
         return arguments

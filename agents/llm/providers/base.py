@@ -29,6 +29,7 @@ from quorum.agents.llm.providers.failures import (
 )
 from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.refusals import Refusals
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
@@ -53,6 +54,7 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        prompt_cache: whether the beginnings of prompts are marked for the provider's cache, where it has one.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
 
@@ -78,6 +80,7 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        prompt_cache: bool = True,
         service_tier: str | None = None,
     ) -> None:
         self.model = model
@@ -92,6 +95,7 @@ class Provider(ProvidedModel):
             structured,
             self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
             rename=max_tokens_key is MaxTokensKey.AUTO,
+            prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
         self._refusals.add(*self._never_taken)
 
@@ -128,6 +132,10 @@ class Provider(ProvidedModel):
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
+        return PromptCaching.NONE
 
     def _timeout(self) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""

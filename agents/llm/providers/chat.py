@@ -14,6 +14,7 @@ from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, content_of, cut, key_of, openai_part
 from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
@@ -42,7 +43,17 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
-    arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
+    if offer.prompt_cache is not PromptCaching.NONE:
+        system = (message.content for message in messages if message.role is ChatRole.SYSTEM)
+        arguments["prompt_cache_key"] = key_of(system, answer)
+    if offer.prompt_cache is PromptCaching.BREAKPOINTS:
+        arguments["prompt_cache_options"] = {"mode": "explicit"}
+        contents = [content_of(pieces, openai_part) for pieces in cut(messages)]
+    else:
+        contents = [message.content for message in messages]
+    arguments["messages"] = [
+        {"role": message.role.value, "content": content} for message, content in zip(messages, contents, strict=True)
+    ]
     return arguments
 
 

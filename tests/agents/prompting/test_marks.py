@@ -1,7 +1,8 @@
-"""What comes again in later prompts is marked: the words before the data, a planner's history, the state of its turn."""
+"""What comes again in later prompts is marked: words before the data, a planner's history, the state of its turn."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ ROLES = ("topology=centralized", "topology.leader=coordinator", "topology.rounds
 def pieces(text: str) -> list[str]:
     """Cut a text at its marks."""
     places = [0, *marks(text), len(text)]
-    return [text[begin:end] for begin, end in zip(places, places[1:], strict=False)]
+    return [text[begin:end] for begin, end in pairwise(places)]
 
 
 def test_a_message_without_data_has_no_marks() -> None:
