@@ -116,6 +116,7 @@ class Request:
         agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
+        deadline: seconds that one attempt may take in all; None: those of the provider. No part of the identity.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -124,6 +125,7 @@ class Request:
     sample: int = 0
     agents: int = field(default=1, compare=False)
     origin: Origin | None = field(default=None, compare=False)
+    deadline: float | None = field(default=None, compare=False)
 
 
 class Finish(StrEnum):

@@ -34,6 +34,7 @@ from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.by_role import ByRole, deadline_of
 from quorum.experiments.episode.model_hints import model_hint
 
 _log = logging.getLogger(__name__)
@@ -46,8 +47,8 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "grounded_schema", "tries",
-    "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
+    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
+    "grounded_schema", "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -181,10 +182,16 @@ class EpisodeModels:
             if isinstance(config, replay.ReplayConfig):
                 self.given[participant] = self._replayed(config, participant)
             else:
-                self.given[participant] = self._live(config, participant)
+                self.given[participant] = self._of_roles(self._live(config, participant), participant)
         return self.given[participant]
 
-    def _live(self, config: ModelConfig, participant: str) -> Model:
+    def _of_roles(self, model: Model, participant: str) -> Model:
+        """Return the model of a participant that other models stand in for where its role has some."""
+        c = self._configuration
+        special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
+        return ByRole(model, special) if special else model
+
+    def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         client = self._pool.client(config)
@@ -193,6 +200,7 @@ class EpisodeModels:
             path = Path(config.cache_path) if config.cache_path else default_cache()
             caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
         seeds = Seeds(self._configuration.seed).child("models").child(participant)
+        seeds = seeds.child(role) if role else seeds
         with as_user_errors(config):
             stack = build_stack(
                 client.model,
@@ -212,6 +220,7 @@ class EpisodeModels:
             participant,
             sampling_of(config),
             config.max_tokens_per_agent,
+            deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
 
@@ -254,9 +263,8 @@ def grounded(request: Request) -> Request:
 
 
 def _as_recorded(recorded: Replay, request: Request) -> Request:
-    """Return a request with the schema of its turn where it was asked so when it was recorded."""
-    bound = grounded(request)
-    return bound if recorded.knows(bound) else request
+    """Return a request with the sampling, and with the schema of its turn or the common one, that were recorded."""
+    return recorded.as_recorded(grounded(request)) or recorded.as_recorded(request) or request
 
 
 class _ConfiguredModel:
@@ -269,6 +277,7 @@ class _ConfiguredModel:
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
         more: tokens that the answer may have for each further agent.
+        deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
         prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
 
@@ -278,12 +287,15 @@ class _ConfiguredModel:
         participant: str,
         sampling: Sampling,
         more: int = 0,
+        *,
+        deadline: Callable[[Origin], float | None] = lambda _: None,
         prepare: Callable[[Request], Request] | None = None,
     ) -> None:
         self._model = model
         self._participant = participant
         self._sampling = sampling
         self._more = more
+        self._deadline = deadline
         self._prepare = prepare
 
     async def complete(self, request: Request) -> Reply:
@@ -291,7 +303,7 @@ class _ConfiguredModel:
         _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
         longest = self._sampling.max_tokens + self._more * (request.agents - 1)
         sampling = replace(self._sampling, max_tokens=longest)
-        request = replace(request, sampling=sampling, origin=origin)
+        request = replace(request, sampling=sampling, origin=origin, deadline=self._deadline(origin))
         if self._prepare is not None:
             request = self._prepare(request)
         try:

@@ -119,7 +119,7 @@ def cache_written_tokens(trace: Trace) -> Value:
 
 @metric("model.prompt_cache_share", better="higher")
 def prompt_cache_share(trace: Trace) -> Value:
-    """Share of the prompt tokens that came from the provider's cache; None if a call does not tell, or none were read.
+    """Share of the prompt tokens that came from the provider's cache; None if a call does not tell, or there are none.
 
     `model.cached_tokens / model.prompt_tokens`. 0 for the simulated model, which has no such cache.
     """

@@ -42,14 +42,14 @@ class AnthropicModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
         return str(self._client.base_url)
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
-        return await self._client.messages.create(**body)
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)

@@ -7,6 +7,8 @@ import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -122,7 +124,7 @@ class Provider(ProvidedModel):
         """Return the body of the request, as the provider's format has it."""
 
     @abstractmethod
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
 
     @abstractmethod
@@ -137,18 +139,19 @@ class Provider(ProvidedModel):
         """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
         return PromptCaching.NONE
 
-    def _timeout(self) -> Any:
+    def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        return self._sdk.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request within the deadline.
+        """Answer a request within its deadline, or that of the provider.
 
         Raises:
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
-        return await self.answer(request, self._send, self._deadline)
+        deadline = self._deadline if request.deadline is None else request.deadline
+        return await self.answer(request, partial(self._send, deadline=deadline), deadline)
 
     async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
         """Answer a request by another way to the provider than a call of its own.
@@ -192,6 +195,7 @@ class Provider(ProvidedModel):
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
+                model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
@@ -275,6 +279,18 @@ def check_address(base_url: str | None) -> str | None:
     if base_url is not None and "@" in urlsplit(base_url).netloc:
         raise ValueError("base_url holds a user or a password; keys come from environment variables only")
     return base_url
+
+
+def without_folders(model: str) -> str:
+    """Return the name of a model; of a file or folder on the server's disk its last part alone.
+
+    llama.cpp and vLLM tell the path that they were started with where they were given no other name. Where a model lies
+    on somebody's machine belongs in no record.
+    """
+    for path in (PurePosixPath(model), PureWindowsPath(model)):
+        if path.is_absolute() or (path.suffix == ".gguf" and path.name != model):
+            return path.name or model
+    return model
 
 
 def schema_message(answer: AnswerFormat) -> ChatMessage:

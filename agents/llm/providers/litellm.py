@@ -75,14 +75,14 @@ class LiteLLMModel(Provider):
             **chat_arguments(request, offer),
         }
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         exchanged = _Exchange(self._bounds)
         _EXCHANGE.set(exchanged)
         try:
             return await self._sdk.acompletion(
                 api_base=self._address,
                 api_key=None if self._key.variable is None else self._key.reveal(),
-                timeout=self._timeout(),
+                timeout=self._timeout(deadline),
                 num_retries=0,
                 max_retries=0,
                 **body,
@@ -98,8 +98,8 @@ class LiteLLMModel(Provider):
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
-    def _timeout(self) -> Any:
-        return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+    def _timeout(self, deadline: float) -> Any:
+        return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     def _translate(self, error: Exception) -> LanguageModelError | None:
         if isinstance(error, LanguageModelError):

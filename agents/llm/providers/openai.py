@@ -37,7 +37,7 @@ class OpenAIModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
@@ -62,9 +62,10 @@ class OpenAIModel(Provider):
             body["service_tier"] = self._service_tier
         return body
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        return await self._client.post(PATH, cast_to=self._completion, body=body)
+        options = {"timeout": self._timeout(deadline)}
+        return await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_chat(response, request, self.model)

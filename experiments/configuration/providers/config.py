@@ -45,6 +45,16 @@ class ModelConfig(ComponentConfig):
         return ()
 
     @property
+    def special_roles(self) -> Sequence[str]:
+        """Those whose calls have values of their own."""
+        return ()
+
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """The roles and turns whose calls have deadlines of their own."""
+        return ()
+
+    @property
     def price(self) -> Price | None:
         """Price of the model; None where it is not known, or where the replies say what they cost."""
         return None
@@ -81,6 +91,8 @@ class ProviderConfig(ModelConfig):
     """Whether the beginnings of prompts are marked for the provider's own cache, where it has one."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
+    deadlines: Annotated[Mapping[str, Seconds], Operational]
+    """The same for calls of a sort: by role, or by turn (`quorum.agents.prompting.requests.TURNS`)."""
     connect_timeout: Annotated[Seconds, Operational]
     """Seconds within which there must be a connection."""
     first_byte_timeout: Annotated[Seconds | None, Operational]
@@ -105,6 +117,8 @@ class ProviderConfig(ModelConfig):
     """File of the cache; null: in the user's cache folder."""
     agents: Mapping[str, Mapping[str, Any]]
     """What differs for single participants, by name."""
+    roles: Mapping[str, Mapping[str, Any]]
+    """What differs for the calls of a role, by its name; what an agent has of its own goes before it."""
 
     @property
     def caches(self) -> bool:
@@ -121,21 +135,12 @@ class ProviderConfig(ModelConfig):
         """Those that have values of their own, by name."""
         return tuple(self.agents)
 
+    @property
+    def special_roles(self) -> Sequence[str]:
+        """Those whose calls have values of their own."""
+        return tuple(self.roles)
 
-OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")
-"""Keys that belong to one provider: an agent with another provider does not inherit them."""
-
-
-def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of one participant: the group's, with its own in their place.
-
-    Args:
-        values: of the group `llm`.
-        own: what `llm.agents` says of the participant.
-        known: keys of the provider that it has.
-    """
-    other = own.get("name", values["name"]) != values["name"]
-    inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
-    if "prices" in known and "model" in own:
-        inherited["prices"] = None  # they were those of another model
-    return {**inherited, **own, "agents": {}}
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """The roles and turns whose calls have deadlines of their own."""
+        return tuple(self.deadlines)
