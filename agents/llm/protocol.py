@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from quorum.agents.llm.pictures import Picture
+
 
 class ChatRole(StrEnum):
     """Who says a message of a prompt."""
@@ -25,11 +27,13 @@ class ChatMessage:
         content: its text.
         marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
             the beginnings of prompts up to there; no part of the message's identity.
+        pictures: that go with the text, for models that see.
     """
 
     role: ChatRole
     content: str
     marks: tuple[int, ...] = field(default=(), compare=False)
+    pictures: tuple[Picture, ...] = ()
 
 
 class Effort(StrEnum):

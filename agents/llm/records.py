@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from quorum.agents.llm.protocol import Effort, Finish, Rejected, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import ChatMessage, Effort, Finish, Rejected, Reply, Request, Sampling, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -20,11 +20,17 @@ def describe_request(request: Request) -> dict[str, Any]:
     """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
     answer = request.answer
     return {
-        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+        "messages": [_describe_message(message) for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
         "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
     }
+
+
+def _describe_message(message: ChatMessage) -> dict[str, Any]:
+    """Return a message; its pictures, by what they show, where it has any."""
+    pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
+    return {"role": message.role.value, "content": message.content, **pictures}
 
 
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")

@@ -132,6 +132,7 @@ def _lines(request: Mapping[str, Any]) -> list[str]:
     lines = []
     for message in request["messages"]:
         lines.append(f"[{message['role']}]")
+        lines.extend(f"[picture {picture['hash']}]" for picture in message.get("pictures", ()))
         lines.extend(message["content"].splitlines())
     rest = {name: value for name, value in request.items() if name != "messages"}
     lines.extend(orjson.dumps(rest, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode().splitlines())

@@ -25,6 +25,7 @@ from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow, LanguageModelError
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.replay import Replay
@@ -36,6 +37,7 @@ from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.by_role import ByRole, deadline_of
 from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.picture_files import PictureFiles
 
 _log = logging.getLogger(__name__)
 
@@ -156,13 +158,15 @@ class EpisodeModels:
     Args:
         configuration: of the episode.
         pool: what is shared with other episodes.
-        folder: where `calls.jsonl` is written when a model is first asked for; None: nothing is recorded.
+        folder: where `calls.jsonl` is written when a model is first asked for, and the pictures of prompts beside it;
+            None: nothing is recorded.
     """
 
     def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None) -> None:
         self._configuration = configuration
         self._pool = pool
         self._folder = folder
+        self._pictures = PictureFiles(folder) if folder is not None else None
         self._file: BinaryIO | None = None
         self._folding = Folding()
         budget = configuration.budget
@@ -214,6 +218,7 @@ class EpisodeModels:
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
+                keep=self._keep,
             )
         return _ConfiguredModel(
             stack,
@@ -233,6 +238,7 @@ class EpisodeModels:
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
             sink=self._write,
+            keep=self._keep,
         )
         sampling = self._recorded.sampling_of(participant)
         return _ConfiguredModel(stack, participant, sampling, prepare=partial(_as_recorded, self._recorded))
@@ -245,6 +251,10 @@ class EpisodeModels:
             self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._file.write(self._folding.line(record))
         self._file.flush()
+
+    def _keep(self, picture: Picture) -> None:
+        if self._pictures is not None:
+            self._pictures.keep(picture)
 
     def close(self) -> None:
         """Close the file of the calls."""

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
-from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, content_of, cut
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
 from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
@@ -61,16 +62,15 @@ class AnthropicModel(Provider):
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         messages = [message for message in request.messages if message.role is not ChatRole.SYSTEM]
         marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
-        contents = (
-            [content_of(pieces, anthropic_block) for pieces in cut(messages)]
-            if marked
-            else [message.content for message in messages]
-        )
+        contents = contents_of(messages, anthropic_block, marked=marked)
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.sampling.max_tokens,
             "messages": [
-                {"role": message.role.value, "content": content}
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(content, message.pictures, anthropic_image),
+                }
                 for message, content in zip(messages, contents, strict=True)
             ],
         }
@@ -92,10 +92,14 @@ class AnthropicModel(Provider):
             system.append(schema_message(answer).content)
         if system:
             joined = "\n\n".join(system)
-            arguments["system"] = content_of([(joined, marked)], anthropic_block)
+            arguments["system"] = [anthropic_block(joined, True)] if marked else joined
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
         return arguments
+
+
+def _content(message: ChatMessage) -> Content:
+    return with_pictures(message.content, message.pictures, anthropic_image)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:

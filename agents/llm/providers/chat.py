@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.limits import estimate_tokens
+from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.images import openai_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
-from quorum.agents.llm.providers.prompt_caching import PromptCaching, content_of, cut, key_of, openai_part
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, contents_of, key_of, openai_part
 from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
@@ -48,11 +49,10 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["prompt_cache_key"] = key_of(system, answer)
     if offer.prompt_cache is PromptCaching.BREAKPOINTS:
         arguments["prompt_cache_options"] = {"mode": "explicit"}
-        contents = [content_of(pieces, openai_part) for pieces in cut(messages)]
-    else:
-        contents = [message.content for message in messages]
+    contents = contents_of(messages, openai_part, marked=offer.prompt_cache is PromptCaching.BREAKPOINTS)
     arguments["messages"] = [
-        {"role": message.role.value, "content": content} for message, content in zip(messages, contents, strict=True)
+        {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image)}
+        for message, content in zip(messages, contents, strict=True)
     ]
     return arguments
 
@@ -207,7 +207,7 @@ def counted_usage(
     """
     told_prompt, told_completion = _count(prompt), _count(completion)
     estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
-    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    read = told_prompt or ceil(estimate_prompt(request))
     of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,

@@ -11,6 +11,7 @@ import orjson
 
 from quorum.agents.llm.prompt_caches import MOST_BREAKPOINTS
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
+from quorum.agents.llm.providers.images import Content
 
 OFFERED = "prompt_cache"
 """What stands for all of it among what a server may refuse."""
@@ -58,16 +59,22 @@ def key_of(system: Iterable[str], answer: AnswerFormat | None) -> str:
     return f"quorum-{hashlib.sha256(orjson.dumps(beginning)).hexdigest()[:32]}"
 
 
-def content_of(pieces: Sequence[tuple[str, bool]], written: Callable[[str, bool], dict[str, Any]]) -> Any:
-    """Return the content of a message: its text where nothing in it is marked, else a list of its pieces.
+def contents_of(
+    messages: Sequence[ChatMessage], written: Callable[[str, bool], dict[str, Any]], *, marked: bool
+) -> list[Content]:
+    """Return the contents of messages, without their pictures: of each its text, or its pieces if it is marked.
 
     Args:
-        pieces: as `cut` gives them.
+        messages: the prompt, or its messages behind the system message.
         written: writes a piece in the provider's format.
+        marked: whether marks are sent.
     """
-    if not any(marked for _, marked in pieces):
-        return "".join(text for text, _ in pieces)
-    return [written(text, marked) for text, marked in pieces]
+    if not marked:
+        return [message.content for message in messages]
+    return [
+        [written(text, follows) for text, follows in pieces] if any(follows for _, follows in pieces) else pieces[0][0]
+        for pieces in cut(messages)
+    ]
 
 
 def anthropic_block(text: str, breakpoint_follows: bool) -> dict[str, Any]:
