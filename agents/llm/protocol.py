@@ -146,10 +146,12 @@ class Usage:
 
     Attributes:
         prompt: tokens read, the cached ones and those written to a cache among them.
-        completion: tokens written.
+        completion: tokens written, thoughts included.
         cached: tokens read from the provider's own prompt cache.
         cache_written: tokens read and written into that cache.
         estimated: whether a count is our own estimate, since the provider gave none.
+        reasoning: those of the tokens written that are thoughts.
+        reasoning_estimated: whether that count alone is our own estimate, from the text of the thoughts.
     """
 
     prompt: int
@@ -157,6 +159,8 @@ class Usage:
     cached: int = 0
     cache_written: int = 0
     estimated: bool = False
+    reasoning: int = 0
+    reasoning_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +194,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
@@ -206,6 +211,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    thinking: str = ""
     tier: str = ""
 
 

@@ -33,6 +33,7 @@ def _describe_message(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role.value, "content": message.content, **pictures}
 
 
+_USAGE_ALWAYS = ("prompt", "completion", "cached")
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -70,6 +71,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
+        **({"thinking": reply.thinking} if reply.thinking else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -85,8 +87,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
@@ -110,6 +112,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         cache_hit=wall["cache_hit"],
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
+        thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
         tier=record.get("tier", ""),
     )

@@ -49,6 +49,7 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
+    "effort", "thinking_tokens",
     "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
     "grounded_schema", "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
@@ -264,7 +265,13 @@ class EpisodeModels:
 
 def sampling_of(config: ProviderConfig) -> Sampling:
     """Return how answers are drawn."""
-    return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
+    return Sampling(
+        config.temperature,
+        config.max_tokens,
+        config.sampling_seed,
+        effort=config.effort,
+        thinking_tokens=config.thinking_tokens,
+    )
 
 
 def grounded(request: Request) -> Request:

@@ -17,6 +17,7 @@ from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.offer import Offer
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -70,9 +71,9 @@ class LiteLLMModel(Provider):
         tier = {} if self._service_tier is None else {"service_tier": self._service_tier}
         return {
             "model": self.model,
-            offer.max_tokens_key.value: request.sampling.max_tokens,
+            offer.max_tokens_key.value: offer.longest,
             **tier,
-            **chat_arguments(request, offer),
+            **chat_arguments(request, offer, self._thinking),
         }
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
@@ -97,6 +98,9 @@ class LiteLLMModel(Provider):
         if reply.usd is not None:
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
+
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen
 
     def _timeout(self, deadline: float) -> Any:
         return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))

@@ -13,6 +13,7 @@ from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
 from quorum.agents.llm.providers.prompt_caching import PromptCaching
+from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
@@ -55,9 +56,18 @@ class OpenAIModel(Provider):
         rules = prompt_cache(self.name, self.model)
         return PromptCaching.BREAKPOINTS if rules is not None and rules.step is None else PromptCaching.KEY
 
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        dialect = format_at(urlsplit(self.base_url).hostname, chosen)
+        if dialect not in BUDGETS:
+            self._refusals.add("thinking_tokens")
+        return dialect
+
+    def _table(self) -> str:
+        return family_table(self._thinking)
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
-        body[offer.max_tokens_key] = request.sampling.max_tokens
+        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
+        body[offer.max_tokens_key] = offer.longest
         if self._service_tier is not None:
             body["service_tier"] = self._service_tier
         return body

@@ -92,7 +92,8 @@ class Refusals:
         left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
         sent = replace(sampling, **left_out)
         prompt_cache = PromptCaching.NONE if OFFERED in refused else self._prompt_cache
-        return Offer(structured, sent, key, forced=FORCED not in self._known, prompt_cache=prompt_cache)
+        forced = FORCED not in self._known
+        return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
         """Remember what a failure names as refused; tell whether asking again without it makes sense.

@@ -9,7 +9,9 @@ from pydantic import Field
 
 from maeil.component import ComponentConfig
 from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Effort
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 
 class Operational:
@@ -75,8 +77,16 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
+    effort: Effort | None
+    """How much the model thinks; null leaves it to the provider."""
+    thinking_tokens: Positive | None
+    """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
+    thinking_format: ThinkingFormat
+    """What the switch of thinking is called in OpenAI's format."""
+    text_of_thinking: Annotated[Literal["keep", "drop"], Operational]
+    """Whether the text of thoughts stands in `calls.jsonl`, where a server returns it."""
     max_tokens: Positive
-    """Longest answer, in tokens."""
+    """Longest answer, in tokens; room for thinking comes on top."""
     max_tokens_per_agent: Annotated[int, Field(ge=0)]
     """Tokens more for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
