@@ -58,6 +58,10 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
     if offer.prompt_cache is PromptCaching.BREAKPOINTS:
         arguments["prompt_cache_options"] = {"mode": "explicit"}
     contents = contents_of(messages, openai_part, marked=offer.prompt_cache is PromptCaching.BREAKPOINTS)
+    if offer.sampling.top_p is not None:
+        arguments["top_p"] = offer.sampling.top_p
+    if offer.sampling.stop is not None:
+        arguments["stop"] = list(offer.sampling.stop)
     arguments |= chat_thinking(dialect, offer.sampling)
     arguments["messages"] = [
         {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image)}
