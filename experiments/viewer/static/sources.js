@@ -10,6 +10,7 @@ const PROGRESS_PAUSE = 500;
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
  * @property {(hash: string) => string|null} picture the address of a picture of a prompt; null in a page without them
+ * @property {() => Promise<import("./contract.js").Progress>} [progress] how far the run is; a file does not go on
  */
 
 /**
@@ -43,6 +44,7 @@ function served(base) {
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
     picture: (hash) => `${base}/picture/${encodeURIComponent(hash)}`,
+    progress: () => ask(`${base}/progress`),
   };
 }
 
