@@ -88,7 +88,9 @@ async def test_the_exact_fields_of_anthropic_s_format() -> None:
 
 def test_litellm_gets_the_parts_of_openai_s_format() -> None:
     asked = shown(png())
-    part, text = chat_arguments(asked, Offer(None, asked.sampling, MaxTokensKey.MAX_TOKENS))["messages"][-1]["content"]
+    part, text = chat_arguments(asked, Offer(None, asked.sampling, MaxTokensKey.MAX_TOKENS, 256))["messages"][-1][
+        "content"
+    ]
     assert b64decode(part["image_url"]["url"].removeprefix("data:image/png;base64,")) == png()
     assert text == {"type": "text", "text": "What do you see?"}
 
