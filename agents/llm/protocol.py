@@ -60,6 +60,8 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
+        times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
+            its answer was empty; None: once.
     """
 
     temperature: float | None
@@ -67,6 +69,7 @@ class Sampling:
     seed: int | None = None
     effort: Effort | None = None
     thinking_tokens: int | None = None
+    times_the_room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
