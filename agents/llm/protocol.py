@@ -62,6 +62,9 @@ class Sampling:
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
         times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
             its answer was empty; None: once.
+        top_p: share of the probability from which tokens are drawn.
+        stop: texts at which an answer ends.
+        extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
     """
 
     temperature: float | None
@@ -70,6 +73,9 @@ class Sampling:
     effort: Effort | None = None
     thinking_tokens: int | None = None
     times_the_room: int | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] | None = None
+    extra_body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

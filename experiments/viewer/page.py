@@ -38,6 +38,7 @@ _MODULES = (
     "player.js",
     "legend.js",
     "episode.js",
+    "seeds.js",
     "sweep.js",
     "main.js",
 )

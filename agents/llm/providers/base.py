@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -66,6 +67,8 @@ class Provider(ProvidedModel):
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
 
+        headers: sent with every request, beside those of the SDK; they hold no key.
+
     Raises:
         AuthenticationFailed: the variable holds no key.
         ValueError: `base_url` holds a password.
@@ -91,6 +94,7 @@ class Provider(ProvidedModel):
         thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
         keep_thinking: bool = True,
         service_tier: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
@@ -98,6 +102,7 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = bounds
         self._service_tier = service_tier
+        self._headers = dict(headers)
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -118,6 +123,7 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({"headers": orjson.dumps(self._headers, option=orjson.OPT_SORT_KEYS).decode()} if self._headers else {}),
             **({} if self._thinking in _USUAL_DIALECTS else {"thinking_format": self._thinking.value}),
             **({} if self._keep_thinking else {"text_of_thinking": "drop"}),
         }

@@ -212,6 +212,7 @@
  * @property {number} missing
  * @property {boolean} simulated
  * @property {string[]} factors
+ * @property {string[]} implied
  * @property {string[]} metrics
  * @property {string[]} shown
  * @property {RunLine[]} rows

@@ -37,9 +37,7 @@ async def test_an_empty_answer_is_asked_for_once_more_with_twice_the_room_and_no
     assert (answered.value, answered.repairs, len(answered.rejected)) == (ANSWER, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("fault", "cause"), [(FaultKind.EMPTY, "stop"), (FaultKind.REFUSAL, "refusal")], ids=str
-)
+@pytest.mark.parametrize(("fault", "cause"), [(FaultKind.EMPTY, "stop"), (FaultKind.REFUSAL, "refusal")], ids=str)
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 async def test_an_answer_that_stays_empty_is_a_failure_of_its_own_kind(wire: str, fault: FaultKind, cause: str) -> None:
     brain = Brain()
