@@ -19,6 +19,7 @@ from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bu
 
 if TYPE_CHECKING:
     from quorum.experiments.episode.runner import Result, Watch
+    from quorum.experiments.results import Results
     from quorum.experiments.sweep.command import Printable
 
 app = typer.Typer(
@@ -461,6 +462,9 @@ def compare(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
+    columns: Annotated[
+        int, typer.Option("--columns", min=1, max=2, help="Columns of the LaTeX document that the files are for.")
+    ] = 1,
     as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -469,7 +473,7 @@ def compare(
     """Compare metrics by a factor, with intervals and paired differences.
 
     A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. The tables are
-    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG).
+    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG, PDF).
 
     \b
     Examples:
@@ -498,7 +502,8 @@ def compare(
         from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    files = write_files(comparison, shown, remarks, out or default_folder(comparison), force=force or out is None)
+    folder = out or default_folder(comparison)
+    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
@@ -516,33 +521,57 @@ def report(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
+    episodes: Annotated[
+        bool, typer.Option("--episodes", help="Also write the page of each run, and link to them.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
-    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, commands to repeat it.
+    """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
 
-    The options are those of `quorum compare`.
+    The options are those of `quorum compare`; without a baseline, it is the first level. With --episodes the page of
+    each run stands in the folder `episodes` beside it.
 
     \b
     Examples:
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
+      quorum report runs/topologies --episodes
     """
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.compare import Question
+    from quorum.experiments.compare import FIRST, Question
     from quorum.experiments.compare import compare as answer
-    from quorum.experiments.compare.report import write_report
+    from quorum.experiments.compare.report import Options, write_report
     from quorum.experiments.results import read_results
 
     _load_plugins(plugin)
     found = read_results(sweep)
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
+    measured_from = FIRST if baseline is None else baseline
+    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
-    write_report(found, answer([found], question), output, plugin or ())
+    comparison = answer([found], question)
+    pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
+    write_report(found, comparison, output, Options(tuple(plugin or ()), pages, str(out or "")))
     if not quiet:
         echo(f"report: {output.target}")
+
+
+def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
+    """Write the page of each run into a folder; return the files by the names of the runs."""
+    from maeil.user_errors import UserError
+    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.viewer.command import export
+
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error
+    return {
+        row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
+        for row in results.rows
+    }
 
 
 @_verb()

@@ -151,7 +151,7 @@ def body(request: Request) -> dict[str, Any]:
     """Give what our provider sends."""
     return {
         "model": "simulated",
-        **chat_arguments(request, Offer(Structured.SCHEMA, request.sampling, MaxTokensKey.MAX_TOKENS)),
+        **chat_arguments(request, Offer(Structured.SCHEMA, request.sampling, MaxTokensKey.MAX_TOKENS, 256)),
     }
 
 

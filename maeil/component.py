@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -49,6 +49,19 @@ class ComponentConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Usual:
+    """Marks a key that came with a later version, by `Annotated`, and says what was before it.
+
+    While the key has this value it is no part of what names a cell, so that earlier cells keep their names.
+
+    Attributes:
+        value: as JSON has it.
+    """
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
 class TopologyContext:
     """What a topology is built for.
 
@@ -74,6 +87,10 @@ class TeamContext:
     topology: Topology
     seeds: Seeds
     models: Callable[[str], Any]
+
+
+def no_roles(_config: Any) -> None:
+    """Say nothing of roles."""
 
 
 def no_inputs(_config: Any, _world: str) -> Mapping[str, str]:
@@ -106,6 +123,9 @@ class Component(Generic[C, X, B_co]):
         inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
             value names, by a name without the path of a machine; given the values and the name of the world. They are
             part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
+        roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
+            where it has one; None for none. For minds: those in which they ask language models; None for those of the
+            topology.
     """
 
     config: type[C]
@@ -113,3 +133,4 @@ class Component(Generic[C, X, B_co]):
     uses_models: bool = False
     talks: bool = True
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
+    roles: Callable[[C], Sequence[str] | None] = no_roles

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import NonNegativeInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
-from maeil.mind import Act, Turn
+from maeil.mind import COORDINATOR, Act, Turn
 from maeil.topology import ConversationState, Topology, turns_with
 
 LEADER, FOLLOWER = "leader", "follower"
@@ -101,4 +101,9 @@ def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:
     return Centralized(config)
 
 
-component = Component(CentralizedConfig, build)
+def roles(config: CentralizedConfig) -> Sequence[str]:
+    """Return the roles of its turns."""
+    return (LEADER, FOLLOWER, *([COORDINATOR] if config.leader == COORDINATOR else []))
+
+
+component = Component(CentralizedConfig, build, roles=roles)

@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig, TopologyContext
 from maeil.messages import MessageKind
-from maeil.mind import Act, Turn
+from maeil.mind import COORDINATOR, Act, Turn
 from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
 
 OPENER, SPEAKER, ALONE = "opener", "speaker", "alone"
@@ -81,4 +81,9 @@ def _stated(taken: TurnTaken) -> bool:
     return taken.turn.role == SPEAKER and MessageKind.DIRECTIVE in taken.kinds
 
 
-component = Component(DialogueConfig, Dialogue)
+def roles(config: DialogueConfig) -> Sequence[str]:
+    """Return the roles of its turns."""
+    return (OPENER, SPEAKER, COORDINATOR) if config.opens == COORDINATOR else (SPEAKER, ALONE)
+
+
+component = Component(DialogueConfig, Dialogue, roles=roles)

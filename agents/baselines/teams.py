@@ -15,8 +15,8 @@ the answer, not an exact sentence; a revised plan is read like a first one; a fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, PositiveInt
 
@@ -37,6 +37,8 @@ CENTRE_AND_TALKERS = (BaselineRole.CENTRE, BaselineRole.TALKER)
 CENTRE_AND_REVIEWERS = (BaselineRole.CENTRE, BaselineRole.REVIEWER)
 TALKERS = (BaselineRole.TALKER,)
 DEBATERS = (BaselineRole.DEBATER,)
+
+C = TypeVar("C", bound=PlanningConfig)
 
 
 class CmasConfig(PlanningConfig):
@@ -166,8 +168,14 @@ def _talkers(factory: TeamFactory, pause: int, turns: int) -> list[Mind]:
     ]
 
 
-cmas = Component(CmasConfig, build_cmas, uses_models=True, inputs=inputs_of(*CENTRE))
-hmas1 = Component(Hmas1Config, build_hmas1, uses_models=True, inputs=inputs_of(*CENTRE_AND_TALKERS))
-hmas2 = Component(Hmas2Config, build_hmas2, uses_models=True, inputs=inputs_of(*CENTRE_AND_REVIEWERS))
-dmas = Component(DmasConfig, build_dmas, uses_models=True, inputs=inputs_of(*TALKERS))
-debaters = Component(DebatersConfig, build_debaters, uses_models=True, inputs=inputs_of(*DEBATERS))
+def _component(
+    config: type[C], build: Callable[[C, TeamContext], Sequence[Mind]], roles: Sequence[BaselineRole]
+) -> Component[C, TeamContext, Sequence[Mind]]:
+    return Component(config, build, uses_models=True, inputs=inputs_of(*roles), roles=lambda _: roles)
+
+
+cmas = _component(CmasConfig, build_cmas, CENTRE)
+hmas1 = _component(Hmas1Config, build_hmas1, CENTRE_AND_TALKERS)
+hmas2 = _component(Hmas2Config, build_hmas2, CENTRE_AND_REVIEWERS)
+dmas = _component(DmasConfig, build_dmas, TALKERS)
+debaters = _component(DebatersConfig, build_debaters, DEBATERS)

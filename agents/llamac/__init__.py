@@ -85,10 +85,14 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
 
 def _templates(config: LlamacConfig, world: str) -> Templates:
     check_form("llamac", config.prompts, world)
-    roles = (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
-    return role_templates(world, prompts_of(world), "llamac", roles, config.prompts)
+    return role_templates(world, prompts_of(world), "llamac", roles_of(config), config.prompts)
 
 
-component = Component(LlamacConfig, build, uses_models=True, inputs=inputs)
+def roles_of(config: LlamacConfig) -> Sequence[LlamacRole]:
+    """Return the roles in which models are asked."""
+    return (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
+
+
+component = Component(LlamacConfig, build, uses_models=True, inputs=inputs, roles=roles_of)
 
 __all__ = ["LlamacConfig", "TripletCritic", "build", "component"]

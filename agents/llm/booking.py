@@ -43,6 +43,10 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
     }
     if usage.estimated:
         record["usage_estimated"] = True
+    if usage.reasoning:
+        record["reasoning_tokens"] = usage.reasoning
+    if usage.reasoning_estimated:
+        record["reasoning_estimated"] = True
     if usage.cache_written:
         record["cache_written_tokens"] = usage.cache_written
     if reply.repairs:
@@ -80,6 +84,8 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
             cached=sum(reply.usage.cached for reply in replies),
             cache_written=sum(reply.usage.cache_written for reply in replies),
             estimated=any(reply.usage.estimated for reply in replies),
+            reasoning=sum(reply.usage.reasoning for reply in replies),
+            reasoning_estimated=any(reply.usage.reasoning_estimated for reply in replies),
         ),
         usd=fsum(known) if len(known) == len(money) else None,
         seconds=fsum(reply.seconds for reply in replies),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from quorum.agents.llm.pictures import Picture
+
 
 class ChatRole(StrEnum):
     """Who says a message of a prompt."""
@@ -18,10 +20,20 @@ class ChatRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a prompt."""
+    """One message of a prompt.
+
+    Attributes:
+        role: who says it.
+        content: its text.
+        marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
+            the beginnings of prompts up to there; no part of the message's identity.
+        pictures: that go with the text, for models that see.
+    """
 
     role: ChatRole
     content: str
+    marks: tuple[int, ...] = field(default=(), compare=False)
+    pictures: tuple[Picture, ...] = ()
 
 
 class Effort(StrEnum):
@@ -108,6 +120,7 @@ class Request:
         agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
+        deadline: seconds that one attempt may take in all; None: those of the provider. No part of the identity.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -116,6 +129,7 @@ class Request:
     sample: int = 0
     agents: int = field(default=1, compare=False)
     origin: Origin | None = field(default=None, compare=False)
+    deadline: float | None = field(default=None, compare=False)
 
 
 class Finish(StrEnum):
@@ -132,10 +146,12 @@ class Usage:
 
     Attributes:
         prompt: tokens read, the cached ones and those written to a cache among them.
-        completion: tokens written.
+        completion: tokens written, thoughts included.
         cached: tokens read from the provider's own prompt cache.
         cache_written: tokens read and written into that cache.
         estimated: whether a count is our own estimate, since the provider gave none.
+        reasoning: those of the tokens written that are thoughts.
+        reasoning_estimated: whether that count alone is our own estimate, from the text of the thoughts.
     """
 
     prompt: int
@@ -143,6 +159,8 @@ class Usage:
     cached: int = 0
     cache_written: int = 0
     estimated: bool = False
+    reasoning: int = 0
+    reasoning_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +194,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
@@ -192,6 +211,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    thinking: str = ""
     tier: str = ""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from quorum.agents.llm.protocol import Effort, Finish, Rejected, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import ChatMessage, Effort, Finish, Rejected, Reply, Request, Sampling, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -20,13 +20,20 @@ def describe_request(request: Request) -> dict[str, Any]:
     """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
     answer = request.answer
     return {
-        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+        "messages": [_describe_message(message) for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
         "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
     }
 
 
+def _describe_message(message: ChatMessage) -> dict[str, Any]:
+    """Return a message; its pictures, by what they show, where it has any."""
+    pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
+    return {"role": message.role.value, "content": message.content, **pictures}
+
+
+_USAGE_ALWAYS = ("prompt", "completion", "cached")
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -64,6 +71,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
+        **({"thinking": reply.thinking} if reply.thinking else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -79,8 +87,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    return {name: value for name, value in asdict(usage).items() if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
@@ -104,6 +112,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         cache_hit=wall["cache_hit"],
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
+        thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
         tier=record.get("tier", ""),
     )

@@ -57,9 +57,14 @@ class Replay(ProvidedModel):
         drawn = self._samplings.get(agent) or next(iter(self._samplings.values()), [Sampling(None, 1)])
         return drawn[0]
 
-    def knows(self, request: Request) -> bool:
-        """Whether this was asked when the calls were recorded, by the one who asks it."""
-        return self._recorded_as(request, request.origin.agent if request.origin is not None else "") is not None
+    def as_recorded(self, request: Request) -> Request | None:
+        """Return a request as it was drawn when its participant asked it; None where it did not ask this.
+
+        How answers are drawn may differ by call and by role.
+        """
+        agent = request.origin.agent if request.origin is not None else ""
+        known = (replace(request, sampling=sampling) for sampling in self._samplings.get(agent, ()))
+        return next((drawn for drawn in known if (agent, request_key(drawn)) in self._left), None)
 
     async def complete(self, request: Request) -> Reply:
         """Answer as recorded.
@@ -127,6 +132,7 @@ def _lines(request: Mapping[str, Any]) -> list[str]:
     lines = []
     for message in request["messages"]:
         lines.append(f"[{message['role']}]")
+        lines.extend(f"[picture {picture['hash']}]" for picture in message.get("pictures", ()))
         lines.extend(message["content"].splitlines())
     rest = {name: value for name, value in request.items() if name != "messages"}
     lines.extend(orjson.dumps(rest, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode().splitlines())

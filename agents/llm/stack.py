@@ -24,7 +24,7 @@ from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.limits import Limited, Limits
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model
-from quorum.agents.llm.recording import Recording, Sink
+from quorum.agents.llm.recording import Keep, Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
 from quorum.agents.llm.structured import Structuring
 
@@ -57,6 +57,7 @@ def build_stack(
     priced: bool = False,
     max_repairs: int,
     sink: Sink | None = None,
+    keep: Keep = lambda _: None,
 ) -> Model:
     """Put the wrappers around a model; `Structuring` always, the others when they are named.
 
@@ -74,6 +75,7 @@ def build_stack(
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
         max_repairs: how often an answer of a wrong form is asked for again.
         sink: takes a record of every call.
+        keep: takes the pictures of every call that is recorded.
 
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
@@ -91,5 +93,5 @@ def build_stack(
         check_price(spending.budget, name, priced or price is not None)
         stack = Budgeted(stack, spending, price)
     if sink is not None:
-        stack = Recording(stack, sink)
+        stack = Recording(stack, sink, keep)
     return Structuring(stack, max_repairs)

@@ -17,6 +17,7 @@ from maeil.user_errors import UserError
 from maeil.world import TellsFacts, World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
+from quorum.agents.prompting.marks import marks
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates, place_of
 from quorum.agents.prompting.vocabulary import describe, tell
@@ -82,9 +83,10 @@ class Frame:
         try:
             if (view.name, role) not in self._systems:
                 self._systems[view.name, role] = self._system.render(who).strip()
+            asked = self._turn.render({**who, **turn, "blocks": blocks}).strip()
             return (
                 ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),
-                ChatMessage(ChatRole.USER, self._turn.render({**who, **turn, "blocks": blocks}).strip()),
+                ChatMessage(ChatRole.USER, asked, marks(asked)),
             )
         except TemplateError as error:
             raise UserError(f"prompts: a template cannot be filled in: {error}{place_of(error)}") from error

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.outputs import Output
-from quorum.experiments.compare import formats, records
+from quorum.experiments.compare import formats, latex, records
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.tables import runs_table
 
+FORMS = ("png", "svg", "pdf")
+"""Forms of a figure."""
 _HINT = "Give another folder: --out DIR."
 
 
@@ -23,7 +25,13 @@ def default_folder(comparison: Comparison) -> Path:
 
 
 def write_files(
-    comparison: Comparison, tables: Sequence[Table], notes: Sequence[str], folder: Path, *, force: bool
+    comparison: Comparison,
+    tables: Sequence[Table],
+    notes: Sequence[str],
+    folder: Path,
+    *,
+    force: bool,
+    columns: int = 1,
 ) -> list[Path]:
     """Write tables and figures, each whole or not at all, and return the files.
 
@@ -33,6 +41,7 @@ def write_files(
         notes: on it.
         folder: where; made if need be.
         force: whether files that stand there already are replaced.
+        columns: of the LaTeX document that the tables and figures are for, 1 or 2.
 
     Raises:
         UserError: they cannot be written there; or something of their names is there, and then none is written.
@@ -47,15 +56,18 @@ def write_files(
         "estimates.csv": records.as_csv(records.estimates(comparison)).encode(),
         "runs.csv": formats.as_csv(runs_table(comparison)).encode(),
         "tables.md": formats.as_markdown(tables, notes).encode(),
-        "tables.tex": formats.as_latex(tables, notes).encode(),
+        "tables.tex": latex.tables_as_latex(tables, notes, columns).encode(),
     }
     if comparison.differences:
         files["differences.csv"] = records.as_csv(records.differences(comparison)).encode()
     if comparison.curves:
         files["curves.csv"] = records.as_csv(records.curves(comparison)).encode()
     with style.styled():
+        included = {}
         for drawing in draw_figures(comparison):
-            files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in ("png", "svg")}
+            files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in FORMS}
+            included[f"{drawing.name}.pdf"] = (drawing.description, drawing.figure.get_figwidth() > style.COLUMN)
+    files["figures.tex"] = latex.figures_as_latex(included, notes, columns).encode()
     outputs = {name: Output(folder / name, "--out", force) for name in files}
     for output in outputs.values():
         output.check()

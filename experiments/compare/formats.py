@@ -1,4 +1,4 @@
-"""A table as text in rows, and how it is written: for the terminal, as Markdown, as LaTeX, as CSV."""
+"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV; `latex` writes papers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.results.results_csv import csv_text
 
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "|": r"\textbar{}",
-}  # fmt: skip
+ARROWS = "↑ more is better, ↓ less is better."
+"""What the signs behind metrics mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +28,8 @@ class Table:
         rows: as many texts each.
         caption: what a reader must know of the numbers.
         labels: number of columns at the left that are labels.
+        name: short name, for a label in LaTeX; empty: the title.
+        words: the title as words, where it is no sentence; empty: the title.
     """
 
     title: str
@@ -38,6 +37,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     labels: int = 1
+    name: str = ""
+    words: str = ""
 
 
 def print_tables(found: Iterable[Table], notes: Iterable[str], console: Console) -> None:
@@ -82,34 +83,6 @@ def as_markdown(found: Iterable[Table], notes: Iterable[str]) -> str:
 
 def _in_line(text: str) -> str:
     return re.sub(r"([\\|<>`*_\[\]])", r"\\\1", re.sub(r"\s+", " ", text))
-
-
-def as_latex(found: Iterable[Table], notes: Iterable[str]) -> str:
-    """Write the tables as LaTeX, for the package booktabs; the notes stand in comments."""
-    comments = "\n".join(f"% {re.sub(chr(10), ' ', note)}" for note in ["needs \\usepackage{booktabs}", *notes])
-    return sanitize_lines(f"{comments}\n\n" + "\n".join(map(_latex_table, found)))
-
-
-def _latex_table(table: Table) -> str:
-    columns = "l" * table.labels + "r" * (len(table.header) - table.labels)
-    rows = "\n".join(f"  {_latex_row(row)}" for row in table.rows)
-    caption = _latex(f"{table.title}. {table.caption}".strip())
-    return (
-        "\\begin{table}\n\\centering\n"
-        f"\\caption{{{caption}}}\n"
-        f"\\begin{{tabular}}{{{columns}}}\n  \\toprule\n  {_latex_row(table.header)}\n  \\midrule\n{rows}\n"
-        "  \\bottomrule\n\\end{tabular}\n\\end{table}\n"
-    )
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    # A row that begins with a bracket would be read as an option of the row before it.
-    return f"{{}}{' & '.join(map(_latex, cells))} \\\\"
-
-
-def _latex(text: str) -> str:
-    one_line = re.sub(r"\s+", " ", text)
-    return re.sub(r"(?<=^)-$", "--", "".join(_LATEX.get(sign, sign) for sign in one_line))
 
 
 def as_csv(table: Table) -> str:

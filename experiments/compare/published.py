@@ -36,7 +36,14 @@ def _table(published: Published, runs: Sequence[Row]) -> Table:
             texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
         rows.append(tuple(texts))
     caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
-    return Table("published and here", tuple(header), tuple(rows), caption, labels=named)
+    return Table(
+        "published and here",
+        tuple(header),
+        tuple(rows),
+        caption,
+        labels=named,
+        words="Published figures, and the same of the runs here",
+    )
 
 
 def _figure(value: Value) -> str:

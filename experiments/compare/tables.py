@@ -10,7 +10,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, written
-from quorum.experiments.compare.formats import Table
+from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.published import published_tables
 from quorum.experiments.compare.statistics import Estimate
@@ -54,7 +54,7 @@ def runs_table(comparison: Comparison) -> Table:
         row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
         row += ["simulated" if tally.simulated else "real" if tally.answered else "none"]
         rows.append(tuple(row))
-    return Table("runs", tuple(header), tuple(rows))
+    return Table("runs", tuple(header), tuple(rows), words="Runs that are pooled, and those that are left out")
 
 
 def failure_rate(calls: float, failures: float) -> str:
@@ -90,7 +90,7 @@ def _across(comparison: Comparison) -> Iterator[Table]:
                 _estimates(text, [cells[level, point] for point in points], places, clustered=clustered)
                 for level, text in levels.items()
             ]
-        yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison))
+        yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison), name=metric)
 
 
 def _estimates(label: str, found: Sequence[Estimate | None], places: int, *, clustered: bool) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _levels(comparison: Comparison) -> Table:
         *(_with_arrow(metric) for metric in comparison.metrics),
     )
     name = STATISTIC_NAMES[comparison.statistic]
-    return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison))
+    return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison), name="metrics")
 
 
 def _bounds(comparison: Comparison) -> Iterator[Table]:
@@ -148,7 +148,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
                 "Errors, limits and unfinished runs. Whatever they would have come to, the"
                 f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
             )
-            yield Table(title, header, tuple(rows), caption, labels=1 + len(across))
+            yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} left out")
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
@@ -178,7 +178,7 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
         if any(item.differing for item in found):
             title = f"{_with_arrow(metric)}: difference from {comparison.baseline}"
-            yield Table(title, header, rows, caption, labels=1 + len(across))
+            yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} difference")
 
 
 def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def _with_arrow(metric: str) -> str:
 
 
 def _caption(comparison: Comparison) -> str:
-    return f"[95 % interval] of the {STATISTIC_NAMES[comparison.statistic]}; ↑ more is better, ↓ less is better."
+    return f"[95 % interval] of the {STATISTIC_NAMES[comparison.statistic]}. {ARROWS}"
 
 
 def _by(comparison: Comparison) -> str:

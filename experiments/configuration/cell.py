@@ -92,7 +92,7 @@ class Cell:
     def _model(self) -> str:
         """The model's name as a part of a file's name, with the number of the others that single agents have."""
         llm = self.configuration.llm
-        labels = dict.fromkeys(self.configuration.llm_of(name).label for name in llm.participants)
+        labels = dict.fromkeys(model.label for model in self.configuration.special_models.values())
         others = len(labels.keys() - {llm.label})
         short = re.sub("[^A-Za-z0-9._]+", "-", llm.label.rpartition("/")[2]).strip("-.")[:32] or llm.name
         return f"{short}+{others}" if others else short

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 _LOCK = threading.Lock()
-_OPEN_MAPS = ("llm.agents",)
+_OPEN_MAPS = ("llm.agents", "llm.roles", "llm.deadlines")
 """Maps whose keys the user names: there, an argument may add a key without Hydra's `+`."""
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 
@@ -77,8 +77,8 @@ class Session:
 
     @staticmethod
     def is_open(key: str) -> bool:
-        """Whether a key stands in a map whose keys the user names."""
-        return key.startswith(tuple(f"{name}." for name in _OPEN_MAPS))
+        """Whether a key is a map whose keys the user names, or stands in one."""
+        return f"{key}.".startswith(tuple(f"{name}." for name in _OPEN_MAPS))
 
     def template(self, overrides: Sequence[Override]) -> DictConfig:
         """Compose a configuration whose interpolations are still open.

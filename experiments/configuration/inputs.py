@@ -99,9 +99,8 @@ def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any
     yield "topology", topologies.get(c.topology.name), c.topology
     if c.uses_models:
         yield "llm", providers.get(c.llm.name), c.llm
-        for participant in c.llm.participants:
-            own = c.llm_of(participant)
-            yield f"llm.agents.{participant}", providers.get(own.name), own
+        for key, own in c.special_models.items():
+            yield key, providers.get(own.name), own
 
 
 def _packages(component: Component[Any, Any, Any]) -> set[str]:

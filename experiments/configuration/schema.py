@@ -14,11 +14,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
 from maeil.clock import ClockUnit
-from maeil.component import RECORDED, ComponentConfig
+from maeil.component import RECORDED, ComponentConfig, Usual
+from maeil.mind import COORDINATOR
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, for_agent
-from quorum.experiments.configuration.registry import REGISTRIES, minds, providers
+from quorum.agents.prompting.requests import TURNS
+from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing
+from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
+from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 Positive = Annotated[int, Field(ge=1)]
@@ -126,9 +129,11 @@ class Configuration(Knobs):
         """Return the plain form without what changes no decision: what names the cell.
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
-        budget of money rests on them, and `prompts`, which stand again in the values of the minds that use them.
+        budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
+        keys of `env` that came with a later version and have the value of those before it (`Usual`).
         """
         plain = self.plain()
+        plain["env"] = _without(_as_before(self.env, plain["env"]), plain["env"])
         del plain["prompts"]
         if not self.uses_models:
             del plain["llm"], plain["budget"]
@@ -137,17 +142,42 @@ class Configuration(Knobs):
         markers = {Operational} if self.budget.usd is not None else {Operational, Pricing}
         operational = {name for name, field in fields.items() if not markers.isdisjoint(field.metadata)}
         plain["llm"] = _without(operational, plain["llm"])
-        if "agents" in plain["llm"]:
-            plain["llm"]["agents"] = {name: _without(operational, own) for name, own in plain["llm"]["agents"].items()}
+        for group in set(OF_THE_GROUP) & plain["llm"].keys():
+            plain["llm"][group] = {name: _without(operational, own) for name, own in plain["llm"][group].items()}
         return plain
 
-    def llm_of(self, participant: str) -> ModelConfig:
-        """Return the values of one participant's model: those of `llm`, with its own in their place.
+    def llm_of(self, participant: str, role: str = "") -> ModelConfig:
+        """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
+
+        Args:
+            participant: who asks; empty: nobody who has values of its own.
+            role: in which it asks; empty: one that has no values of its own.
 
         Raises:
-            UserError: its own values do not go with the others.
+            UserError: these values do not go with the others.
         """
-        return _llm_of(self.llm.model_dump(mode="json"), participant)
+        return _llm_of(self.llm.model_dump(mode="json"), participant, role)
+
+    @property
+    def special_models(self) -> Mapping[str, ModelConfig]:
+        """The models beside that of `llm`, by the key that names each: `llm.agents.agent_0`, `llm.roles.assessor`."""
+        agents = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
+        return agents | {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles in which its minds ask language models, as far as minds and topology tell them."""
+        of_topology = [str(role) for role in topologies.get(self.topology.name).roles(self.topology) or ()]
+        own = minds.get(self.agents.name).roles(self.agents)
+        if own is None:
+            return tuple(of_topology)
+        return (*map(str, own), *(role for role in of_topology if role == COORDINATOR))
+
+
+def _as_before(part: ComponentConfig, plain: Mapping[str, Any]) -> set[str]:
+    """Return the keys that came with a later version, and have the value of the versions before it."""
+    fields = type(part).model_fields.items()
+    return {name for name, field in fields for mark in field.metadata if mark == Usual(plain[name])}
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,18 +201,46 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     parts = {group: component_values(registry, raw, recorded=recorded) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
     llm = _of_model(parts["llm"])
-    for participant in llm.participants:
-        _llm_of(raw["llm"], participant)
-    return Configuration(**dict(knobs), env=parts["env"], agents=parts["agents"], topology=parts["topology"], llm=llm)
+    for participant in ("", *llm.participants):
+        for role in ("", *llm.special_roles):
+            _llm_of(raw["llm"], participant, role)
+    whole = Configuration(**dict(knobs), env=parts["env"], agents=parts["agents"], topology=parts["topology"], llm=llm)
+    if whole.uses_models:
+        _check_roles(whole)
+    return whole
 
 
-def _llm_of(values: Mapping[str, Any], participant: str) -> ModelConfig:
-    own = values.get("agents", {}).get(participant)
-    if own is None:
+def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:
+    found = [("roles", COORDINATOR)] if participant == COORDINATOR else []
+    found += [("roles", role), ("agents", participant)]
+    own = {f"llm.{group}.{name}.": values[group][name] for group, name in found if name in values.get(group, ())}
+    if not own:
         return _of_model(component_values(providers, {"llm": values}))
-    schema = providers.get(own.get("name", values["name"])).config
-    merged = for_agent(values, own, schema.model_fields)
-    return _of_model(_checked(schema, merged, f"llm.agents.{participant}.", known=list(schema.model_fields)))
+    for where, layer in own.items():
+        for key in OF_THE_GROUP:
+            if key in layer:
+                raise UserError(f"{where}{key}: this is said once, for all: llm.{key}")
+    merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
+    schema = providers.get(merged["name"]).config
+    return _of_model(_checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
+
+
+def _check_roles(whole: Configuration) -> None:
+    """Make sure that there is every role, and every turn, that has values or a deadline of its own.
+
+    Raises:
+        UserError: there is one that this team does not have.
+    """
+    roles = whole.roles
+    for role in whole.llm.special_roles:
+        if role not in roles:
+            team = f"agents={whole.agents.name} topology={whole.topology.name}"
+            hint = choices_hint(role, "Its roles", roles) or "It has no roles: llm.agents.NAME is for single agents."
+            raise UserError(f"llm.roles.{role}: {team} asks no model in such a role", hint)
+    for sort in whole.llm.special_deadlines:
+        if sort not in (*TURNS, *roles):
+            hint = choices_hint(sort, "Turns and roles", (*TURNS, *roles))
+            raise UserError(f"llm.deadlines.{sort}: there is no such turn or role", hint)
 
 
 def _of_model(values: ComponentConfig) -> ModelConfig:

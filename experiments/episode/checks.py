@@ -134,11 +134,9 @@ async def _look_at(cell: Cell) -> None:
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:
-    """Ask each language model once, those of single agents too."""
+    """Ask each language model once, those of single agents and roles too."""
     from quorum.experiments.episode.model_check import try_model  # noqa: PLC0415
 
-    asked = {"llm": configuration.llm}
-    asked |= {f"llm.agents.{name}": configuration.llm_of(name) for name in configuration.llm.participants}
-    for key, config in asked.items():
+    for key, config in {"llm": configuration.llm, **configuration.special_models}.items():
         fine, detail = try_model(config)
         yield Finding(key, fine, True, detail)

@@ -70,7 +70,7 @@ class EpisodeFolder:
         Raises:
             OSError: nothing more can be written there.
         """
-        sync([self.path, *self.path.iterdir()])
+        sync([self.path, *self.path.rglob("*")])
         for number in count(1):
             target = self.path.with_name(self._name if number == 1 else f"{self._name}.{number}")
             try:

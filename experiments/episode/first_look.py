@@ -75,6 +75,8 @@ class FirstLook:
         """
 
         def model(participant: str) -> Model:
+            for role in cell.configuration.llm.special_roles:
+                self._reach(cell.configuration, participant, role)
             return _Listening(self._reach(cell.configuration, participant))
 
         try:
@@ -90,9 +92,9 @@ class FirstLook:
         except Exception:
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
-    def _reach(self, configuration: Configuration, participant: str) -> ModelConfig:
-        """Look for what it takes to ask a participant's model; return its values."""
-        config = configuration.llm_of(participant)
+    def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
+        """Look for what it takes to ask a participant's model in a role; return its values."""
+        config = configuration.llm_of(participant, role)
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
             self._replayed.add(config.run)

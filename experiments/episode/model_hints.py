@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from quorum.agents.llm import errors
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -35,7 +36,7 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.BadRequest() if "redirects" in str(error):
             return "If prompts shall go there, give its address: llm.base_url=ADDRESS."
         case errors.ConnectionLost() | errors.TimedOut() if _is_lost(error):
-            return f"Is a server running at {where}? Its address is llm.base_url."
+            return f"Is a server running at {where}?{_how_to_start(where)} Its address is llm.base_url."
         case errors.TimedOut() if isinstance(config, ProviderConfig):
             return f"It may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
         case errors.RateLimited():
@@ -65,6 +66,20 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.BadRequest() if "base_url" in str(error):
             return f"It is {where}; for most servers it ends in /v1."
     return ""
+
+
+_STARTED_BY = {
+    8000: "vllm serve NAME",
+    8080: "llama-server -m FILE.gguf",
+    11434: "ollama serve",
+}
+"""By its usual port, what starts a server on this machine."""
+
+
+def _how_to_start(address: str) -> str:
+    parts = urlsplit(address)
+    command = _STARTED_BY.get(parts.port or 0) if parts.hostname in ("localhost", "127.0.0.1", "::1") else None
+    return f" Start it: {command}." if command is not None else ""
 
 
 def _is_lost(error: BaseException) -> bool:

@@ -25,6 +25,7 @@ from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow, LanguageModelError
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.replay import Replay
@@ -34,7 +35,9 @@ from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.by_role import ByRole, deadline_of
 from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.picture_files import PictureFiles
 
 _log = logging.getLogger(__name__)
 
@@ -46,8 +49,9 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "grounded_schema", "tries",
-    "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
+    "effort", "thinking_tokens",
+    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
+    "grounded_schema", "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -155,13 +159,15 @@ class EpisodeModels:
     Args:
         configuration: of the episode.
         pool: what is shared with other episodes.
-        folder: where `calls.jsonl` is written when a model is first asked for; None: nothing is recorded.
+        folder: where `calls.jsonl` is written when a model is first asked for, and the pictures of prompts beside it;
+            None: nothing is recorded.
     """
 
     def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None) -> None:
         self._configuration = configuration
         self._pool = pool
         self._folder = folder
+        self._pictures = PictureFiles(folder) if folder is not None else None
         self._file: BinaryIO | None = None
         self._folding = Folding()
         budget = configuration.budget
@@ -181,10 +187,16 @@ class EpisodeModels:
             if isinstance(config, replay.ReplayConfig):
                 self.given[participant] = self._replayed(config, participant)
             else:
-                self.given[participant] = self._live(config, participant)
+                self.given[participant] = self._of_roles(self._live(config, participant), participant)
         return self.given[participant]
 
-    def _live(self, config: ModelConfig, participant: str) -> Model:
+    def _of_roles(self, model: Model, participant: str) -> Model:
+        """Return the model of a participant that other models stand in for where its role has some."""
+        c = self._configuration
+        special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
+        return ByRole(model, special) if special else model
+
+    def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         client = self._pool.client(config)
@@ -193,6 +205,7 @@ class EpisodeModels:
             path = Path(config.cache_path) if config.cache_path else default_cache()
             caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
         seeds = Seeds(self._configuration.seed).child("models").child(participant)
+        seeds = seeds.child(role) if role else seeds
         with as_user_errors(config):
             stack = build_stack(
                 client.model,
@@ -206,12 +219,14 @@ class EpisodeModels:
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
+                keep=self._keep,
             )
         return _ConfiguredModel(
             stack,
             participant,
             sampling_of(config),
             config.max_tokens_per_agent,
+            deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
 
@@ -224,6 +239,7 @@ class EpisodeModels:
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
             sink=self._write,
+            keep=self._keep,
         )
         sampling = self._recorded.sampling_of(participant)
         return _ConfiguredModel(stack, participant, sampling, prepare=partial(_as_recorded, self._recorded))
@@ -237,6 +253,10 @@ class EpisodeModels:
         self._file.write(self._folding.line(record))
         self._file.flush()
 
+    def _keep(self, picture: Picture) -> None:
+        if self._pictures is not None:
+            self._pictures.keep(picture)
+
     def close(self) -> None:
         """Close the file of the calls."""
         if self._file is not None:
@@ -245,7 +265,13 @@ class EpisodeModels:
 
 def sampling_of(config: ProviderConfig) -> Sampling:
     """Return how answers are drawn."""
-    return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
+    return Sampling(
+        config.temperature,
+        config.max_tokens,
+        config.sampling_seed,
+        effort=config.effort,
+        thinking_tokens=config.thinking_tokens,
+    )
 
 
 def grounded(request: Request) -> Request:
@@ -254,9 +280,8 @@ def grounded(request: Request) -> Request:
 
 
 def _as_recorded(recorded: Replay, request: Request) -> Request:
-    """Return a request with the schema of its turn where it was asked so when it was recorded."""
-    bound = grounded(request)
-    return bound if recorded.knows(bound) else request
+    """Return a request with the sampling, and with the schema of its turn or the common one, that were recorded."""
+    return recorded.as_recorded(grounded(request)) or recorded.as_recorded(request) or request
 
 
 class _ConfiguredModel:
@@ -269,6 +294,7 @@ class _ConfiguredModel:
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
         more: tokens that the answer may have for each further agent.
+        deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
         prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
 
@@ -278,12 +304,15 @@ class _ConfiguredModel:
         participant: str,
         sampling: Sampling,
         more: int = 0,
+        *,
+        deadline: Callable[[Origin], float | None] = lambda _: None,
         prepare: Callable[[Request], Request] | None = None,
     ) -> None:
         self._model = model
         self._participant = participant
         self._sampling = sampling
         self._more = more
+        self._deadline = deadline
         self._prepare = prepare
 
     async def complete(self, request: Request) -> Reply:
@@ -291,7 +320,7 @@ class _ConfiguredModel:
         _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
         longest = self._sampling.max_tokens + self._more * (request.agents - 1)
         sampling = replace(self._sampling, max_tokens=longest)
-        request = replace(request, sampling=sampling, origin=origin)
+        request = replace(request, sampling=sampling, origin=origin, deadline=self._deadline(origin))
         if self._prepare is not None:
             request = self._prepare(request)
         try:

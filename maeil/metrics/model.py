@@ -8,6 +8,7 @@ all optional:
 | `completion_tokens` | tokens that the model wrote, those of hidden reasoning included |
 | `prompt_tokens` | tokens that it was given, cached ones included |
 | `cached_tokens` | those of them that the provider read from its cache |
+| `cache_written_tokens` | those of them that it read and wrote into its cache; absent: 0 |
 | `usage_estimated` | whether a count of tokens is our own estimate, as the provider told none; absent: false |
 | `usd` | what the call cost, in US dollars; absent or null when the price is not known |
 | `seconds` | wall time from the request to the whole reply, retries included |
@@ -108,6 +109,22 @@ _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
 for _key, _better, _what in _TOKENS:
     _doc = f"{_what}, summed over calls; None when a call does not tell."
     metric(f"model.{_key}", "tokens", better=_better, doc=_doc)(partial(_total, _key))
+
+
+@metric("model.cache_written_tokens", "tokens")
+def cache_written_tokens(trace: Trace) -> Value:
+    """Prompt tokens that the provider wrote into its cache, which some charge for; summed over calls."""
+    return _count("cache_written_tokens", trace)
+
+
+@metric("model.prompt_cache_share", better="higher")
+def prompt_cache_share(trace: Trace) -> Value:
+    """Share of the prompt tokens that came from the provider's cache; None if a call does not tell, or there are none.
+
+    `model.cached_tokens / model.prompt_tokens`. 0 for the simulated model, which has no such cache.
+    """
+    cached, prompt = _total("cached_tokens", trace), _total("prompt_tokens", trace)
+    return cached / prompt if cached is not None and prompt else None
 
 
 @metric("model.estimated_calls", "calls")

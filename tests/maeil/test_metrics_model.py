@@ -10,7 +10,10 @@ from tests.maeil.scripted import Scripted, play
 
 RECORDS = (
     {"completion_tokens": 10, "prompt_tokens": 100, "cached_tokens": 0, "usd": 0.25, "seconds": 1.0, "retries": 2},
-    {"completion_tokens": 20, "prompt_tokens": 200, "cached_tokens": 150, "usd": 0.5, "seconds": 2.0, "repairs": 1},
+    {
+        "completion_tokens": 20, "prompt_tokens": 200, "cached_tokens": 150, "cache_written_tokens": 40, "usd": 0.5,
+        "seconds": 2.0, "repairs": 1,
+    },
     {
         "completion_tokens": 30, "prompt_tokens": 300, "cached_tokens": 100, "usd": 0, "seconds": 4.0,
         "parse_failure": True, "usage_estimated": True,
@@ -35,6 +38,8 @@ def test_model_by_hand(recorded, tmp_path):
         "completion_tokens": 60,
         "prompt_tokens": 600,
         "cached_tokens": 250,
+        "cache_written_tokens": 40,
+        "prompt_cache_share": 250 / 600,
         "usd": 0.75,
         "latency_median_seconds": 2.0,
         "latency_p95_seconds": pytest.approx(2 + 0.9 * 2),
@@ -60,6 +65,13 @@ def test_answers_are_those_of_repairs_too_and_requests_without_one_are_counted_a
         "cached_answers": 3,
     }
     assert (found["model.completion_tokens"], found["model.usd"]) == (70, 1.5)
+
+
+def test_the_share_of_a_cache_is_unknown_where_a_call_does_not_tell_and_of_nothing_read():
+    assert (
+        metrics({"prompt_tokens": 100, "cached_tokens": 50}, {"prompt_tokens": 10})["model.prompt_cache_share"] is None
+    )
+    assert metrics()["model.prompt_cache_share"] is None
 
 
 @pytest.mark.parametrize("unknown", [{}, {"usd": None}, {"usd": "0.1"}, {"usd": True}, {"usd": float("nan")}])

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 from quorum.agents.llm.batches.anthropic import AnthropicBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.thinking import message_thinking
 from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
@@ -47,7 +49,7 @@ class AnthropicModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
@@ -57,8 +59,8 @@ class AnthropicModel(Provider):
         client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
         return AnthropicBatches(client, self._sdk)
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
-        return await self._client.messages.create(**body)
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
@@ -67,12 +69,16 @@ class AnthropicModel(Provider):
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
         arguments: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": request.sampling.max_tokens,
+            "max_tokens": offer.longest,
             "messages": [
-                {"role": message.role.value, "content": message.content}
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                }
                 for message in request.messages
                 if message.role is not ChatRole.SYSTEM
             ],
+            **message_thinking(offer.sampling, self._family, show=self._keep_thinking),
         }
         answer = request.answer
         if answer is not None and offer.structured is Structured.SCHEMA:
@@ -81,7 +87,8 @@ class AnthropicModel(Provider):
                 schema = self._sdk.transform_schema(dict(answer.schema))
             except ValueError as error:
                 raise BadRequest(f"invalid schema for output_config: {error}") from None
-            arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+            format_ = {"format": {"type": "json_schema", "schema": schema}}
+            arguments["output_config"] = {**arguments.get("output_config", {}), **format_}
         elif answer is not None and offer.structured is Structured.TOOLS:
             arguments["tools"] = [
                 {"name": answer.name, "description": "Give the answer.", "input_schema": answer.schema}
@@ -95,6 +102,10 @@ class AnthropicModel(Provider):
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
         return arguments
+
+
+def _content(message: ChatMessage) -> Content:
+    return with_pictures(message.content, message.pictures, anthropic_image)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:
@@ -112,6 +123,7 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
         blocks, reason, name = response.content, response.stop_reason, response.model
+        thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
         texts = [block.text for block in blocks if block.type == "text"]
         tools = [block.input for block in blocks if block.type == "tool_use"]
         text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
@@ -122,15 +134,16 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=_FINISHES.get(reason, Finish.STOP),
-        usage=_read_usage(getattr(response, "usage", None), request, text),
+        usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
         usd=None,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        thinking=printable_unicode(thinking),
         tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 
-def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
+def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:
     """Add up the prompt's parts: Anthropic counts those of its cache apart."""
     cached = getattr(tokens, "cache_read_input_tokens", None) or 0
     written = getattr(tokens, "cache_creation_input_tokens", None) or 0
@@ -138,4 +151,13 @@ def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
         prompt: Any = tokens.input_tokens + cached + written
     except (AttributeError, TypeError):
         prompt = None
-    return counted_usage(prompt, getattr(tokens, "output_tokens", None), cached, written, request=request, text=text)
+    return counted_usage(
+        prompt,
+        getattr(tokens, "output_tokens", None),
+        cached,
+        written,
+        request=request,
+        text=text,
+        reasoning=getattr(getattr(tokens, "output_tokens_details", None), "thinking_tokens", None),
+        thinking=thinking,
+    )

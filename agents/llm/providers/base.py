@@ -7,6 +7,8 @@ import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -28,15 +30,21 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
+from quorum.agents.llm.providers.families import find_family
 from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
+from quorum.agents.llm.providers.overflow import longest_answer
 from quorum.agents.llm.providers.refusals import Refusals
+from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
 
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
+
+
+_USUAL_DIALECTS = (ThinkingFormat.AUTO, ThinkingFormat.OPENAI)
 
 
 class Provider(ProvidedModel):
@@ -54,6 +62,8 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        thinking_format: what the switch of thinking is called, where a format has several dialects.
+        keep_thinking: whether the text of thoughts is kept, where the server returns it.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
 
@@ -79,6 +89,8 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
+        keep_thinking: bool = True,
         service_tier: str | None = None,
     ) -> None:
         self.model = model
@@ -95,6 +107,9 @@ class Provider(ProvidedModel):
             rename=max_tokens_key is MaxTokensKey.AUTO,
         )
         self._refusals.add(*self._never_taken)
+        self._keep_thinking = keep_thinking
+        self._thinking = self._dialect(thinking_format)
+        self._family = find_family(self._table(), model)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -104,6 +119,8 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({} if self._thinking in _USUAL_DIALECTS else {"thinking_format": self._thinking.value}),
+            **({} if self._keep_thinking else {"text_of_thinking": "drop"}),
         }
 
     @abstractmethod
@@ -119,13 +136,14 @@ class Provider(ProvidedModel):
         """Return the body of the request, as the provider's format has it."""
 
     @abstractmethod
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         """Send a body once through the SDK; return the response. Raises the SDK's own errors."""
 
     @abstractmethod
     def _read(self, response: Any, request: Request) -> Reply:
         """Read a response. Raises `BrokenResponse`."""
 
+<<<<<<< HEAD
     def batches(self) -> BatchService:
         """Return the provider's batches, over connections of their own.
 
@@ -144,23 +162,33 @@ class Provider(ProvidedModel):
         clean = self._key.redact_own(text)
         found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
         return found
+=======
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        """Return what the switch of thinking is called here, and note what cannot be said."""
+        return chosen
+
+    def _table(self) -> str:
+        """Return the provider under which `families` has the models that answer here."""
+        return self.name
+>>>>>>> main
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
 
-    def _timeout(self) -> Any:
+    def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
-        return self._sdk.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+        return self._sdk.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request within the deadline.
+        """Answer a request within its deadline, or that of the provider.
 
         Raises:
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
-        return await self.answer(request, self._send, self._deadline)
+        deadline = self._deadline if request.deadline is None else request.deadline
+        return await self.answer(request, partial(self._send, deadline=deadline), deadline)
 
     async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
         """Answer a request by another way to the provider than a call of its own.
@@ -176,6 +204,7 @@ class Provider(ProvidedModel):
         """
         begin = time.perf_counter()
         attempts = 0
+        most: int | None = None
         suspected: frozenset[str] = frozenset()
         suspicions: Iterator[frozenset[str]] | None = None
         refusal: LanguageModelError | None = None
@@ -183,15 +212,14 @@ class Provider(ProvidedModel):
         try:
             async with asyncio.timeout(deadline) as scope:
                 while True:
-                    form = request.answer is not None
-                    offer = self._refusals.offer(request.sampling, form=form, suspected=suspected)
+                    offer = self._offer(request, suspected, most)
                     attempts += 1
                     reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
-                    if (shorter := _with_room_left(request, reply)) is not None:
-                        request = shorter
+                    if (bound := _longest(request, offer, reply)) is not None:
+                        most = bound
                         continue
                     if self._refusals.learn(reply, offer):
                         continue
@@ -204,6 +232,8 @@ class Provider(ProvidedModel):
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
+                thinking=self._key.redact_own(reply.thinking) if self._keep_thinking else "",
+                model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
                 attempts=attempts,
@@ -214,6 +244,21 @@ class Provider(ProvidedModel):
                 raise
             failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
+
+    def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
+        """Return what is sent: what is wanted, less what is refused, with room for thoughts.
+
+        Args:
+            request: what is asked.
+            suspected: what is left out this once.
+            most: tokens that the server has told to have room for.
+        """
+        wanted, family = request.sampling, self._family
+        offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
+        offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
+        longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
+        bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
+        return replace(offer, longest=min(bounds))
 
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
@@ -270,12 +315,18 @@ class Provider(ProvidedModel):
         await self.close()
 
 
-def _with_room_left(request: Request, failure: LanguageModelError) -> Request | None:
-    """Return a request with the longest answer that the context has room for; None where that would be of no use."""
-    room = failure.room if isinstance(failure, ContextOverflow) else None
-    if room is None or not 0 < room < request.sampling.max_tokens:
-        return None
-    return replace(request, sampling=replace(request.sampling, max_tokens=room))
+def _longest(request: Request, offer: Offer, failure: LanguageModelError) -> int | None:
+    """Return the longest answer that there is room for after a refusal; None where a shorter one would be of no use.
+
+    Where the server does not tell it, the room for thoughts goes: the prompt and the answer may fit without.
+    """
+    usual = request.sampling.max_tokens
+    told = None
+    if isinstance(failure, ContextOverflow):
+        told = usual if failure.room is None else failure.room
+    elif isinstance(failure, BadRequest) and offer.longest > usual:
+        told = longest_answer(str(failure))
+    return told if told is not None and 0 < told < offer.longest else None
 
 
 def check_address(base_url: str | None) -> str | None:
@@ -287,6 +338,18 @@ def check_address(base_url: str | None) -> str | None:
     if base_url is not None and "@" in urlsplit(base_url).netloc:
         raise ValueError("base_url holds a user or a password; keys come from environment variables only")
     return base_url
+
+
+def without_folders(model: str) -> str:
+    """Return the name of a model; of a file or folder on the server's disk its last part alone.
+
+    llama.cpp and vLLM tell the path that they were started with where they were given no other name. Where a model lies
+    on somebody's machine belongs in no record.
+    """
+    for path in (PurePosixPath(model), PureWindowsPath(model)):
+        if path.is_absolute() or (path.suffix == ".gguf" and path.name != model):
+            return path.name or model
+    return model
 
 
 def schema_message(answer: AnswerFormat) -> ChatMessage:

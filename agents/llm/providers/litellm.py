@@ -17,6 +17,7 @@ from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.offer import Offer
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -70,19 +71,19 @@ class LiteLLMModel(Provider):
         tier = {} if self._service_tier is None else {"service_tier": self._service_tier}
         return {
             "model": self.model,
-            offer.max_tokens_key.value: request.sampling.max_tokens,
+            offer.max_tokens_key.value: offer.longest,
             **tier,
-            **chat_arguments(request, offer),
+            **chat_arguments(request, offer, self._thinking),
         }
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         exchanged = _Exchange(self._bounds)
         _EXCHANGE.set(exchanged)
         try:
             return await self._sdk.acompletion(
                 api_base=self._address,
                 api_key=None if self._key.variable is None else self._key.reveal(),
-                timeout=self._timeout(),
+                timeout=self._timeout(deadline),
                 num_retries=0,
                 max_retries=0,
                 **body,
@@ -98,8 +99,11 @@ class LiteLLMModel(Provider):
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
-    def _timeout(self) -> Any:
-        return self._sdk.httpx.Timeout(self._deadline, connect=min(self._bounds.connect, self._deadline))
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen
+
+    def _timeout(self, deadline: float) -> Any:
+        return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of litellm; None for what is no failure of a call but a bug."""

@@ -36,12 +36,14 @@ class Offer:
         structured: how the form is asked for; None for free text.
         sampling: as it is sent: a field that the server refuses is None.
         max_tokens_key: what the longest answer is called.
+        longest: tokens that the answer may have, the room for thinking included.
         forced: whether a tool's call is forced where the form is asked for by a tool; else the model may write text.
     """
 
     structured: Structured | None
     sampling: Sampling
     max_tokens_key: MaxTokensKey
+    longest: int
     forced: bool = True
 
 

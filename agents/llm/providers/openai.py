@@ -13,6 +13,7 @@ from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
+from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
 PATH = "/chat/completions"
@@ -39,7 +40,7 @@ class OpenAIModel(Provider):
             api_key=self._key.reveal(),
             base_url=base_url,
             max_retries=0,
-            timeout=self._timeout(),
+            timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
@@ -54,16 +55,26 @@ class OpenAIModel(Provider):
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
 
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        dialect = format_at(urlsplit(self.base_url).hostname, chosen)
+        if dialect not in BUDGETS:
+            self._refusals.add("thinking_tokens")
+        return dialect
+
+    def _table(self) -> str:
+        return family_table(self._thinking)
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer)}
-        body[offer.max_tokens_key.value] = request.sampling.max_tokens
+        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
+        body[offer.max_tokens_key.value] = offer.longest
         if self._service_tier is not None:
             body["service_tier"] = self._service_tier
         return body
 
-    async def _send(self, body: Mapping[str, Any]) -> Any:
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
-        return await self._client.post(PATH, cast_to=self._completion, body=body)
+        options = {"timeout": self._timeout(deadline)}
+        return await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_chat(response, request, self.model)

@@ -80,7 +80,7 @@ class Refusals:
             key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self._key))
         left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
         sent = replace(sampling, **left_out)
-        return Offer(structured, sent, key, forced=FORCED not in self._known)
+        return Offer(structured, sent, key, sampling.max_tokens, forced=FORCED not in self._known)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
         """Remember what a failure names as refused; tell whether asking again without it makes sense.

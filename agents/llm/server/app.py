@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from math import ceil
 from typing import Any
 
 import orjson
@@ -16,7 +17,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
-from quorum.agents.llm.limits import estimate_tokens
+from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import Model, Request
 from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
@@ -128,7 +129,7 @@ class App:
         """Return the response to a request that the context has no room for."""
         if self._context is None:
             return None
-        prompt = estimate_tokens(*(message.content for message in request.messages))
+        prompt = ceil(estimate_prompt(request))
         answer = request.sampling.max_tokens
         return _json(wire.overflow(prompt, answer, self._context), 400) if prompt + answer > self._context else None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
+from quorum.agents.llm.server.contents import read_content
 
 DEFAULT_MAX_TOKENS = 4096
 DEEPEST_SCHEMA = 100
@@ -64,9 +65,7 @@ class OpenAIFormat:
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
         _refuse_streams(body)
-        messages = tuple(
-            ChatMessage(_role(message.get("role")), _text(message.get("content"))) for message in _messages(body)
-        )
+        messages = tuple(_message(_role(message.get("role")), message.get("content")) for message in _messages(body))
         wanted, tool = body.get("response_format"), _first_tool(body)
         answer: AnswerFormat | None = None
         if isinstance(wanted, Mapping) and wanted.get("type") == "json_schema":
@@ -137,11 +136,9 @@ class AnthropicFormat:
         most = _integer(body, "max_tokens")
         if most is None:
             raise BadBody("max_tokens: Field required")
-        messages = [
-            ChatMessage(_role(message.get("role")), _text(message.get("content"))) for message in _messages(body)
-        ]
+        messages = [_message(_role(message.get("role")), message.get("content")) for message in _messages(body)]
         if body.get("system"):
-            messages.insert(0, ChatMessage(ChatRole.SYSTEM, _text(body["system"])))
+            messages.insert(0, _message(ChatRole.SYSTEM, body["system"]))
         config = _object(body, "output_config") if body.get("output_config") else {}
         wanted, tool = config.get("format") or body.get("output_format"), _first_tool(body)
         answer: AnswerFormat | None = None
@@ -290,10 +287,10 @@ def _role(role: Any) -> ChatRole:
         raise BadBody(f"role: {role!r} is not known here") from None
 
 
-def _text(content: Any) -> str:
-    """Return the text of a message, which may come in blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and all(isinstance(b, Mapping) and b.get("type") == "text" for b in content):
-        return "\n\n".join(str(block.get("text", "")) for block in content)
-    raise BadBody("content: only text is known here")
+def _message(role: ChatRole, content: Any) -> ChatMessage:
+    """Return a message with the text and the pictures of its content."""
+    try:
+        text, pictures = read_content(content)
+    except ValueError as error:
+        raise BadBody(f"content: {error}") from None
+    return ChatMessage(role, text, pictures=pictures)

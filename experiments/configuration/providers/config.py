@@ -9,7 +9,9 @@ from pydantic import Field
 
 from maeil.component import ComponentConfig
 from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Effort
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 
 class Operational:
@@ -45,6 +47,16 @@ class ModelConfig(ComponentConfig):
         return ()
 
     @property
+    def special_roles(self) -> Sequence[str]:
+        """Those whose calls have values of their own."""
+        return ()
+
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """The roles and turns whose calls have deadlines of their own."""
+        return ()
+
+    @property
     def price(self) -> Price | None:
         """Price of the model; None where it is not known, or where the replies say what they cost."""
         return None
@@ -65,8 +77,16 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
+    effort: Effort | None
+    """How much the model thinks; null leaves it to the provider."""
+    thinking_tokens: Positive | None
+    """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
+    thinking_format: ThinkingFormat
+    """What the switch of thinking is called in OpenAI's format."""
+    text_of_thinking: Annotated[Literal["keep", "drop"], Operational]
+    """Whether the text of thoughts stands in `calls.jsonl`, where a server returns it."""
     max_tokens: Positive
-    """Longest answer, in tokens."""
+    """Longest answer, in tokens; room for thinking comes on top."""
     max_tokens_per_agent: Annotated[int, Field(ge=0)]
     """Tokens more for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
@@ -79,6 +99,8 @@ class ProviderConfig(ModelConfig):
     """What the longest answer is called in OpenAI's format."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
+    deadlines: Annotated[Mapping[str, Seconds], Operational]
+    """The same for calls of a sort: by role, or by turn (`quorum.agents.prompting.requests.TURNS`)."""
     connect_timeout: Annotated[Seconds, Operational]
     """Seconds within which there must be a connection."""
     first_byte_timeout: Annotated[Seconds | None, Operational]
@@ -103,6 +125,8 @@ class ProviderConfig(ModelConfig):
     """File of the cache; null: in the user's cache folder."""
     agents: Mapping[str, Mapping[str, Any]]
     """What differs for single participants, by name."""
+    roles: Mapping[str, Mapping[str, Any]]
+    """What differs for the calls of a role, by its name; what an agent has of its own goes before it."""
 
     @property
     def caches(self) -> bool:
@@ -119,21 +143,12 @@ class ProviderConfig(ModelConfig):
         """Those that have values of their own, by name."""
         return tuple(self.agents)
 
+    @property
+    def special_roles(self) -> Sequence[str]:
+        """Those whose calls have values of their own."""
+        return tuple(self.roles)
 
-OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")
-"""Keys that belong to one provider: an agent with another provider does not inherit them."""
-
-
-def for_agent(values: Mapping[str, Any], own: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of one participant: the group's, with its own in their place.
-
-    Args:
-        values: of the group `llm`.
-        own: what `llm.agents` says of the participant.
-        known: keys of the provider that it has.
-    """
-    other = own.get("name", values["name"]) != values["name"]
-    inherited = {key: value for key, value in values.items() if not other or (key in known and key not in OWN)}
-    if "prices" in known and "model" in own:
-        inherited["prices"] = None  # they were those of another model
-    return {**inherited, **own, "agents": {}}
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """The roles and turns whose calls have deadlines of their own."""
+        return tuple(self.deadlines)

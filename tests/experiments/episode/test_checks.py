@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.errors import ConnectionLost
 from quorum.agents.skills.cube.wording import Wording
 from quorum.experiments.common.packages import Needed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import checks
 from quorum.experiments.episode.checks import check
+from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.runner import run_cell
 
 
@@ -74,3 +76,20 @@ def test_what_a_run_refuses_a_check_finds(
     found = _findings("n=2", *words, out=tmp_path)["configuration"]
     assert not found.fine
     assert str(refused.value).partition("\n")[0] in found.detail
+
+
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        ("llm=llamacpp", "Start it: llama-server -m FILE.gguf."),
+        ("llm=ollama llm.model=a", "Start it: ollama serve."),
+        ("llm=vllm llm.model=a", "Start it: vllm serve NAME."),
+        ("llm=vllm llm.model=a llm.base_url=http://192.168.0.7:8000/v1", None),
+        ("llm=llamacpp llm.base_url=http://127.0.0.1:8099/v1", None),
+    ],
+)
+def test_a_server_on_this_machine_that_is_not_there_is_told_with_what_starts_it(words: str, start: str | None) -> None:
+    config = Cell.compose([*words.split(), "agents=naive"]).configuration.llm_of("agent_0")
+    hint = model_hint(ConnectionLost("refused"), config)
+    told = "" if start is None else f"{start} "
+    assert hint == f"Is a server running at {config.address}? {told}Its address is llm.base_url."

@@ -77,7 +77,10 @@ def test_without_it_the_schema_is_the_same_in_every_turn(tmp_path: Path) -> None
     assert folder.is_dir()
 
 
-@pytest.mark.parametrize(("llm", "on"), {"vllm": True, "ollama": True, "openai": False, "anthropic": False}.items())
+BINDING = {"vllm": True, "ollama": True, "llamacpp": True, "openai": False, "anthropic": False}
+
+
+@pytest.mark.parametrize(("llm", "on"), BINDING.items())
 def test_it_is_on_where_schemas_bind_the_decoding_at_once(llm: str, on: bool) -> None:
     cell = Cell.compose([f"llm={llm}", "llm.model=m", "agents=naive"])
     assert cell.plain["llm"]["grounded_schema"] is on

