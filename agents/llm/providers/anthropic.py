@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.batches.anthropic import AnthropicBatches
@@ -13,6 +14,7 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Req
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.providers.thinking import message_thinking
@@ -26,14 +28,15 @@ _FINISHES = {
 
 
 class AnthropicModel(Provider):
-    """A model behind Anthropic's messages format. Its SDK takes no temperature and no seed: both count as not sent.
+    """A model behind Anthropic's messages format. What it takes no longer counts as not sent: temperature, top_p.
 
-    Addresses end before `/v1`.
+    Version 2026-10-21 of the format refuses both at any value, and the SDK that speaks it has no parameter for them
+    (anthropic 2.11, `types/message_create_params.py`). A seed it never took. Addresses end before `/v1`.
     """
 
     name: ClassVar[str] = "anthropic"
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
-    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "seed")
+    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "seed")
 
     def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
@@ -42,12 +45,14 @@ class AnthropicModel(Provider):
 
     def _connect(self, base_url: str | None) -> str:
         self._client = self._client_within(base_url, self._bounds)
+        self._known = signature(self._client.messages.create).parameters.keys()
         return str(self._client.base_url)
 
     def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
         return self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
             base_url=base_url,
+            default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
@@ -60,7 +65,9 @@ class AnthropicModel(Provider):
         return AnthropicBatches(client, self._sdk)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
-        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
+        known = {key: value for key, value in body.items() if key in self._known}
+        others = {key: value for key, value in body.items() if key not in self._known}
+        return await self._client.messages.create(**known, extra_body=others, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
@@ -101,7 +108,9 @@ class AnthropicModel(Provider):
             arguments["system"] = "\n\n".join(system)
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
-        return arguments
+        if offer.sampling.stop is not None:
+            arguments["stop_sequences"] = list(offer.sampling.stop)
+        return with_extra(arguments, request.sampling.extra_body)
 
 
 def _content(message: ChatMessage) -> Content:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -67,6 +68,8 @@ class Provider(ProvidedModel):
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
 
+        headers: sent with every request, beside those of the SDK; they hold no key.
+
     Raises:
         AuthenticationFailed: the variable holds no key.
         ValueError: `base_url` holds a password.
@@ -92,6 +95,7 @@ class Provider(ProvidedModel):
         thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
         keep_thinking: bool = True,
         service_tier: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
@@ -99,6 +103,7 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = bounds
         self._service_tier = service_tier
+        self._headers = dict(headers)
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
@@ -119,6 +124,7 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({"headers": orjson.dumps(self._headers, option=orjson.OPT_SORT_KEYS).decode()} if self._headers else {}),
             **({} if self._thinking in _USUAL_DIALECTS else {"thinking_format": self._thinking.value}),
             **({} if self._keep_thinking else {"text_of_thinking": "drop"}),
         }
@@ -143,7 +149,6 @@ class Provider(ProvidedModel):
     def _read(self, response: Any, request: Request) -> Reply:
         """Read a response. Raises `BrokenResponse`."""
 
-<<<<<<< HEAD
     def batches(self) -> BatchService:
         """Return the provider's batches, over connections of their own.
 
@@ -162,7 +167,7 @@ class Provider(ProvidedModel):
         clean = self._key.redact_own(text)
         found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
         return found
-=======
+
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         """Return what the switch of thinking is called here, and note what cannot be said."""
         return chosen
@@ -170,7 +175,6 @@ class Provider(ProvidedModel):
     def _table(self) -> str:
         """Return the provider under which `families` has the models that answer here."""
         return self.name
->>>>>>> main
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""

@@ -51,6 +51,10 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
+    if offer.sampling.top_p is not None:
+        arguments["top_p"] = offer.sampling.top_p
+    if offer.sampling.stop is not None:
+        arguments["stop"] = list(offer.sampling.stop)
     arguments |= chat_thinking(dialect, offer.sampling)
     arguments["messages"] = [
         {"role": message.role.value, "content": with_pictures(message.content, message.pictures, openai_image)}

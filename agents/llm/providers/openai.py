@@ -12,6 +12,7 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
 from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
@@ -39,6 +40,7 @@ class OpenAIModel(Provider):
         return self._sdk.AsyncOpenAI(
             api_key=self._key.reveal(),
             base_url=base_url,
+            default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
@@ -69,7 +71,7 @@ class OpenAIModel(Provider):
         body[offer.max_tokens_key.value] = offer.longest
         if self._service_tier is not None:
             body["service_tier"] = self._service_tier
-        return body
+        return with_extra(body, request.sampling.extra_body)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.

@@ -14,12 +14,14 @@ from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
 REFUSABLE = {
     "temperature": re.compile("temperature"),
     "seed": re.compile("seed"),
+    "top_p": re.compile("top_p"),
+    "stop": re.compile(r"\bstop(_sequences)?\b"),
     "effort": re.compile(r"effort|thinking|reasoning|\bthink\b|chat_template_kwargs", re.IGNORECASE),
     "thinking_tokens": re.compile(r"thinking|reasoning|budget|chat_template_kwargs", re.IGNORECASE),
 }
 """Fields of a sampling that a request can do without, and how servers name each."""
 
-_OLD = frozenset({"temperature", "seed"})
+_OLD = frozenset({"temperature", "seed", "top_p", "stop"})
 """Fields that every server knows: it refuses one in words that say so, and no riddle is about them."""
 FORCED = "forced tool choice"
 
@@ -33,7 +35,7 @@ _NAMED = {
 _FORCED_TOOL = re.compile(r"tool_choice|forces? tool", re.IGNORECASE)
 _NOT_TAKEN = re.compile(
     r"unsupported|not support|deprecated|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|extra"
-    r"|may only be set|only the default",
+    r"|may only be set|only the default|cannot both",
     re.IGNORECASE,
 )
 _OTHER_CAUSE = re.compile(

@@ -204,6 +204,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         thinking_format=config.thinking_format,
         keep_thinking=config.text_of_thinking == "keep",
         service_tier=config.service_tier,
+        headers=config.extra_headers,
     )
 
 
