@@ -8,15 +8,19 @@ from urllib.parse import urlsplit
 
 from quorum.agents.llm.batches.openai import OpenAIBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
+from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
+AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
+"""Where Azure serves OpenAI's models. Models of others there refuse the key, which is then left out."""
 PATH = "/chat/completions"
 
 
@@ -56,6 +60,13 @@ class OpenAIModel(Provider):
         # OpenAI's own newer models refuse the old name; other servers often do not know the new one.
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        host = urlsplit(self.base_url).hostname or ""
+        if host != OFFICIAL_HOST and not host.endswith(AZURE_HOSTS):
+            return PromptCaching.NONE
+        rules = prompt_cache(self.name, self.model)
+        return PromptCaching.BREAKPOINTS if rules is not None and rules.step is None else PromptCaching.KEY
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         dialect = format_at(urlsplit(self.base_url).hostname, chosen)
