@@ -16,6 +16,7 @@ from quorum.agents.llm.server.app import HOST, App
 from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
+from quorum.agents.llm.server.prompt_cache import PromptCaches
 
 KEEP_ALIVE = 75
 """Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
@@ -101,6 +102,7 @@ async def serve(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    prompt_cache: bool = False,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
@@ -113,6 +115,8 @@ async def serve(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
 
@@ -120,6 +124,7 @@ async def serve(
         OSError: the port is taken.
     """
     app = App(brain, models, faults, latency, context)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
@@ -141,6 +146,7 @@ def run(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    prompt_cache: bool = False,
     ready: Callable[[Addresses], None] = lambda _: None,
 ) -> None:
     """Serve a brain on 127.0.0.1 until the process is interrupted.
@@ -152,12 +158,15 @@ def run(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
         ready: called with the addresses when the port is taken and before the first request is answered.
 
     Raises:
         OSError: the port is taken.
     """
     app = App(brain, models, faults, latency, context)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)
         ready(_addresses(listener))
