@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -18,7 +17,7 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
-    from quorum.experiments.episode.runner import Result, Watch
+    from quorum.experiments.episode.runner import Result
     from quorum.experiments.results import Results
     from quorum.experiments.sweep.command import Printable
 
@@ -134,6 +133,9 @@ def run(
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
+    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
+    thinks and for how long, and the tokens and the money so far.
+
     When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
@@ -150,7 +152,9 @@ def run(
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.view import shown
     from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
@@ -167,10 +171,14 @@ def run(
             refuse(notice)
         if not quiet:
             echo(f"notice: {notice}", err=True)
+    if not quiet and (expected := expectation(cell)):
+        echo(expected, err=True)
     try:
-        with ExitStack() as stack:
-            ended = stack.enter_context(sigterm_interrupts())
-            result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
+        with (
+            sigterm_interrupts() as ended,
+            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
+        ):
+            result = run_cell(cell, out, watch, under_way)
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if ended.told else "interrupted"
@@ -184,21 +192,6 @@ def run(
     if result.reason and not quiet:
         how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
-
-
-def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
-    """Choose how the episode is shown while it runs."""
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.episode.live import LineView, LiveView
-
-    console = Console(stderr=as_json or not sys.stdout.isatty())
-    if live:
-        if console.is_terminal:
-            return lambda world: stack.enter_context(LiveView(world, console))
-        return lambda _: LineView(console)
-    if not quiet and as_json:
-        echo(f"running {name}", err=True)
-    return None
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:

@@ -31,6 +31,7 @@ from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
+from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
@@ -77,9 +78,12 @@ class ModelPool:
 
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
+        under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
     """
 
-    def __init__(self, processes: int = 1) -> None:
+    def __init__(self, processes: int = 1, under_way: UnderWay | None = None) -> None:
+        self.under_way = under_way if under_way is not None else UnderWay()
+        """The calls of all episodes that are under way."""
         self._processes = processes
         self._clients: dict[str, _Client] = {}
         self._caches: dict[Path, Cache] = {}
@@ -220,6 +224,7 @@ class EpisodeModels:
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
                 keep=self._keep,
+                under_way=self._pool.under_way,
             )
         return _ConfiguredModel(
             stack,
@@ -238,6 +243,7 @@ class EpisodeModels:
             name=config.name,
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
+            widens=self._recorded.knows,
             sink=self._write,
             keep=self._keep,
         )

@@ -155,10 +155,14 @@ class Head(TypedDict):
 
 
 class Progress(TypedDict):
-    """Answers `/api/run/NAME/progress`, while the run is read."""
+    """Answers `/api/run/NAME/progress`: while the run is read, and while it is under way."""
 
     read: float
     """The share of its trace that has been read, from 0 to 1."""
+    under_way: bool
+    """Whether it goes on just now."""
+    size: int
+    """Bytes of its trace."""
 
 
 class Page(TypedDict):
@@ -197,6 +201,8 @@ class Episode(Head):
     scores: list[Score]
     calls: int
     """Their number."""
+    under_way: bool
+    """Whether it went on when it was read; then there is more to come."""
 
 
 class Frame(TypedDict, total=False):

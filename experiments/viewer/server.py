@@ -22,7 +22,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quorum.agents.llm.server.connections import Connections
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.library import Library, without_collector
@@ -89,8 +88,7 @@ class Served:
         return Response(await run_in_threadpool(work), media_type="application/json")
 
     async def _progress(self, request: Request) -> Response:
-        progress: contract.Progress = {"read": self.library.share_read(request.path_params["name"])}
-        return _json(progress)
+        return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
 
     async def _page(self, request: Request) -> Response:
         t: int = request.path_params["t"]

@@ -13,6 +13,7 @@ import uvicorn
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.app import HOST, App
+from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
@@ -103,6 +104,7 @@ async def serve(
     latency: float = 0.0,
     context: int | None = None,
     prompt_cache: bool = False,
+    batches: Batches | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
@@ -117,13 +119,14 @@ async def serve(
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
         prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
             then depends on the order in which requests arrive.
+        batches: what becomes of batches, and a count of them; None: they take as long as an answer does.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(brain, models, faults, latency, context=context, batches=batches)
     app.prompt_caches = PromptCaches() if prompt_cache else None
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
@@ -165,7 +168,7 @@ def run(
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(brain, models, faults, latency, context=context)
     app.prompt_caches = PromptCaches() if prompt_cache else None
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)

@@ -77,9 +77,11 @@
  * @property {Object<string, any>} configuration
  */
 /**
- * Answers `/api/run/NAME/progress`, while the run is read.
+ * Answers `/api/run/NAME/progress`: while the run is read, and while it is under way.
  * @typedef {object} Progress
  * @property {number} read
+ * @property {boolean} under_way
+ * @property {number} size
  */
 /**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
@@ -115,6 +117,7 @@
  * @property {number[]} breaks
  * @property {Score[]} scores
  * @property {number} calls
+ * @property {boolean} under_way
  */
 /**
  * What differs in a picture from the one before it.

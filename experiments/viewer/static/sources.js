@@ -9,6 +9,7 @@ const PROGRESS_PAUSE = 500;
  * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
+ * @property {() => Promise<import("./contract.js").Progress>} [progress] how far the run is; a file does not go on
  */
 
 /**
@@ -41,6 +42,7 @@ function served(base) {
     film: (t) => ask(`${base}/film/${t}`),
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
+    progress: () => ask(`${base}/progress`),
   };
 }
 
