@@ -676,7 +676,14 @@ def list_(
 
 @_verb()
 def show(
-    overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
+    overrides: Overrides = None,
+    *,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
+    ] = None,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
@@ -695,6 +702,7 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.configuration.cell import Cell
 
@@ -710,6 +718,10 @@ def show(
             prompt = recorded_prompt(wanted)
         else:
             prompt = find_prompt(wanted, config_dir)
+        if picture is not None:
+            from quorum.experiments.common.files import write_whole
+
+            write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
         if prompt.remark:
             echo(f"notice: {prompt.remark}", err=True)
         if as_json:
@@ -717,6 +729,10 @@ def show(
         else:
             echo(prompt.text())
         return
+    if picture is not None:
+        from maeil.user_errors import UserError
+
+        raise UserError("--picture: it belongs to a prompt", "quorum show prompt ... --picture FILE")
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
