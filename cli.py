@@ -896,6 +896,9 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    prompt_cache: Annotated[
+        bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
+    ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -910,7 +913,15 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
+    serve(
+        overrides or [],
+        echo,
+        port=port,
+        faults=faults or [],
+        latency=latency,
+        context=context,
+        prompt_cache=prompt_cache,
+    )
 
 
 @_verb()
