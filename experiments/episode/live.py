@@ -8,38 +8,67 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import rich.text
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
 from maeil import PlanStatus, World
-from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, Stamped, StepTaken
+from maeil.drawing import Canvas, Drawable, Drawing
+from maeil.trace.events import (
+    ActionChange,
+    EpisodeStart,
+    MessageSent,
+    PlanChange,
+    ScoreChange,
+    StageChange,
+    Stamped,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+)
+from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.episode.status import EpisodeStatus
+from quorum.experiments.episode.talk import Talk
 
 PACE = 0.05
 """Seconds that a step stays on the screen at least: a team without language models would be done in a blink."""
 
-_TEAM_WIDTH = 50  # columns that the table has at least; the board is cropped where both do not fit
-_CHROME = 7  # lines around the rows: the score, who thinks, the table's title, head and rules
+_TEAM_WIDTH = 50
+"""Columns that the table has at least; the board is cropped where both do not fit."""
+_GAP = 3
+_HEAD = 2
+"""Lines over the board: the score and the stages, and who thinks."""
+_TABLE_HEAD = 1
+_TALK_SHARE = 0.3
+"""Part of the screen that messages take, once there are some."""
+_STAGES = {"R": "reasons", "W": "waits", "X": "acts", "I": "interrupted"}
 
 
 @dataclass(slots=True)
-class _Agent:
-    """What is shown of an agent."""
+class _Participant:
+    """What is shown of an agent, or of a coordinator, which has no stage."""
 
     name: str
-    stage: str = "R"
+    stage: str = ""
     task: str = ""
     action: str = ""
+    thinks: str = ""
     actions: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def doing(self) -> str:
+        """What it does now: a thought under way goes before the action of its plan."""
+        return f"thinks: {self.thinks}" if self.thinks else self.action
 
 
 class LiveView:
-    """A live picture of the board, the agents' stages, plans and actions, and the score. Use it as a context manager.
+    """A live picture: the board, everybody's stage, plan, action or thought, the messages, a legend, and the score.
 
-    A team that is too large for the screen is shown by task instead of by agent.
+    Use it as a context manager. A team that is too large for the screen is shown by task instead of by agent.
 
     Args:
         world: the world that is watched.
@@ -53,11 +82,12 @@ class LiveView:
         self._world = world
         self._console = console
         self._pace = pace
-        self._agents = [_Agent(name) for name in world.agents]
+        self._team = [_Participant(name, stage="R") for name in world.agents]
+        self._talk = Talk(world.agents)
         self._step = 0
         self._score = ""
         # Drawn when a step is over: the screen refreshes in a thread of its own, also in the middle of a step.
-        self._board = Text.from_ansi(world.ansi())
+        self._picture = self._draw()
         self._live = Live(console=console, get_renderable=self.render, refresh_per_second=20, transient=True)
 
     def __enter__(self) -> Self:
@@ -70,55 +100,93 @@ class LiveView:
     def __call__(self, stamped: Stamped) -> None:
         """Take an event in."""
         match stamped.event:
+            case EpisodeStart() as start:
+                self._team += [_Participant(name) for name in start.coordinators]
+                self._talk.names += start.coordinators
+            case ThoughtStart() as thought:
+                self._team[thought.agent].thinks = ", ".join(thought.acts) or "a turn"
+            case ThoughtEnd() as thought:
+                self._team[thought.agent].thinks = ""
+            case MessageSent() as message:
+                self._talk.hear(stamped.t, message)
             case StageChange() as change:
-                self._agents[change.agent].stage = change.to_stage
+                self._team[change.agent].stage = change.to_stage
             case PlanChange() as change:
-                self._take_plan(self._agents[change.agent], change)
+                self._take_plan(self._team[change.agent], change)
             case ActionChange(status="started") as change:
-                agent = self._agents[change.agent]
+                agent = self._team[change.agent]
                 agent.action = _call(agent.actions[change.index])
             case ScoreChange() as score:
                 self._score = f"{score.reached}/{score.goals} goals, score {score.score:g}"
-                self._board = Text.from_ansi(self._world.ansi())
+                self._picture = self._draw()
             case StepTaken():
                 self._step = stamped.t + 1
-                self._board = Text.from_ansi(self._world.ansi())
+                self._picture = self._draw()
                 time.sleep(self._pace)
 
     @staticmethod
-    def _take_plan(agent: _Agent, change: PlanChange) -> None:
+    def _take_plan(agent: _Participant, change: PlanChange) -> None:
         if change.status == PlanStatus.COMMITTED:
             agent.task = f"{change.task['kind']} {change.task['target']}" if change.task else "a plan"
             agent.action, agent.actions = "", change.actions or ()
         elif PlanStatus(change.status).final:
             agent.task, agent.action = change.status, ""
 
+    def _draw(self) -> tuple[Canvas, Drawing] | str:
+        """Return what the board shows now; its characters are chosen when the size of the screen is known."""
+        return (self._world.canvas(), self._world.draw()) if isinstance(self._world, Drawable) else self._world.ansi()
+
     def render(self) -> RenderableType:
         """Draw the present state."""
-        rows = max(1, self._console.height - _CHROME)
-        team = self._by_agent() if len(self._agents) <= rows else self._by_task(rows)
-        body = Table.grid(padding=(0, 3))
-        body.add_column(no_wrap=True, overflow="crop", max_width=max(1, self._console.width - _TEAM_WIDTH))
+        width, height = self._console.width, self._console.height
+        talk = self._talk.lines(width, max(2, int(height * _TALK_SHARE)))
+        legend = self._legend(width)
+        rows = max(1, height - _HEAD - _TABLE_HEAD - len(talk) - bool(talk) - len(legend) - 1)
+        columns = max(1, min(width - _TEAM_WIDTH - _GAP, width // 2))
+        board = self._board(columns, rows + _TABLE_HEAD)
+        columns = min(columns, max(map(cell_len, board.plain.splitlines()), default=1))
+        left = width - columns - _GAP
+        body = Table.grid(padding=(0, _GAP, 0, 0))
+        body.add_column(no_wrap=True, overflow="crop", max_width=columns)
         body.add_column()
-        body.add_row(self._board, team)
-        stages = Counter(agent.stage for agent in self._agents)
+        body.add_row(board, self._by_name(left) if len(self._team) <= rows else self._by_task(left, rows))
+        stages = Counter(agent.stage for agent in self._team if agent.stage)
         tally = "  ".join(f"{stage} {stages[stage]}" for stage in sorted(stages))
         thinks = [] if self._status is None else [Text(self._status.models, overflow="ellipsis", no_wrap=True)]
-        return Group(Text(f"step {self._step}   {self._score}   {tally}", style="bold"), *thinks, body)
+        said = [Text("─" * width, style="dim"), *(Text(line, no_wrap=True) for line in talk)] if talk else []
+        head = Text(f"step {self._step}   {self._score}   {tally}", style="bold", no_wrap=True, overflow="ellipsis")
+        return Group(head, *thinks, body, *legend, *said)
 
-    def _by_agent(self) -> Table:
-        table = Table(box=None, pad_edge=False)
-        table.add_column("agent", no_wrap=True, min_width=max(len(agent.name) for agent in self._agents))
-        _add_columns(table)
-        for agent in self._agents:
-            table.add_row(_cell(agent.name), agent.stage, _cell(agent.task), _cell(agent.action))
+    def _board(self, columns: int, rows: int) -> rich.text.Text:
+        if not isinstance(self._picture, str) and self._console.color_system is not None:
+            return as_characters(*self._picture, columns, rows)
+        # without colours kinds are told apart by the world's own characters
+        lines = (self._picture if isinstance(self._picture, str) else self._world.ansi()).splitlines()
+        return Text.from_ansi("\n".join(lines[:rows]))
+
+    def _legend(self, width: int) -> list[rich.text.Text]:
+        """Return a line on the stages, and one on the board's kinds that are in sight, where it has colours."""
+        stages = Text("  ".join(f"{sign} {word}" for sign, word in _STAGES.items()), style="dim", no_wrap=True)
+        if isinstance(self._picture, str) or self._console.color_system is None:
+            return [stages]
+        canvas, drawing = self._picture
+        shown = {mark.kind for mark in drawing.marks.values()} | set(drawing.ground)
+        line = rich.text.Text(no_wrap=True)
+        for number, kind in enumerate(canvas.kinds):
+            if number in shown and cell_len(line.plain) + cell_len(kind.name) + 5 <= width:
+                line.append(f" {kind.sign or ' '}", f"on {kind.light}").append(f" {sanitize(kind.name)}  ", "dim")
+        return [stages, line] if line.plain else [stages]
+
+    def _by_name(self, width: int) -> Table:
+        longest = max(len(agent.name) for agent in self._team)
+        table = _table("agent", min(longest, width // 3), width)
+        for agent in self._team:
+            table.add_row(_cell(agent.name), agent.stage, _cell(agent.task), _cell(agent.doing))
         return table
 
-    def _by_task(self, rows: int) -> Table:
-        groups = Counter((agent.task, agent.stage, agent.action) for agent in self._agents)
-        table = Table(box=None, pad_edge=False)
-        table.add_column("agents", justify="right", no_wrap=True, min_width=6)
-        _add_columns(table)
+    def _by_task(self, width: int, rows: int) -> Table:
+        groups = Counter((agent.task, agent.stage, agent.doing) for agent in self._team)
+        table = _table("agents", 6, width)
         largest = sorted(groups.items(), key=lambda group: (-group[1], group[0]))
         shown = largest if len(largest) <= rows else largest[: rows - 1]
         for (task, stage, action), number in shown:
@@ -128,9 +196,14 @@ class LiveView:
         return table
 
 
-def _add_columns(table: Table) -> None:
-    for title, width in (("stage", 5), ("plan", 16), ("action", 16)):
-        table.add_column(title, no_wrap=True, min_width=width)
+def _table(first: str, length: int, width: int) -> Table:
+    """Make a table of the team that is so wide: who, the stage, the plan, and what is left for the action."""
+    table = Table(box=None, pad_edge=False)
+    plan = max(5, min(24, (width - length - 11) // 2))
+    action = max(6, width - length - plan - 11)
+    for title, columns in ((first, length), ("stage", 5), ("plan", plan), ("action", action)):
+        table.add_column(title, no_wrap=True, width=columns, justify="right" if title == "agents" else "left")
+    return table
 
 
 def _call(action: Mapping[str, Any]) -> str:

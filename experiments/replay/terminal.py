@@ -13,9 +13,9 @@ from rich.table import Table
 
 from maeil import World
 from maeil.drawing import Drawable
+from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.replay.caption import SIMULATED, caption
-from quorum.experiments.replay.characters import as_characters
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.replay import Replay
 

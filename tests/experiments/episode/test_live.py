@@ -1,14 +1,35 @@
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from maeil.trace import Stamped
-from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, StepTaken
+from maeil.trace.events import (
+    ActionChange,
+    EpisodeStart,
+    MessageSent,
+    PlanChange,
+    ScoreChange,
+    StageChange,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+)
 from quorum.experiments.episode.live import LineView, LiveView
+from tests.conftest import ROOT
 
 
 def _world(n: int, board: str = "..|\n0A|"):
@@ -57,6 +78,57 @@ def test_the_view_shows_board_stages_plans_actions_and_score() -> None:
     )
     assert agent_0[-4:] == ["agent_0", "W", "deliver block_3", "push_block(block=3, steps=2)"]
     assert agent_1[-3:] == ["agent_1", "R", "succeeded"]
+
+
+def test_the_view_shows_who_says_what_who_thinks_and_what_the_letters_mean() -> None:
+    console = _console(height=30)
+    view = LiveView(_world(2), console, pace=0)
+    start = EpisodeStart(1, 0, "w", "t", ["agent_0", "agent_1"], ["coordinator"], "tokens", {})
+    _tell(
+        view,
+        start,
+        ThoughtStart(2, ["speak"], []),
+        MessageSent(0, 2, [0, 1], "directive", "agent_0: block_2", 0.0, feedback=False),
+    )
+    text = _drawn(view, console)
+    assert "coordinator → all (directive): agent_0: block_2" in text
+    assert any("coordinator" in line and "thinks: speak" in line for line in text.splitlines())
+    assert "R reasons  W waits  X acts  I interrupted" in text
+    _tell(view, ThoughtEnd(2, 1, [], [], 0.0))
+    assert "thinks" not in _drawn(view, console)
+
+
+@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+def test_messages_never_push_the_team_off_the_screen(width: int, height: int) -> None:
+    console = _console(height=height, width=width)
+    view = LiveView(_world(8, "\n".join(["." * 20] * 20)), console, pace=0)
+    for number in range(40):
+        _tell(view, MessageSent(number, 0, [1], "inform", "long words " * 30, 0.0, feedback=False))
+    lines = _drawn(view, console).splitlines()
+    assert len(lines) <= height
+    assert sum("agent_" in line and "→" not in line for line in lines) == 8
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+def test_in_a_real_terminal_the_command_shows_who_says_what(width: int, height: int, tmp_path: Path) -> None:
+    words = ["n=3", "agents=naive", "topology=centralized", "max_steps=30", "--live", "--out", str(tmp_path)]
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(width), "LINES": str(height)}
+    command = [sys.executable, "-m", "quorum", "run", *words]
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environment) as process:
+        os.close(slave)
+        told = b""
+        with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
+            while chunk := os.read(master, 65536):
+                told += chunk
+        os.close(master)
+    assert process.returncode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+    assert "agent_0 → all (directive): agent_1: block_" in text
+    assert re.search(r"agent_1 +[RWX] +deliver block_", text)
+    assert "R reasons  W waits  X acts  I interrupted" in text
 
 
 def test_a_team_too_large_for_the_screen_is_shown_by_task() -> None:

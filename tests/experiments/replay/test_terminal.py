@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
-from quorum.experiments.replay.characters import as_characters
+from quorum.experiments.common.characters import as_characters
 from quorum.experiments.replay.replay import prepare_replay
 from quorum.experiments.replay.terminal import play, print_frames
 from quorum.experiments.results.recorded_episode import open_episode
