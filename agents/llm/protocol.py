@@ -60,6 +60,9 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
+        top_p: share of the probability from which tokens are drawn.
+        stop: texts at which an answer ends.
+        extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
     """
 
     temperature: float | None
@@ -67,6 +70,9 @@ class Sampling:
     seed: int | None = None
     effort: Effort | None = None
     thinking_tokens: int | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] | None = None
+    extra_body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

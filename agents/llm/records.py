@@ -51,8 +51,9 @@ def read_sampling(record: Mapping[str, Any]) -> Sampling:
     Raises:
         TypeError, ValueError: it is no record of that.
     """
-    effort = record.get("effort")
-    return Sampling(**{**record, "effort": None if effort is None else Effort(effort)})
+    effort, stop = record.get("effort"), record.get("stop")
+    typed = {"effort": None if effort is None else Effort(effort), "stop": None if stop is None else tuple(stop)}
+    return Sampling(**{**record, **typed})
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:

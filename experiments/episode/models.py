@@ -50,9 +50,9 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "effort", "thinking_tokens",
-    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
-    "grounded_schema", "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
+    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "effort",
+    "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries", "max_wait",
+    "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -274,6 +274,9 @@ def sampling_of(config: ProviderConfig) -> Sampling:
         config.temperature,
         config.max_tokens,
         config.sampling_seed,
+        top_p=config.top_p,
+        stop=config.stop,
+        extra_body=config.extra_body or None,
         effort=config.effort,
         thinking_tokens=config.thinking_tokens,
     )

@@ -329,6 +329,8 @@ class SweepTable(TypedDict):
     """Planned runs that are not there."""
     simulated: bool
     factors: list[str]
+    implied: list[str]
+    """The factors of which the arm of a run tells the value."""
     metrics: list[str]
     shown: list[str]
     """The metrics that are shown at first; the others can be chosen."""

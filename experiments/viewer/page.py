@@ -39,6 +39,7 @@ _MODULES = (
     "legend.js",
     "follower.js",
     "episode.js",
+    "seeds.js",
     "sweep.js",
     "main.js",
 )

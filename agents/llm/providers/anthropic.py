@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
-from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
+from quorum.agents.llm.providers.extras import with_extra
+from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
 from quorum.agents.llm.providers.thinking import message_thinking
 from quorum.agents.llm.tiers import tier_told
 
@@ -24,14 +27,15 @@ _FINISHES = {
 
 
 class AnthropicModel(Provider):
-    """A model behind Anthropic's messages format. Its SDK takes no temperature and no seed: both count as not sent.
+    """A model behind Anthropic's messages format. What it takes no longer counts as not sent: temperature, top_p.
 
-    Addresses end before `/v1`.
+    Version 2026-10-21 of the format refuses both at any value, and the SDK that speaks it has no parameter for them
+    (anthropic 2.11, `types/message_create_params.py`). A seed it never took. Addresses end before `/v1`.
     """
 
     name: ClassVar[str] = "anthropic"
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
-    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "seed")
+    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "seed")
 
     def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
@@ -42,31 +46,40 @@ class AnthropicModel(Provider):
         self._client = self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
             base_url=base_url,
+            default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
             http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
         )
+        self._known = signature(self._client.messages.create).parameters.keys()
         return str(self._client.base_url)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
-        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
+        known = {key: value for key, value in body.items() if key in self._known}
+        others = {key: value for key, value in body.items() if key not in self._known}
+        return await self._client.messages.create(**known, extra_body=others, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
 
+    def _usual_prompt_caching(self) -> PromptCaching:
+        return PromptCaching.BREAKPOINTS
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
+        messages = [message for message in request.messages if message.role is not ChatRole.SYSTEM]
+        marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
+        contents = contents_of(messages, anthropic_block, marked=marked)
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": offer.longest,
             "messages": [
                 {
                     "role": message.role.value,
-                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                    "content": with_pictures(content, message.pictures, anthropic_image),
                 }
-                for message in request.messages
-                if message.role is not ChatRole.SYSTEM
+                for message, content in zip(messages, contents, strict=True)
             ],
             **message_thinking(offer.sampling, self._family, show=self._keep_thinking),
         }
@@ -88,14 +101,13 @@ class AnthropicModel(Provider):
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
-            arguments["system"] = "\n\n".join(system)
+            joined = "\n\n".join(system)
+            arguments["system"] = [anthropic_block(joined, True)] if marked else joined
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
-        return arguments
-
-
-def _content(message: ChatMessage) -> Content:
-    return with_pictures(message.content, message.pictures, anthropic_image)
+        if offer.sampling.stop is not None:
+            arguments["stop_sequences"] = list(offer.sampling.stop)
+        return with_extra(arguments, request.sampling.extra_body)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:

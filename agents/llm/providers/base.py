@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ from quorum.agents.llm.providers.families import find_family
 from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
 from quorum.agents.llm.providers.overflow import longest_answer
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.refusals import Refusals
 from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
 
@@ -61,10 +63,13 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        prompt_cache: whether the beginnings of prompts are marked for the provider's cache, where it has one.
         thinking_format: what the switch of thinking is called, where a format has several dialects.
         keep_thinking: whether the text of thoughts is kept, where the server returns it.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
+
+        headers: sent with every request, beside those of the SDK; they hold no key.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -88,9 +93,11 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        prompt_cache: bool = True,
         thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
         keep_thinking: bool = True,
         service_tier: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
@@ -98,12 +105,14 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = bounds
         self._service_tier = service_tier
+        self._headers = dict(headers)
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
             structured,
             self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
             rename=max_tokens_key is MaxTokensKey.AUTO,
+            prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
         self._refusals.add(*self._never_taken)
         self._keep_thinking = keep_thinking
@@ -118,6 +127,7 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({"headers": orjson.dumps(self._headers, option=orjson.OPT_SORT_KEYS).decode()} if self._headers else {}),
             **({} if self._thinking in _USUAL_DIALECTS else {"thinking_format": self._thinking.value}),
             **({} if self._keep_thinking else {"text_of_thinking": "drop"}),
         }
@@ -153,6 +163,10 @@ class Provider(ProvidedModel):
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
+        return PromptCaching.NONE
 
     def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""

@@ -215,6 +215,7 @@
  * @property {number} missing
  * @property {boolean} simulated
  * @property {string[]} factors
+ * @property {string[]} implied
  * @property {string[]} metrics
  * @property {string[]} shown
  * @property {RunLine[]} rows
