@@ -858,6 +858,15 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    thinking: Annotated[
+        int | None, typer.Option("--thinking", metavar="TOKENS", min=1, help="Spend so many on thoughts first.")
+    ] = None,
+    empty_stop: Annotated[
+        float, typer.Option("--empty-stop", metavar="RATE", help="End this share of answers after the thoughts.")
+    ] = 0.0,
+    empty_length: Annotated[
+        float, typer.Option("--empty-length", metavar="RATE", help="Spend all tokens on thoughts in this share.")
+    ] = 0.0,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -869,10 +878,20 @@ def serve_simulated(
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
+    serve(
+        overrides or [],
+        echo,
+        port=port,
+        faults=faults or [],
+        latency=latency,
+        context=context,
+        thinking=thinking,
+        empty=(empty_stop, empty_length),
+    )
 
 
 def _quieten() -> None:
