@@ -20,6 +20,7 @@ def serve(
     faults: Sequence[str],
     latency: float,
     context: int | None,
+    prompt_cache: bool,
     thinking: int | None = None,
     empty: tuple[float, float] = (0.0, 0.0),
 ) -> None:
@@ -34,6 +35,7 @@ def serve(
         context: tokens of the model's context; None for any number.
         thinking: tokens of thoughts before an answer, at the usual effort; None for a model that does not think.
         empty: shares of the answers that hold nothing but thoughts: ended by the model, and by its longest answer.
+        prompt_cache: whether the prompt caches of OpenAI and Anthropic are played.
 
     Raises:
         UserError: there is no such fault or value, or the port is taken.
@@ -51,6 +53,7 @@ def serve(
             latency=latency,
             context=context,
             thinking=how,
+            prompt_cache=prompt_cache,
             ready=lambda found: echo(_greeting(found)),
         )
     except OSError as error:

@@ -136,8 +136,16 @@ export class Reader {
       reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), long(reply.text)] : null,
       reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
       failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
-      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), long(message.content))),
+      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), this.#pictures(message), long(message.content))),
     ]);
+  }
+
+  #pictures(message) {
+    return (message.pictures ?? []).map((hash) => {
+      const address = this.source.picture(hash);
+      if (!address) return el("p", { class: "soft" }, `a picture: pictures/${hash}.png in the folder of the run`);
+      return el("img", { class: "seen", src: address, alt: "what the model was shown", loading: "lazy" });
+    });
   }
 }
 
