@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
+from quorum.agents.llm.batches.anthropic import AnthropicBatches
+from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
-from quorum.agents.llm.providers.bounded import bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.images import anthropic_image, with_pictures
@@ -43,17 +45,25 @@ class AnthropicModel(Provider):
         return anthropic
 
     def _connect(self, base_url: str | None) -> str:
-        self._client = self._sdk.AsyncAnthropic(
+        self._client = self._client_within(base_url, self._bounds)
+        self._known = signature(self._client.messages.create).parameters.keys()
+        return str(self._client.base_url)
+
+    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
+        return self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
             base_url=base_url,
             default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
-        self._known = signature(self._client.messages.create).parameters.keys()
-        return str(self._client.base_url)
+
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
+        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        return AnthropicBatches(client, self._sdk)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         known = {key: value for key, value in body.items() if key in self._known}

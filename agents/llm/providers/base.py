@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from quorum.agents.llm.batches.service import BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
@@ -152,6 +153,25 @@ class Provider(ProvidedModel):
     def _read(self, response: Any, request: Request) -> Reply:
         """Read a response. Raises `BrokenResponse`."""
 
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own.
+
+        Raises:
+            BadRequest: it has none.
+        """
+        raise BadRequest(f"{self.name} has no batches")
+
+    def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
+        """Return what the failure of a batch's request means."""
+        return self._translate_status(status, body, f"HTTP {status}", None)
+
+    def redacted(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take the key out of a response that is written down."""
+        text = orjson.dumps(body).decode()
+        clean = self._key.redact_own(text)
+        found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
+        return found
+
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         """Return what the switch of thinking is called here, and note what cannot be said."""
         return chosen
@@ -249,6 +269,7 @@ class Provider(ProvidedModel):
         offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
         offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
         longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
+        longest *= wanted.times_the_room or 1
         bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
         return replace(offer, longest=min(bounds))
 
@@ -256,12 +277,12 @@ class Provider(ProvidedModel):
         try:
             return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
-            failure = self._translate(error)
+            failure = self.translate(error)
             if failure is None:
                 raise
             return failure
 
-    def _translate(self, error: Exception) -> LanguageModelError | None:
+    def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK; None for what is no failure of a call but a bug.
 
         The official SDKs name their errors alike.
