@@ -2,7 +2,7 @@
 
 From the outside in:
 
-1. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
+1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a call of its own below.
 2. `Watched`: shows the call to those who watch, while it is under way.
 3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
@@ -17,14 +17,14 @@ From the outside in:
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from quorum.agents.llm.budget import Budgeted, Spending, check_price
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.limits import Limited, Limits
 from quorum.agents.llm.prices import Price, Priced
-from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.protocol import Model, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
 from quorum.agents.llm.structured import Structuring
@@ -58,6 +58,7 @@ def build_stack(
     price: Price | None = None,
     priced: bool = False,
     max_repairs: int,
+    widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
     keep: Keep = lambda _: None,
     under_way: UnderWay | None = None,
@@ -77,6 +78,7 @@ def build_stack(
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
         max_repairs: how often an answer of a wrong form is asked for again.
+        widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.
         keep: takes the pictures of every call that is recorded.
         under_way: where calls can be seen while they are under way.
@@ -100,4 +102,4 @@ def build_stack(
         stack = Recording(stack, sink, keep)
     if under_way is not None:
         stack = Watched(stack, under_way)
-    return Structuring(stack, max_repairs)
+    return Structuring(stack, max_repairs, widens)

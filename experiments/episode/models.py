@@ -276,6 +276,7 @@ class EpisodeModels:
             name=config.name,
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
+            widens=self._recorded.knows,
             sink=self._write,
             keep=self._keep,
         )

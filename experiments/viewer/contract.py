@@ -251,6 +251,8 @@ class PromptMessage(TypedDict):
 
     role: str
     content: str
+    pictures: NotRequired[list[str]]
+    """What names each, for `/api/run/NAME/picture/HASH`."""
 
 
 class Rejected(TypedDict):
@@ -291,6 +293,8 @@ class SharedMessage(TypedDict):
     role: str
     content: int
     """Index of its text."""
+    pictures: NotRequired[list[str]]
+    """What names each; they are in the folder of the run alone."""
 
 
 class SharedCalls(TypedDict):

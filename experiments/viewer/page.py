@@ -133,7 +133,13 @@ def _shared(calls: Iterable[contract.Call]) -> contract.SharedCalls:
     texts: dict[str, int] = {}
 
     def shared(message: contract.PromptMessage) -> contract.SharedMessage:
-        return {"role": message["role"], "content": texts.setdefault(message["content"], len(texts))}
+        kept: contract.SharedMessage = {
+            "role": message["role"],
+            "content": texts.setdefault(message["content"], len(texts)),
+        }
+        if "pictures" in message:
+            kept["pictures"] = message["pictures"]
+        return kept
 
     found = [{**call, "messages": list(map(shared, call["messages"]))} for call in calls]
     return {"texts": list(texts), "calls": found}

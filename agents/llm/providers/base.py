@@ -269,6 +269,7 @@ class Provider(ProvidedModel):
         offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
         offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
         longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
+        longest *= wanted.times_the_room or 1
         bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
         return replace(offer, longest=min(bounds))
 

@@ -150,6 +150,7 @@
  * @typedef {object} PromptMessage
  * @property {string} role
  * @property {string} content
+ * @property {string[]} [pictures]
  */
 /**
  * An answer that was not of the wanted form.
@@ -184,6 +185,7 @@
  * @typedef {object} SharedMessage
  * @property {string} role
  * @property {number} content
+ * @property {string[]} [pictures]
  */
 /**
  * The calls of an exported page: each text of a prompt is there once.
