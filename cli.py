@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -18,7 +17,9 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
-    from quorum.experiments.episode.runner import Result, Watch
+    from quorum.experiments.completion import Verb
+    from quorum.experiments.episode.runner import Result
+    from quorum.experiments.results import Results
     from quorum.experiments.sweep.command import Printable
 
 app = typer.Typer(
@@ -133,6 +134,9 @@ def run(
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
+    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
+    thinks and for how long, and the tokens and the money so far.
+
     When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
@@ -149,7 +153,9 @@ def run(
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.view import shown
     from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
@@ -166,10 +172,14 @@ def run(
             refuse(notice)
         if not quiet:
             echo(f"notice: {notice}", err=True)
+    if not quiet and (expected := expectation(cell)):
+        echo(expected, err=True)
     try:
-        with ExitStack() as stack:
-            ended = stack.enter_context(sigterm_interrupts())
-            result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
+        with (
+            sigterm_interrupts() as ended,
+            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
+        ):
+            result = run_cell(cell, out, watch, under_way)
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if ended.told else "interrupted"
@@ -183,21 +193,6 @@ def run(
     if result.reason and not quiet:
         how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
-
-
-def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
-    """Choose how the episode is shown while it runs."""
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.episode.live import LineView, LiveView
-
-    console = Console(stderr=as_json or not sys.stdout.isatty())
-    if live:
-        if console.is_terminal:
-            return lambda world: stack.enter_context(LiveView(world, console))
-        return lambda _: LineView(console)
-    if not quiet and as_json:
-        echo(f"running {name}", err=True)
-    return None
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
@@ -520,33 +515,57 @@ def report(
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
+    episodes: Annotated[
+        bool, typer.Option("--episodes", help="Also write the page of each run, and link to them.")
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
-    """Write one self-contained HTML page of a sweep: figures, tables, configuration, runs, commands to repeat it.
+    """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
 
-    The options are those of `quorum compare`.
+    The options are those of `quorum compare`; without a baseline, it is the first level. With --episodes the page of
+    each run stands in the folder `episodes` beside it.
 
     \b
     Examples:
       quorum report runs/topologies
       quorum report runs/topologies --by topology --baseline individual --out report.html
+      quorum report runs/topologies --episodes
     """
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.compare import Question
+    from quorum.experiments.compare import FIRST, Question
     from quorum.experiments.compare import compare as answer
-    from quorum.experiments.compare.report import write_report
+    from quorum.experiments.compare.report import Options, write_report
     from quorum.experiments.results import read_results
 
     _load_plugins(plugin)
     found = read_results(sweep)
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
+    measured_from = FIRST if baseline is None else baseline
+    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
-    write_report(found, answer([found], question), output, plugin or ())
+    comparison = answer([found], question)
+    pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
+    write_report(found, comparison, output, Options(tuple(plugin or ()), pages, str(out or "")))
     if not quiet:
         echo(f"report: {output.target}")
+
+
+def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
+    """Write the page of each run into a folder; return the files by the names of the runs."""
+    from maeil.user_errors import UserError
+    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.viewer.command import export
+
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error
+    return {
+        row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
+        for row in results.rows
+    }
 
 
 @_verb()
@@ -630,7 +649,9 @@ def view(
 
 @_verb("list")
 def list_(
-    group: Annotated[str | None, typer.Argument(help="Show this group with all its keys.")] = None,
+    group: Annotated[
+        str | None, typer.Argument(metavar="GROUP|metrics", help="Show this group with all its keys.")
+    ] = None,
     *,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -638,10 +659,13 @@ def list_(
 ) -> None:
     """List the groups, their options and the keys that all experiments share.
 
+    `quorum list metrics` is the glossary of all metrics; `quorum list metrics.outcome` is a group of it.
+
     \b
     Examples:
       quorum list
       quorum list env
+      quorum list metrics
       quorum list --config-dir my_configs
     """
     import shutil
@@ -649,6 +673,10 @@ def list_(
     from quorum.experiments.configuration.listing import as_text, listing
 
     _load_plugins(plugin)
+    first, _, rest = (group or "").partition(".")
+    if first == "metrics":
+        _list_metrics(rest or None, as_json=as_json)
+        return
     data = listing(group, config_dir)
     if as_json:
         echo_json(data)
@@ -656,9 +684,28 @@ def list_(
         echo(as_text(data, shutil.get_terminal_size().columns))
 
 
+def _list_metrics(group: str | None, *, as_json: bool) -> None:
+    import shutil
+
+    from quorum.experiments.configuration import glossary
+
+    entries = glossary.glossary(group)
+    if as_json:
+        echo_json({"metrics": entries})
+    else:
+        echo(glossary.as_text(entries, shutil.get_terminal_size().columns))
+
+
 @_verb()
 def show(
-    overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
+    overrides: Overrides = None,
+    *,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
+    ] = None,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
@@ -677,6 +724,7 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.configuration.cell import Cell
 
@@ -692,6 +740,10 @@ def show(
             prompt = recorded_prompt(wanted)
         else:
             prompt = find_prompt(wanted, config_dir)
+        if picture is not None:
+            from quorum.experiments.common.files import write_whole
+
+            write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
         if prompt.remark:
             echo(f"notice: {prompt.remark}", err=True)
         if as_json:
@@ -699,6 +751,10 @@ def show(
         else:
             echo(prompt.text())
         return
+    if picture is not None:
+        from maeil.user_errors import UserError
+
+        raise UserError("--picture: it belongs to a prompt", "quorum show prompt ... --picture FILE")
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
@@ -840,6 +896,18 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    thinking: Annotated[
+        int | None, typer.Option("--thinking", metavar="TOKENS", min=1, help="Spend so many on thoughts first.")
+    ] = None,
+    empty_stop: Annotated[
+        float, typer.Option("--empty-stop", metavar="RATE", help="End this share of answers after the thoughts.")
+    ] = 0.0,
+    empty_length: Annotated[
+        float, typer.Option("--empty-length", metavar="RATE", help="Spend all tokens on thoughts in this share.")
+    ] = 0.0,
+    prompt_cache: Annotated[
+        bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
+    ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -851,10 +919,77 @@ def serve_simulated(
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
+    serve(
+        overrides or [],
+        echo,
+        port=port,
+        faults=faults or [],
+        latency=latency,
+        context=context,
+        thinking=thinking,
+        empty=(empty_stop, empty_length),
+        prompt_cache=prompt_cache,
+    )
+
+
+@_verb()
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+) -> None:
+    """Print the script that lets a shell complete verbs, options, groups, keys and folders of runs.
+
+    \b
+    Examples:
+      eval "$(quorum completion bash)"
+      eval "$(quorum completion zsh)"
+      quorum completion fish > ~/.config/fish/completions/quorum.fish
+    """
+    from quorum.experiments.completion import script
+
+    echo(script(shell), nl=False)
+
+
+@app.command(hidden=True, context_settings={"ignore_unknown_options": True})
+def complete(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Print what the last word may become, a line each, for the scripts of `quorum completion`."""
+    from quorum.experiments.completion import candidates
+
+    for found in candidates(words or [""], _verbs()):
+        about = " ".join(found.about.split())
+        echo(f"{found.word}\t{about}" if about else found.word)
+
+
+def _verbs() -> dict[str, Verb]:
+    """Describe the verbs for completion, as they are registered."""
+    from quorum.experiments.completion import SHELLS, Verb
+    from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, SWEEP_GROUPS
+
+    choices = {
+        "list": (*BUILTIN_GROUPS, *SWEEP_GROUPS, "metrics"),
+        "cache": ("stats", "clear"),
+        "completion": tuple(SHELLS),
+        "show": ("prompt",),
+    }
+    found = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined] # it is a group
+        if command.hidden:
+            continue
+        flags = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+        arguments = {(parameter.metavar or "") for parameter in command.params if parameter not in flags}
+        found[name] = Verb(
+            about=(command.help or "").partition("\n")[0],
+            flags={option: flag.help or "" for flag in flags for option in flag.opts if option.startswith("--")},
+            takes=frozenset(option for flag in flags if not flag.is_flag for option in flag.opts),
+            settings=any("KEY=VALUE" in metavar for metavar in arguments),
+            grid=name == "sweep",
+            folders=any("RUN" in metavar or "SWEEP" in metavar for metavar in arguments),
+            choices=choices.get(name, ()),
+        )
+    return found
 
 
 def _quieten() -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
-from crafter_env.constants import COLLECT, Achievement, Action, Entity, Item, Material, Result
+from crafter_env.constants import COLLECT, Achievement, Action, Cell, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
@@ -27,6 +27,7 @@ from crafter_env.render import render_ansi
 from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import check_action, known_ids, make_controller
 from crafter_env.symbolic.controller import CrafterController
+from crafter_env.symbolic.depiction import depict
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.facts import facts_of
 from crafter_env.symbolic.observer import Observer
@@ -35,8 +36,9 @@ from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, may_name_files
-from maeil.drawing import Canvas, Drawing
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
+from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
+from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, TaskState
 from maeil.world import Ids, Progress, Transition
@@ -97,6 +99,9 @@ class CrafterConfig(ComponentConfig):
     """How much an observation tells. Only recorded values of versions before 0.11 may leave it out."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
+    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
+    """Whether a prompt shows what an agent has seen as text, as a picture, or both. Recorded values of versions before
+    0.12, which knew text alone, leave it out."""
 
     @field_validator("layout")
     @classmethod
@@ -121,7 +126,7 @@ class CrafterConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"known_only", "text"} - self.model_fields_set
+        missing = {"known_only", "observation", "text"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
@@ -164,6 +169,9 @@ class CrafterWorld:
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
         self._text = config.text
+        self.observation = config.observation
+        if config.observation.has_picture:
+            _check_legible(self.env.size)
         self._facts = {
             "goal": self.goal.name if self.goal is not None else OPEN,
             "max_steps": config.max_steps,
@@ -283,6 +291,12 @@ class CrafterWorld:
         """Draw the whole map, with what each agent has."""
         return draw(self.env.crafter_state)
 
+    def depict(self, agent: int | None) -> Depiction:
+        """Draw what an agent observes: what it remembers of the map, and who and what is in its view."""
+        if agent is None:
+            return depict(self.global_observation(), self.env.crafter_state.materials)
+        return depict(self.observe(agent), self._episode.memory[agent])
+
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
         return primitive_name(primitive, len(self.agents))
@@ -353,6 +367,14 @@ def achievement(goal: str) -> Achievement | None:
         goals += [f"craft:{a.name.removeprefix('make_')}" for a in Achievement if a.name.startswith("make_")]
         raise ValueError(f"{goal!r} is no goal; they are {', '.join([OPEN, *goals])}")
     return Achievement[name]
+
+
+def _check_legible(size: Cell) -> None:
+    """Refuse a picture on which no cell can be read when all of the map is known."""
+    try:
+        scale_of(*size, MOST_LINES)
+    except TooManyCells as error:
+        raise CrafterError(f"observation: {error}; set env.observation=text, or a smaller map") from error
 
 
 def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None]) -> Profile:

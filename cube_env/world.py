@@ -22,14 +22,16 @@ from cube_env.rewards import reward_function
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
 from cube_env.symbolic.control import check_action, known_ids, make_controller
 from cube_env.symbolic.controller import CubeController
+from cube_env.symbolic.depiction import depict
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.open_tasks import open_tasks
 from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, may_name_files
-from maeil.drawing import Canvas, Drawing
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
+from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
+from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import Ids, Progress, Transition
@@ -70,6 +72,9 @@ class CubeConfig(ComponentConfig):
     0.10, which allowed every board, may leave it out."""
     text: TextLimits = TEXT_LIMITS
     """How much of the board a prompt shows. Only recorded values of versions before 0.11 may leave it out."""
+    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
+    """Whether a prompt shows the board as text, as a picture, or both. Recorded values of versions before 0.12, which
+    knew text alone, leave it out."""
 
     @field_validator("blocks")
     @classmethod
@@ -101,7 +106,7 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "level", "text", "weights"} - self.model_fields_set
+        missing = {"allow_unsolvable", "level", "observation", "text", "weights"} - self.model_fields_set
         if may_name_files(info) and missing:
             raise ValueError(f"{min(missing)}: the key is missing")
         return self
@@ -141,6 +146,9 @@ class CubeWorld:
         }
         self._reward = reward_function(config.reward)
         self._text = config.text
+        self.observation = config.observation
+        if config.observation.has_picture:
+            _check_legible(self.env.side)
         self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()
@@ -235,6 +243,10 @@ class CubeWorld:
         """Draw the board, and the pushes of the step that led to it."""
         return draw(self.env.snapshot(), self._pushes)
 
+    def depict(self, agent: int | None) -> Depiction:
+        """Draw what an agent observes: the board, with the agents that a prompt tells of."""
+        return depict(self.global_observation() if agent is None else self.observe(agent))
+
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
         return _name(Action(primitive))
@@ -291,6 +303,14 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
             f"{key}: a block of weight {heaviest} takes {heaviest} agents at once, and n is {config.n}: "
             f"set n={heaviest}, or env.allow_unsolvable=true for a board that cannot be solved"
         )
+
+
+def _check_legible(side: int) -> None:
+    """Refuse a picture on which no cell can be read."""
+    try:
+        scale_of(side, side, MOST_LINES)
+    except TooManyCells as error:
+        raise CubeError(f"observation: {error}; set env.observation=text, or a smaller side") from error
 
 
 def _layout(config: CubeConfig) -> Layout:

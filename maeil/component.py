@@ -49,6 +49,19 @@ class ComponentConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Usual:
+    """Marks a key that came with a later version, by `Annotated`, and says what was before it.
+
+    While the key has this value it is no part of what names a cell, so that earlier cells keep their names.
+
+    Attributes:
+        value: as JSON has it.
+    """
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
 class TopologyContext:
     """What a topology is built for.
 

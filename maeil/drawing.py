@@ -142,3 +142,57 @@ class Drawable(Protocol):
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive, for people."""
+
+
+class ObservationForm(StrEnum):
+    """How a prompt shows a language model what a participant observes."""
+
+    TEXT = "text"
+    PICTURE = "picture"
+    BOTH = "both"
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the observation stands in the prompt as text."""
+        return self is not ObservationForm.PICTURE
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether a picture goes with the prompt."""
+        return self is not ObservationForm.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Depiction:
+    """What one participant observes, as a drawing for a model that sees.
+
+    Attributes:
+        canvas: of the part of the world that is shown.
+        drawing: of that part; places are counted from its own top left cell.
+        left: number of its first column, as symbolic actions count columns.
+        top: number of its first row, the same.
+        across: what symbolic actions call the number of a column.
+        down: what they call that of a row.
+        lines: what stands in words below it.
+        legend: how to read the picture, in sentences for a prompt: what is numbered, what stands for what.
+    """
+
+    canvas: Canvas
+    drawing: Drawing
+    left: int = 0
+    top: int = 0
+    across: str = "column"
+    down: str = "row"
+    lines: tuple[str, ...] = ()
+    legend: str = ""
+
+
+@runtime_checkable
+class Depicted(Protocol):
+    """A world that can show a participant what it observes as a picture, no more than the observation tells."""
+
+    observation: ObservationForm
+    """How prompts show observations."""
+
+    def depict(self, agent: int | None) -> Depiction:
+        """Draw what an agent observes now; for None, what a participant without a body does. It changes nothing."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from maeil.drawing import Depicted
 from maeil.mind import View
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
@@ -62,7 +63,7 @@ class RolePrompts:
         checks: the rules that joint plans are judged by, told to those who make them; by who judges.
 
     Raises:
-        ValueError: a template cannot be read.
+        ValueError: a template cannot be read, or the world shows observations as pictures.
     """
 
     def __init__(
@@ -77,6 +78,11 @@ class RolePrompts:
         notation: Notation | None = None,
         checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
     ) -> None:
+        if isinstance(world, Depicted) and world.observation.has_picture:
+            raise ValueError(
+                f"env.observation={world.observation}: teams with roles plan from what several see, which no picture "
+                "shows: set env.observation=text, or agents=naive"
+            )
         self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
         self._live = world
         self._world = world.name

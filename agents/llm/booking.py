@@ -10,12 +10,12 @@ from typing import Any
 
 from maeil.calls import Call, current_ledger
 from maeil.errors import EpisodeStop
-from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, LanguageModelError, UnknownPrice
+from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, EmptyAnswer, LanguageModelError, UnknownPrice
 from quorum.agents.llm.protocol import Model, Rejected, Reply, Request, Usage
 from quorum.agents.llm.records import read_reply
 
 
-def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> Call:
+def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, empty: str = "") -> Call:
     """Record a call that was answered; the keys are those that `maeil.metrics.model` reads, and some more.
 
     A call whose last request got no answer is entered with the answers before it and `unanswered`: `cancelled` under
@@ -25,6 +25,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         reply: the answer.
         repairs: times that the mind itself has asked again by this call.
         parse_failure: whether the answer was not what was asked for.
+        empty: why there was no answer at all, of `Finish`; empty where there was one.
     """
     usage = reply.usage
     record: dict[str, Any] = {
@@ -43,6 +44,10 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
     }
     if usage.estimated:
         record["usage_estimated"] = True
+    if usage.reasoning:
+        record["reasoning_tokens"] = usage.reasoning
+    if usage.reasoning_estimated:
+        record["reasoning_estimated"] = True
     if usage.cache_written:
         record["cache_written_tokens"] = usage.cache_written
     if reply.repairs:
@@ -53,12 +58,15 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         record["not_sent"] = list(reply.not_sent)
     if parse_failure:
         record["parse_failure"] = True
-    return Call(usage.completion, record)
+    if empty:
+        record["empty_answer"] = empty
+    return Call(usage.completion, record, usage.reasoning)
 
 
 def invalid(error: AnswerInvalid) -> Call:
     """Record a call that gave no valid answer, by the reply that the error holds."""
-    return answered(read_reply(error.record), parse_failure=True)
+    reply = read_reply(error.record)
+    return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
 
 
 def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
@@ -80,6 +88,8 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
             cached=sum(reply.usage.cached for reply in replies),
             cache_written=sum(reply.usage.cache_written for reply in replies),
             estimated=any(reply.usage.estimated for reply in replies),
+            reasoning=sum(reply.usage.reasoning for reply in replies),
+            reasoning_estimated=any(reply.usage.reasoning_estimated for reply in replies),
         ),
         usd=fsum(known) if len(known) == len(money) else None,
         seconds=fsum(reply.seconds for reply in replies),

@@ -52,7 +52,7 @@ class Folding:
         self._byte += len(line)
         return line
 
-    def _message(self, agent: str, number: int, message: Mapping[str, str]) -> Mapping[str, Any]:
+    def _message(self, agent: str, number: int, message: Mapping[str, Any]) -> Mapping[str, Any]:
         text = message["content"]
         whole = self._texts.get((agent, number))
         same = _shared(whole.text, text) if whole is not None else 0
@@ -136,7 +136,8 @@ def _whole_message(message: Mapping[str, Any], at: Callable[[int], Mapping[str, 
     whole = at(byte)["request"]["messages"][number]
     if "like" in whole or not 0 <= characters <= len(whole["content"]):
         raise ValueError("it names a text that is not whole itself, or shorter")
-    return {"role": message["role"], "content": whole["content"][:characters] + message["content"]}
+    rest = {name: value for name, value in message.items() if name != "like"}
+    return {**rest, "content": whole["content"][:characters] + message["content"]}
 
 
 def _shared(one: str, other: str) -> int:

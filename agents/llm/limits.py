@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from quorum.agents.llm.errors import RateLimited
+from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
 
 WINDOW = 60.0
@@ -195,8 +196,9 @@ class Limits:
 
 
 def estimate_prompt(request: Request) -> float:
-    """Estimate how many tokens a prompt has."""
-    return sum(len(message.content) for message in request.messages) / CHARACTERS_PER_TOKEN
+    """Estimate how many tokens a prompt has, those of its pictures among them."""
+    characters = sum(len(message.content) for message in request.messages)
+    return characters / CHARACTERS_PER_TOKEN + sum(picture_tokens(message.pictures) for message in request.messages)
 
 
 def estimate_tokens(*texts: str) -> int:

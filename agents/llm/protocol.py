@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from quorum.agents.llm.pictures import Picture
+
 
 class ChatRole(StrEnum):
     """Who says a message of a prompt."""
@@ -25,11 +27,13 @@ class ChatMessage:
         content: its text.
         marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
             the beginnings of prompts up to there; no part of the message's identity.
+        pictures: that go with the text, for models that see.
     """
 
     role: ChatRole
     content: str
     marks: tuple[int, ...] = field(default=(), compare=False)
+    pictures: tuple[Picture, ...] = ()
 
 
 class Effort(StrEnum):
@@ -56,6 +60,11 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
+        times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
+            its answer was empty; None: once.
+        top_p: share of the probability from which tokens are drawn.
+        stop: texts at which an answer ends.
+        extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
     """
 
     temperature: float | None
@@ -63,6 +72,10 @@ class Sampling:
     seed: int | None = None
     effort: Effort | None = None
     thinking_tokens: int | None = None
+    times_the_room: int | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] | None = None
+    extra_body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +155,12 @@ class Usage:
 
     Attributes:
         prompt: tokens read, the cached ones and those written to a cache among them.
-        completion: tokens written.
+        completion: tokens written, thoughts included.
         cached: tokens read from the provider's own prompt cache.
         cache_written: tokens read and written into that cache.
         estimated: whether a count is our own estimate, since the provider gave none.
+        reasoning: those of the tokens written that are thoughts.
+        reasoning_estimated: whether that count alone is our own estimate, from the text of the thoughts.
     """
 
     prompt: int
@@ -153,6 +168,8 @@ class Usage:
     cached: int = 0
     cache_written: int = 0
     estimated: bool = False
+    reasoning: int = 0
+    reasoning_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +203,7 @@ class Reply:
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
         rejected: the answers before this one that were not of the wanted form, in order.
+        thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
     """
 
@@ -202,6 +220,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    thinking: str = ""
     tier: str = ""
 
 

@@ -9,11 +9,15 @@ from typing import Any
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request
-from quorum.agents.llm.records import WALL, describe_reply, describe_request, request_key
+from quorum.agents.llm.records import WALL, describe_reply, describe_request, record_key
 
 Sink = Callable[[dict[str, Any]], None]
 """Takes one record, e.g. to write it as a line of `calls.jsonl`."""
+
+Keep = Callable[[Picture], None]
+"""Takes a picture, e.g. to write it as a file."""
 
 CANCELLED = "Cancelled"
 
@@ -30,11 +34,13 @@ class Recording:
     Args:
         model: the model.
         sink: takes each record when its call ends.
+        keep: takes each picture of a request before the record that names it.
     """
 
-    def __init__(self, model: Model, sink: Sink) -> None:
+    def __init__(self, model: Model, sink: Sink, keep: Keep = lambda _: None) -> None:
         self._model = model
         self._sink = sink
+        self._keep = keep
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request and record the call, also when it fails or is cancelled."""
@@ -47,18 +53,25 @@ class Recording:
         except (errors.LanguageModelError, EpisodeStop) as error:
             self._fail(request, describe_failure(error), begin)
             raise
-        self._sink({**_head(request), "reply": describe_reply(reply)})
+        self._record(request, {"reply": describe_reply(reply)})
         return reply
 
     def _fail(self, request: Request, failure: dict[str, Any], begin: float) -> None:
-        self._sink({**_head(request), "failure": {**failure, WALL: {"seconds": time.perf_counter() - begin}}})
+        self._record(request, {"failure": {**failure, WALL: {"seconds": time.perf_counter() - begin}}})
+
+    def _record(self, request: Request, end: dict[str, Any]) -> None:
+        for message in request.messages:
+            for picture in message.pictures:
+                self._keep(picture)
+        self._sink({**_head(request), **end})
 
 
 def _head(request: Request) -> dict[str, Any]:
     origin = request.origin or Origin("", 0)
     who = {"agent": origin.agent, "t": origin.t}
     how = {name: value for name, value in (("role", origin.role), ("turn", origin.turn)) if value}
-    return {"key": request_key(request), **who, **how, "request": describe_request(request)}
+    record = describe_request(request)
+    return {"key": record_key(record), **who, **how, "request": record}
 
 
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import msgspec
 import orjson
 
-from quorum.agents.llm.protocol import Effort, Finish, Rejected, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import ChatMessage, Effort, Finish, Rejected, Reply, Request, Sampling, Usage
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -20,13 +20,22 @@ def describe_request(request: Request) -> dict[str, Any]:
     """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
     answer = request.answer
     return {
-        "messages": [{"role": message.role.value, "content": message.content} for message in request.messages],
+        "messages": [describe_message(message) for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
         "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
     }
 
 
+def describe_message(message: ChatMessage) -> dict[str, Any]:
+    """Return a message; its pictures, by what they show, where it has any."""
+    pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
+    return {"role": message.role.value, "content": message.content, **pictures}
+
+
+_USAGE = tuple(field.name for field in fields(Usage))
+_USAGE_ALWAYS = ("prompt", "completion", "cached")
+_SAMPLING = tuple(field.name for field in fields(Sampling))
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -35,7 +44,8 @@ def _describe_sampling(sampling: Sampling) -> dict[str, Any]:
 
     So requests that were recorded earlier keep their keys.
     """
-    return {name: value for name, value in asdict(sampling).items() if value is not None or name in _SAMPLING_ALWAYS}
+    found = ((name, getattr(sampling, name)) for name in _SAMPLING)
+    return {name: value for name, value in found if value is not None or name in _SAMPLING_ALWAYS}
 
 
 def read_sampling(record: Mapping[str, Any]) -> Sampling:
@@ -44,8 +54,9 @@ def read_sampling(record: Mapping[str, Any]) -> Sampling:
     Raises:
         TypeError, ValueError: it is no record of that.
     """
-    effort = record.get("effort")
-    return Sampling(**{**record, "effort": None if effort is None else Effort(effort)})
+    effort, stop = record.get("effort"), record.get("stop")
+    typed = {"effort": None if effort is None else Effort(effort), "stop": None if stop is None else tuple(stop)}
+    return Sampling(**{**record, **typed})
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
@@ -55,7 +66,12 @@ def request_key(request: Request, identity: Mapping[str, str] | None = None) -> 
         request: what is asked; its origin plays no part.
         identity: provider, address, model, and whatever else of the provider's settings reaches the model.
     """
-    content = {"request": describe_request(request), "identity": dict(identity or {})}
+    return record_key(describe_request(request), identity)
+
+
+def record_key(record: Mapping[str, Any], identity: Mapping[str, str] | None = None) -> str:
+    """Hash the record of a request, as `request_key` does that of the request."""
+    content = {"request": record, "identity": dict(identity or {})}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -64,6 +80,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
+        **({"thinking": reply.thinking} if reply.thinking else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -79,8 +96,9 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
-    """Return token counts; what few calls have (tokens written to a cache, estimates) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name not in ("cache_written", "estimated")}
+    """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
+    found = ((name, getattr(usage, name)) for name in _USAGE)
+    return {name: value for name, value in found if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
@@ -104,6 +122,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         cache_hit=wall["cache_hit"],
         not_sent=tuple(record["not_sent"]),
         simulated=record["simulated"],
+        thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
         tier=record.get("tier", ""),
     )

@@ -2,31 +2,33 @@
 
 From the outside in:
 
-1. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
-2. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
-3. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
+1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a call of its own below.
+2. `Watched`: shows the call to those who watch, while it is under way.
+3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
+4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-4. `Priced`: what an answer has cost, where it does not say so itself.
-5. `Cached`: an answer that was paid for needs no network, no place and no retry.
-6. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-7. `Limited`: places and rates, each try by itself.
-8. The provider, with the deadline of each try.
+5. `Priced`: what an answer has cost, where it does not say so itself.
+6. `Cached`: an answer that was paid for needs no network, no place and no retry.
+7. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+8. `Limited`: places and rates, each try by itself.
+9. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from quorum.agents.llm.budget import Budgeted, Spending, check_price
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.limits import Limited, Limits
 from quorum.agents.llm.prices import Price, Priced
-from quorum.agents.llm.protocol import Model
-from quorum.agents.llm.recording import Recording, Sink
+from quorum.agents.llm.protocol import Model, Request
+from quorum.agents.llm.recording import Keep, Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
 from quorum.agents.llm.structured import Structuring
+from quorum.agents.llm.under_way import UnderWay, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,10 @@ def build_stack(
     price: Price | None = None,
     priced: bool = False,
     max_repairs: int,
+    widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
+    keep: Keep = lambda _: None,
+    under_way: UnderWay | None = None,
 ) -> Model:
     """Put the wrappers around a model; `Structuring` always, the others when they are named.
 
@@ -73,7 +78,10 @@ def build_stack(
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
         max_repairs: how often an answer of a wrong form is asked for again.
+        widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.
+        keep: takes the pictures of every call that is recorded.
+        under_way: where calls can be seen while they are under way.
 
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
@@ -91,5 +99,7 @@ def build_stack(
         check_price(spending.budget, name, priced or price is not None)
         stack = Budgeted(stack, spending, price)
     if sink is not None:
-        stack = Recording(stack, sink)
-    return Structuring(stack, max_repairs)
+        stack = Recording(stack, sink, keep)
+    if under_way is not None:
+        stack = Watched(stack, under_way)
+    return Structuring(stack, max_repairs, widens)

@@ -25,6 +25,7 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
+from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 
@@ -51,6 +52,7 @@ class PromptWriter:
         self._answers = answers
         self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
+        self._pictures = Pictures(world)
 
     def write(self, view: View) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal views.
@@ -70,7 +72,9 @@ class PromptWriter:
             "answer": answer_keys(view),
             "example": write_example(self._answers.example(view, self._example)),
         }
-        return self._frame.write(view, turn, self._blocks(view))
+        seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
+        messages = self._frame.write(view, turn, self._pictures.told(self._blocks(view), "observation", seen))
+        return self._pictures.attached(messages, seen)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""

@@ -63,7 +63,8 @@ class RequestCounter:
             role: the role in which it is asked; empty: that of the turn.
             refused: whether an earlier answer was refused though the loop does not know it.
         """
-        joined = "\0".join(f"{message.role.value}\0{message.content}" for message in messages)
+        parts = [[m.role.value, m.content, *(picture.hash for picture in m.pictures)] for m in messages]
+        joined = "\0".join(text for part in parts for text in part)
         digest = hashlib.sha256(joined.encode()).digest()
         self._asked[digest] += 1
         origin = Origin(view.name, view.t, role or view.turn.role, turn_of(view, refused=refused))

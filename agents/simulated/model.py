@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, cast
@@ -13,6 +14,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
@@ -31,7 +33,10 @@ NAME = "simulated"
 """What it calls itself; everything that is made of its answers says so."""
 
 UNINFORMED = "simulated (uninformed)"
-"""What it calls itself in a world that it has no rules for."""
+"""What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
+
+_SHOWN = frozenset({"observation", "state"})
+"""The blocks that show the world; a prompt for a role has one of them."""
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -64,7 +69,8 @@ class SimulatedSettings(BaseModel):
 class SimulatedModel(ProvidedModel):
     """Answers the requests of all minds of this project that ask a model, by the rules of the world's speaker.
 
-    In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`.
+    In a world whose skills have no speaker it answers with valid but uninformed plans, and calls itself `UNINFORMED`;
+    so it does where a picture alone shows the observation, since it does not look at pictures.
 
     It reads the blocks of the prompt and the names of the actions, keeps nothing from request to request, and answers
     in the format that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on
@@ -72,7 +78,8 @@ class SimulatedModel(ProvidedModel):
     concurrency, nor on the words around the blocks. A request that shows no turn gets the smallest answer that fits its
     schema.
 
-    Tokens are characters / 4, rounded up; money is tokens times the price of the settings.
+    Tokens are characters / 4, rounded up, and those of pictures by the rules of `quorum.agents.llm.pictures`; money is
+    tokens times the price of the settings.
 
     Args:
         settings: rates, prices, latency.
@@ -91,7 +98,7 @@ class SimulatedModel(ProvidedModel):
         text, finish, name = self._speak(request)
         if self._settings.latency:
             await asyncio.sleep(self._settings.latency)
-        usage = Usage(_tokens(*(message.content for message in request.messages)), _tokens(text))
+        usage = Usage(math.ceil(estimate_prompt(request)), _tokens(text))
         if usage.completion > request.sampling.max_tokens:
             text, finish = text[: request.sampling.max_tokens * CHARACTERS_PER_TOKEN], Finish.LENGTH
             usage = Usage(usage.prompt, _tokens(text))
@@ -114,7 +121,12 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        speaker, name = _speaker(blocks, find_actions(request), schema)
+        speaker: Speaker[Any] = UninformedSpeaker(schema)
+        name = UNINFORMED
+        if any(message.pictures for message in request.messages) and not _SHOWN & blocks.keys():
+            blocks = {**blocks, "observation": "null"}
+        else:
+            speaker, name = _speaker(blocks, find_actions(request), schema)
         try:
             blocks, notation = read_text_blocks(blocks)
         except (ValueError, KeyError, TypeError) as error:

@@ -41,8 +41,8 @@ KINDS = (
     MarkKind("where an agent looks", "#1d1d1f", "#ececf0", Shape.WEDGE),
 )
 _LOOK = _ASLEEP + 1
-_GROUND_OF = np.full(len(Material), PAPER, dtype=np.uint8)
-_GROUND_OF[[*_GROUNDS]] = range(len(_GROUNDS))
+GROUND_OF = np.full(len(Material), PAPER, dtype=np.uint8)
+GROUND_OF[[*_GROUNDS]] = range(len(_GROUNDS))
 _KIND_OF = {entity: len(_GROUNDS) + number for number, entity in enumerate(_ENTITIES)}
 _TURNS = {(1, 0): Rotation.RIGHT, (0, 1): Rotation.DOWN, (-1, 0): Rotation.LEFT, (0, -1): Rotation.UP}
 _WEDGE = 0.3
@@ -59,24 +59,22 @@ def draw(state: CrafterState) -> Drawing:
     """Draw a map; the dead are gone, and a small wedge shows where an agent looks."""
     marks: dict[str, Mark] = {}
     for creature in state.creatures():
-        x, y = creature.cell
         kind = state.entity_at(creature.cell) if creature.kind == Entity.plant else creature.kind
-        name = _ENTITIES[kind][0]
         turn = _TURNS.get(creature.direction, Rotation.RIGHT)
-        marks[f"{name} {creature.id}"] = Mark(_KIND_OF[kind], x, y, label=name[0].upper(), title=name, turn=turn)
+        marks[f"{_ENTITIES[kind][0]} {creature.id}"] = mark_creature(kind, *creature.cell, turn)
     alive, sleeping = state.alive.tolist(), state.sleeping.tolist()
     rows = zip(state.positions.tolist(), state.facing.tolist(), alive, sleeping, strict=True)
     for agent, ((x, y), (right, down), lives, sleeps) in enumerate(rows):
         if not lives:
             continue
         name = f"agent_{agent}"
-        marks[name] = Mark(_ASLEEP if sleeps else _AGENT, x, y, label=str(agent), title=name, agent=agent)
+        marks[name] = mark_agent(agent, x, y, asleep=sleeps)
         centre = 0.5 - _WEDGE / 2
         marks[f"{name} looks"] = Mark(
             _LOOK, x + centre + 0.5 * right, y + centre + 0.5 * down, _WEDGE, _WEDGE,
             title=f"{name} looks here", turn=_TURNS[right, down],
         )  # fmt: skip
-    ground = _GROUND_OF[state.materials.T].tobytes()
+    ground = GROUND_OF[state.materials.T].tobytes()
     holdings = tuple(
         ", ".join(f"{name} {amount}" for name, amount in zip(_ITEMS, amounts, strict=True) if amount)
         if lives
@@ -84,6 +82,17 @@ def draw(state: CrafterState) -> Drawing:
         for amounts, lives in zip(state.inventory.tolist(), alive, strict=True)
     )
     return Drawing(ground, marks, f"daylight {state.daylight:.0%}", holdings)
+
+
+def mark_creature(kind: Entity, x: int, y: int, turn: Rotation = Rotation.RIGHT) -> Mark:
+    """Mark a creature by the first letter of its kind."""
+    name = _ENTITIES[kind][0]
+    return Mark(_KIND_OF[kind], x, y, label=name[0].upper(), title=name, turn=turn)
+
+
+def mark_agent(agent: int, x: int, y: int, *, asleep: bool) -> Mark:
+    """Mark an agent by its number."""
+    return Mark(_ASLEEP if asleep else _AGENT, x, y, label=str(agent), title=f"agent_{agent}", agent=agent)
 
 
 def primitive_name(primitive: int, agents: int) -> str:

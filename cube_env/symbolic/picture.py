@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cube_env.constants import DISPLACEMENT, Action, PushOutcome
+from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
 from cube_env.report import Push
 from cube_env.state import Snapshot
 from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
@@ -36,16 +36,9 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
         snapshot: what stands where.
         pushes: the attempts of the step that led there; each is marked before the agents that pushed.
     """
-    side = snapshot.side
-    marks = {
-        f"block_{block.id}": Mark(
-            _BLOCK, block.col, block.row, block.weight, block.weight,
-            label=f"b{block.id}", title=f"block_{block.id}, weight {block.weight}",
-        )
-        for block in snapshot.blocks
-    }  # fmt: skip
-    for agent, (row, col) in enumerate(snapshot.agents):
-        marks[f"agent_{agent}"] = Mark(_AGENT, col, row, label=str(agent), title=f"agent_{agent}", agent=agent)
+    marks = {f"block_{block.id}": mark_block(block.id, block.weight, block.row, block.col) for block in snapshot.blocks}
+    for agent, cell in enumerate(snapshot.agents):
+        marks[f"agent_{agent}"] = mark_agent(agent, cell)
     for push in pushes:
         down, right = DISPLACEMENT[push.direction]
         moved = push.outcome in _MOVED
@@ -60,4 +53,20 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
                 title=f"agent_{agent} pushes block_{push.block}: {push.outcome.name}",
                 turn=_TURNS[push.direction],
             )
-    return Drawing((bytes([PAPER]) * (side - 1) + bytes([_GOAL])) * side, marks)
+    return Drawing(ground(snapshot.side), marks)
+
+
+def ground(side: int) -> bytes:
+    """Lay the ground of a board: its last column is the goal."""
+    return (bytes([PAPER]) * (side - 1) + bytes([_GOAL])) * side
+
+
+def mark_block(identity: int, weight: int, row: int, col: int) -> Mark:
+    """Mark a block: it bears its id, and its side is its weight."""
+    return Mark(_BLOCK, col, row, weight, weight, label=f"b{identity}", title=f"block_{identity}, weight {weight}")
+
+
+def mark_agent(agent: int, cell: Cell) -> Mark:
+    """Mark an agent."""
+    row, col = cell
+    return Mark(_AGENT, col, row, label=str(agent), title=f"agent_{agent}", agent=agent)

@@ -66,7 +66,7 @@ class ShownObservation(SymbolicObservation):
             body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`, the action
             under way with the primitives that it has come to.
         """
-        told, grid = self._agents(), _grid(self)
+        told, grid = self.told_agents(), _grid(self)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
             "agents": [(index, *self.agents[index]) for index in told],
@@ -88,7 +88,7 @@ class ShownObservation(SymbolicObservation):
             found["you"] = {"name": self.agent, "ways": own, **self._now()}
         return found
 
-    def _agents(self) -> list[int]:
+    def told_agents(self) -> list[int]:
         """The agents that are shown, ascending: oneself and the nearest others; all, to one without a body."""
         if self.cell is None or self.limits.max_agents is None:
             return list(range(len(self.agents)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
@@ -34,10 +35,14 @@ LARGEST_UNPACKED = 64 * MIB
 MOST_VALUES = 6_500_000
 """Values of one piece of JSON, which takes some ten times the memory of its text. The plan of a million cells fits."""
 META = "meta.json"
+PICTURES = "pictures"
+"""The one folder that there may be in that of a run: the pictures of its prompts."""
+LARGEST_PICTURE = 8 * MIB
 LARGEST_META = 16 * MIB
 TAIL = 256 << 10
 """Bytes at the end of a file, in which its last line stands."""
 _CHUNK = MIB
+_HASH = re.compile("[0-9a-f]{64}")
 _GZIP = 16 + zlib.MAX_WBITS
 """Makes zlib expect the head of gzip."""
 _LONGEST_REASON = 300
@@ -53,6 +58,20 @@ class DamagedFile(UserError):
     def __init__(self, folder: Path, name: str, reason: str, hint: str = "") -> None:
         self.brief = f"{name}: {sanitize(reason, _LONGEST_REASON)}"
         super().__init__(f"{folder}{os.sep}{self.brief}", hint)
+
+
+def picture_file(digest: str) -> str:
+    """Return the name of the file of a picture.
+
+    Args:
+        digest: of what it shows (`quorum.agents.llm.pictures.Picture.hash`); a stranger's may be anything.
+
+    Raises:
+        ValueError: it is no such hash.
+    """
+    if not _HASH.fullmatch(digest):
+        raise ValueError("it is no hash of a picture: 64 hexadecimal digits")
+    return f"{PICTURES}/{digest}.png"
 
 
 class _Digests(msgspec.Struct):
@@ -117,13 +136,13 @@ class RunFiles:
             FileNotFoundError: there is none.
             DamagedFile: it is no regular file, a link, larger than `most` bytes, or closed to us.
         """
-        file = self.path / name
         try:
-            handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+            handle = self._handle(name)
         except FileNotFoundError:
             raise
         except (OSError, ValueError) as error:
-            reason = "it is a link, which is not followed" if file.is_symlink() else _why(error)
+            linked = any(path.is_symlink() for path in (self.path / name, (self.path / name).parent))
+            reason = "it is a link, which is not followed" if linked and _is_name(name) else _why(error)
             raise self.damaged(name, f"not read: {reason}") from error
         try:
             status = os.fstat(handle)
@@ -137,6 +156,20 @@ class RunFiles:
             raise self.damaged(name, f"not read: {_why(error)}") from error
         finally:
             os.close(handle)
+
+    def _handle(self, name: str) -> int:
+        """Open what has a name, without following a link on the way."""
+        if not _is_name(name):
+            raise ValueError("it is no name of a file of a run")
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+        folder, _, file = name.rpartition("/")
+        if not folder:
+            return os.open(self.path / file, flags)
+        inside = os.open(self.path / folder, flags | os.O_DIRECTORY)
+        try:
+            return os.open(file, flags, dir_fd=inside)
+        finally:
+            os.close(inside)
 
     def read(self, name: str, most: int) -> bytes | None:
         """Return the content of a file; None where there is none.
@@ -255,6 +288,12 @@ class RunFiles:
             raise self.damaged(name, f"damaged: {error}") from error
         if not unpacker.eof:
             raise self.damaged(name, "damaged: it is cut off")
+
+
+def _is_name(name: str) -> bool:
+    """Whether a name is that of a file in the folder of a run, or among its pictures."""
+    folder, _, file = name.rpartition("/")
+    return folder in ("", PICTURES) and file not in ("", ".", "..")
 
 
 def _read(file: BinaryIO, most: int) -> bytes:

@@ -20,6 +20,9 @@ from quorum.experiments.results import Results, Row
 from quorum.experiments.results.published import Published
 from quorum.experiments.results.rows import Scalar
 
+FIRST = ""
+"""As a baseline: the first of several levels."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -29,7 +32,7 @@ class Question:
         by: factors whose levels are compared; empty: the first that varies among arm, topology, agents, model, env.
         across: the factor across which they are; None: `n` where it varies; `none`: no factor.
         metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
-        baseline: the level from which differences are taken; None: none are.
+        baseline: the level from which differences are taken, or `FIRST`; None: none are.
         statistic: what tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
         curves: whether the score along the steps is read from the traces.
@@ -199,8 +202,10 @@ def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
 
 
 def _baseline(name: str | None, levels: Sequence[str]) -> str | None:
-    if name is None:
+    if name is None or (name == FIRST and len(levels) == 1):
         return None
+    if name == FIRST:
+        return levels[0]
     if name not in levels:
         raise UserError(f"--baseline {name}: there is no such level", choices_hint(name, "Levels", levels))
     if len(levels) == 1:

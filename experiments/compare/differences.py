@@ -38,6 +38,7 @@ class Difference:
         point: the value of `across`; None without it.
         mean: of the differences over boards, level - baseline, with the interval that belongs to the test: it holds 0
             exactly where p is above 0.05. There is none where no board differs, and over fewer than six boards.
+        deviation: standard deviation of the differences over boards; NaN over fewer than two.
         differing: boards on which the two differ.
         unpaired: cells that only one of the two has.
         p: of the sign-flip test; NaN over no boards.
@@ -53,6 +54,7 @@ class Difference:
     level: str
     point: Scalar
     mean: Estimate
+    deviation: float
     differing: int
     unpaired: int
     p: float
@@ -104,6 +106,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
             level=p.level,
             point=p.point,
             mean=_estimate(p, delta, share=metric.share),
+            deviation=float(delta.std(ddof=1)) if len(delta) > 1 else math.nan,
             differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_cells.keys() ^ p.baseline_cells.keys()),
             p=p_values[place],

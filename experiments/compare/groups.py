@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,13 @@ class Group:
     def values(self, metric: str) -> Floats:
         """Return the values of a metric in the runs that define it."""
         return np.array([v for row in self.rows if (v := row.metrics.get(metric)) is not None], dtype=np.float64)
+
+    def board_means(self, metric: str) -> Floats:
+        """Return the mean of a metric on each board, shape (boards,), in the order of the boards."""
+        values: dict[Scalar, list[float]] = {}
+        for row, value in self._counted(metric, None):
+            values.setdefault(row.seed, []).append(value)
+        return np.array([fmean(found) for found in values.values()], dtype=np.float64)
 
     def cells(self, metric: str, left_out: float | None = None) -> dict[tuple[Scalar, ...], list[float]]:
         """Return the values of a metric by seed and stratum.

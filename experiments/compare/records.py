@@ -58,6 +58,7 @@ def differences(comparison: Comparison) -> Iterator[Record]:
             "differing": item.differing,
             "unpaired": item.unpaired,
             **_ends("difference", item.mean),
+            "standard_deviation": _number(item.deviation),
             "p": _number(item.p),
             "p_holm": _number(item.p_holm),
             **_ends("probability_of_improvement", item.improvement),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 _LOCK = threading.Lock()
-_OPEN_MAPS = ("llm.agents", "llm.roles", "llm.deadlines")
+_OPEN_MAPS = ("llm.agents", "llm.roles", "llm.deadlines", "llm.extra_body", "llm.extra_headers")
 """Maps whose keys the user names: there, an argument may add a key without Hydra's `+`."""
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 

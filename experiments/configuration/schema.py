@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
-from maeil.clock import ClockUnit
-from maeil.component import RECORDED, ComponentConfig
+from maeil.clock import ClockCount, ClockUnit
+from maeil.component import RECORDED, ComponentConfig, Usual
 from maeil.mind import COORDINATOR
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
@@ -40,6 +40,8 @@ class Clock(_Part):
 
     unit: ClockUnit
     """What a thought costs."""
+    count: ClockCount
+    """Whether thinking of a model costs anything, where tokens do."""
     delivery: Annotated[float, Field(ge=0)]
     """Cognitive time from the end of a thought to the arrival of its messages."""
     max_thoughts_per_step: Positive
@@ -129,9 +131,11 @@ class Configuration(Knobs):
         """Return the plain form without what changes no decision: what names the cell.
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
-        budget of money rests on them, and `prompts`, which stand again in the values of the minds that use them.
+        budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
+        keys of `env` that came with a later version and have the value of those before it (`Usual`).
         """
         plain = self.plain()
+        plain["env"] = _without(_as_before(self.env, plain["env"]), plain["env"])
         del plain["prompts"]
         if not self.uses_models:
             del plain["llm"], plain["budget"]
@@ -170,6 +174,12 @@ class Configuration(Knobs):
         if own is None:
             return tuple(of_topology)
         return (*map(str, own), *(role for role in of_topology if role == COORDINATOR))
+
+
+def _as_before(part: ComponentConfig, plain: Mapping[str, Any]) -> set[str]:
+    """Return the keys that came with a later version, and have the value of the versions before it."""
+    fields = type(part).model_fields.items()
+    return {name for name, field in fields for mark in field.metadata if mark == Usual(plain[name])}
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:

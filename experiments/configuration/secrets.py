@@ -25,6 +25,11 @@ _SHORTEST = 12
 _HINT = "A configuration names the variable that holds a key: llm.api_key_env=NAME."
 
 
+def looks_like_a_key(text: str) -> bool:
+    """Return whether a text has the form of the keys of well-known providers."""
+    return _LOOKS_LIKE_A_KEY.search(text) is not None
+
+
 def refuse_environment(unresolved: Any) -> None:
     """Make sure that no value is read from the environment, but for the name of the variable of a key.
 

@@ -25,17 +25,20 @@ from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow, LanguageModelError
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack
+from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.by_role import ByRole, deadline_of
 from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.picture_files import PictureFiles
 
 _log = logging.getLogger(__name__)
 
@@ -47,8 +50,9 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
-    "grounded_schema", "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
+    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "effort",
+    "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries", "max_wait",
+    "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 
@@ -74,9 +78,12 @@ class ModelPool:
 
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
+        under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
     """
 
-    def __init__(self, processes: int = 1) -> None:
+    def __init__(self, processes: int = 1, under_way: UnderWay | None = None) -> None:
+        self.under_way = under_way if under_way is not None else UnderWay()
+        """The calls of all episodes that are under way."""
         self._processes = processes
         self._clients: dict[str, _Client] = {}
         self._caches: dict[Path, Cache] = {}
@@ -156,13 +163,15 @@ class EpisodeModels:
     Args:
         configuration: of the episode.
         pool: what is shared with other episodes.
-        folder: where `calls.jsonl` is written when a model is first asked for; None: nothing is recorded.
+        folder: where `calls.jsonl` is written when a model is first asked for, and the pictures of prompts beside it;
+            None: nothing is recorded.
     """
 
     def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None) -> None:
         self._configuration = configuration
         self._pool = pool
         self._folder = folder
+        self._pictures = PictureFiles(folder) if folder is not None else None
         self._file: BinaryIO | None = None
         self._folding = Folding()
         budget = configuration.budget
@@ -214,6 +223,8 @@ class EpisodeModels:
                 priced=config.priced,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
+                keep=self._keep,
+                under_way=self._pool.under_way,
             )
         return _ConfiguredModel(
             stack,
@@ -232,7 +243,9 @@ class EpisodeModels:
             name=config.name,
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
+            widens=self._recorded.knows,
             sink=self._write,
+            keep=self._keep,
         )
         sampling = self._recorded.sampling_of(participant)
         return _ConfiguredModel(stack, participant, sampling, prepare=partial(_as_recorded, self._recorded))
@@ -246,6 +259,10 @@ class EpisodeModels:
         self._file.write(self._folding.line(record))
         self._file.flush()
 
+    def _keep(self, picture: Picture) -> None:
+        if self._pictures is not None:
+            self._pictures.keep(picture)
+
     def close(self) -> None:
         """Close the file of the calls."""
         if self._file is not None:
@@ -254,7 +271,16 @@ class EpisodeModels:
 
 def sampling_of(config: ProviderConfig) -> Sampling:
     """Return how answers are drawn."""
-    return Sampling(config.temperature, config.max_tokens, config.sampling_seed)
+    return Sampling(
+        config.temperature,
+        config.max_tokens,
+        config.sampling_seed,
+        top_p=config.top_p,
+        stop=config.stop,
+        extra_body=config.extra_body or None,
+        effort=config.effort,
+        thinking_tokens=config.thinking_tokens,
+    )
 
 
 def grounded(request: Request) -> Request:

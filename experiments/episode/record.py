@@ -76,8 +76,9 @@ class EpisodeRecord:
         answering_models: AnsweringModels | None = None,
     ) -> None:
         """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
-        files = sorted(file for file in self._file.parent.iterdir() if file != self._file)
-        self._meta["files"] = {file.name: digest(file) for file in files}
+        folder = self._file.parent
+        files = sorted(file for file in folder.rglob("*") if file != self._file and not file.is_dir())
+        self._meta["files"] = {file.relative_to(folder).as_posix(): digest(file) for file in files}
         self._end(outcome, error, reason, answering_models)
 
     def _end(

@@ -12,7 +12,7 @@ from rich.style import Style
 from rich.text import Text
 
 from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
-from quorum.experiments.replay.colours import INK, PAPER_WHITE, Colour, legible_on, parse
+from maeil.painting.colours import INK, PAPER_WHITE, Colour, legible_on, parse
 
 _POINTERS = {Rotation.RIGHT: "▶", Rotation.DOWN: "▼", Rotation.LEFT: "◀", Rotation.UP: "▲"}
 _HALF = "▀"

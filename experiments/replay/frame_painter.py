@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from PIL import Image
 
 from maeil.drawing import Canvas, Drawing
+from maeil.painting.board import BoardPainter, board_size
+from maeil.painting.colours import INK, MUTED, PAPER_WHITE, Colour
+from maeil.painting.text import clipped, font, strip, two_lines
 from maeil.trace.events import MessageSent
 from maeil.user_errors import UserError
-from quorum.experiments.replay.board import BoardPainter, board_size
 from quorum.experiments.replay.caption import SIMULATED, caption
-from quorum.experiments.replay.colours import INK, MUTED, PAPER_WHITE, WARNING, Colour
+from quorum.experiments.replay.colours import WARNING
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.replay import Replay
-from quorum.experiments.replay.text import clipped, font, strip, two_lines
 
 _BOARD = 480
 """Pixels along the longer edge of a board whose size is not given."""

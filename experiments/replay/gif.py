@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from PIL import GifImagePlugin, Image, ImageChops
 
-from quorum.experiments.replay.colours import INK, PALETTE_SIZE, Colour
+from maeil.painting.colours import INK, Colour
+from quorum.experiments.replay.colours import PALETTE_SIZE
 
 UNCHANGED = PALETTE_SIZE
 """The index of what stays as it was."""

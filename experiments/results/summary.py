@@ -46,6 +46,8 @@ _WARNINGS = (
     "plans.invalid",
     "plans.timed_out",
     "model.unanswered",
+    "model.empty_answers",
+    "model.reasoning_tokens",
     "model.cached_answers",
     "model.estimated_calls",
 )

@@ -95,6 +95,7 @@ def cube(n: int = 4, **changes: Any) -> CubeWorld:
                 "allow_unsolvable": True,
                 "level": None,
                 "weights": "halving",
+                "observation": "text",
                 "text": TEXT_LIMITS,
                 "n": n,
                 "max_steps": 300,

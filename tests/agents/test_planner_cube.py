@@ -35,6 +35,7 @@ def cube(n: int, max_steps: int = 500, **changes) -> CubeWorld:
         "name": "cube",
         "allow_unsolvable": True,
         "weights": "halving",
+        "observation": "text",
         "level": None,
         "text": TEXT_LIMITS,
         "n": n,

@@ -24,6 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "oracle_map": False,
     "known_only": False,
     "text": {"max_agents": 32},
+    "observation": "text",
     "max_steps": 500,
 }
 

@@ -30,7 +30,7 @@ def world(board: str, max_steps: int = 60, *, vocabulary: str = "cube", reward: 
         CubeConfig(
             name="cube", n=agents, level=None, side=None, blocks=None, layout=board + "\n", max_steps=max_steps,
             step_cost=0.01, deliver_reward=1.0, reward=reward, vocabulary=vocabulary,
-            allow_unsolvable=True, text=TEXT_LIMITS, weights="halving",
+            allow_unsolvable=True, text=TEXT_LIMITS, weights="halving", observation="text",
         )
     )  # fmt: skip
     cube.reset(0)

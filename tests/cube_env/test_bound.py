@@ -52,6 +52,7 @@ def test_no_greedy_episode_is_below_the_bound(n):
                 name="cube", n=n, side=None, blocks=None, layout=None, max_steps=400, step_cost=0.01, level=None,
                 allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary="cube",
             weights="halving",
+                observation="text",
             )
         )  # fmt: skip
         events = play(GreedyTeam(n).minds, cube, seed=seed)

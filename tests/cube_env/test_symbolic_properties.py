@@ -61,7 +61,7 @@ def check(seed, vocabulary, plans):
         CubeConfig(
             name="cube", n=4, side=None, blocks=None, layout=str(layout) + "\n", max_steps=500, level=None,
             step_cost=0.01, allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default",
-            vocabulary=vocabulary, weights="halving",
+            vocabulary=vocabulary, weights="halving", observation="text",
         )
     )  # fmt: skip
     cube.reset(0)
@@ -114,6 +114,7 @@ def test_what_the_world_idles_with_is_in_its_vocabulary(vocabulary):
             name="cube", n=4, side=None, blocks=None, layout=layout, max_steps=5, step_cost=0.01, level=None,
             allow_unsolvable=True, text=TEXT_LIMITS, deliver_reward=1.0, reward="default", vocabulary=vocabulary,
             weights="halving",
+            observation="text",
         )
     )  # fmt: skip
     assert cube.idle in cube.vocabulary

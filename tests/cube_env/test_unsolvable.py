@@ -43,7 +43,7 @@ def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
     build(f"n={n}")
 
 
-@pytest.mark.parametrize("key", ["allow_unsolvable", "text", "weights"])
+@pytest.mark.parametrize("key", ["allow_unsolvable", "observation", "text", "weights"])
 def test_a_recorded_board_of_an_older_version_is_shown_as_it_was(key: str) -> None:
     raw = compose((*HEAVY, "env.allow_unsolvable=true"))
     del raw["env"][key]

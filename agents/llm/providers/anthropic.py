@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar
 
+from quorum.agents.llm.batches.anthropic import AnthropicBatches
+from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
-from quorum.agents.llm.providers.bounded import bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.extras import with_extra
+from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
+from quorum.agents.llm.providers.thinking import message_thinking
 from quorum.agents.llm.tiers import tier_told
 
 _FINISHES = {
@@ -22,14 +29,15 @@ _FINISHES = {
 
 
 class AnthropicModel(Provider):
-    """A model behind Anthropic's messages format. Its SDK takes no temperature and no seed: both count as not sent.
+    """A model behind Anthropic's messages format. What it takes no longer counts as not sent: temperature, top_p.
 
-    Addresses end before `/v1`.
+    Version 2026-10-21 of the format refuses both at any value, and the SDK that speaks it has no parameter for them
+    (anthropic 2.11, `types/message_create_params.py`). A seed it never took. Addresses end before `/v1`.
     """
 
     name: ClassVar[str] = "anthropic"
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
-    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "seed")
+    _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "seed")
 
     def _import(self) -> Any:
         import anthropic  # noqa: PLC0415 (costs 0.9 s: only where it is used)
@@ -37,32 +45,53 @@ class AnthropicModel(Provider):
         return anthropic
 
     def _connect(self, base_url: str | None) -> str:
-        self._client = self._sdk.AsyncAnthropic(
+        self._client = self._client_within(base_url, self._bounds)
+        self._known = signature(self._client.messages.create).parameters.keys()
+        return str(self._client.base_url)
+
+    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
+        return self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
             base_url=base_url,
+            default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
-        return str(self._client.base_url)
+
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
+        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        return AnthropicBatches(client, self._sdk)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
-        return await self._client.messages.create(**body, timeout=self._timeout(deadline))
+        known = {key: value for key, value in body.items() if key in self._known}
+        others = {key: value for key, value in body.items() if key not in self._known}
+        return await self._client.messages.create(**known, extra_body=others, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
 
+    def _usual_prompt_caching(self) -> PromptCaching:
+        return PromptCaching.BREAKPOINTS
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
+        messages = [message for message in request.messages if message.role is not ChatRole.SYSTEM]
+        marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
+        contents = contents_of(messages, anthropic_block, marked=marked)
         arguments: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": request.sampling.max_tokens,
+            "max_tokens": offer.longest,
             "messages": [
-                {"role": message.role.value, "content": message.content}
-                for message in request.messages
-                if message.role is not ChatRole.SYSTEM
+                {
+                    "role": message.role.value,
+                    "content": with_pictures(content, message.pictures, anthropic_image),
+                }
+                for message, content in zip(messages, contents, strict=True)
             ],
+            **message_thinking(offer.sampling, self._family, show=self._keep_thinking),
         }
         answer = request.answer
         if answer is not None and offer.structured is Structured.SCHEMA:
@@ -71,7 +100,8 @@ class AnthropicModel(Provider):
                 schema = self._sdk.transform_schema(dict(answer.schema))
             except ValueError as error:
                 raise BadRequest(f"invalid schema for output_config: {error}") from None
-            arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+            format_ = {"format": {"type": "json_schema", "schema": schema}}
+            arguments["output_config"] = {**arguments.get("output_config", {}), **format_}
         elif answer is not None and offer.structured is Structured.TOOLS:
             arguments["tools"] = [
                 {"name": answer.name, "description": "Give the answer.", "input_schema": answer.schema}
@@ -81,10 +111,13 @@ class AnthropicModel(Provider):
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
-            arguments["system"] = "\n\n".join(system)
+            joined = "\n\n".join(system)
+            arguments["system"] = [anthropic_block(joined, True)] if marked else joined
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
-        return arguments
+        if offer.sampling.stop is not None:
+            arguments["stop_sequences"] = list(offer.sampling.stop)
+        return with_extra(arguments, request.sampling.extra_body)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:
@@ -102,6 +135,7 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
         raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
         blocks, reason, name = response.content, response.stop_reason, response.model
+        thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
         texts = [block.text for block in blocks if block.type == "text"]
         tools = [block.input for block in blocks if block.type == "tool_use"]
         text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
@@ -112,15 +146,16 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=_FINISHES.get(reason, Finish.STOP),
-        usage=_read_usage(getattr(response, "usage", None), request, text),
+        usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
         usd=None,
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        thinking=printable_unicode(thinking),
         tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 
-def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
+def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:
     """Add up the prompt's parts: Anthropic counts those of its cache apart."""
     cached = getattr(tokens, "cache_read_input_tokens", None) or 0
     written = getattr(tokens, "cache_creation_input_tokens", None) or 0
@@ -128,4 +163,13 @@ def _read_usage(tokens: Any, request: Request, text: str) -> Usage:
         prompt: Any = tokens.input_tokens + cached + written
     except (AttributeError, TypeError):
         prompt = None
-    return counted_usage(prompt, getattr(tokens, "output_tokens", None), cached, written, request=request, text=text)
+    return counted_usage(
+        prompt,
+        getattr(tokens, "output_tokens", None),
+        cached,
+        written,
+        request=request,
+        text=text,
+        reasoning=getattr(getattr(tokens, "output_tokens_details", None), "thinking_tokens", None),
+        thinking=thinking,
+    )

@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 import orjson
 
+from quorum.agents.llm.batches.service import BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
@@ -29,15 +31,22 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
+from quorum.agents.llm.providers.families import find_family
 from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
+from quorum.agents.llm.providers.overflow import longest_answer
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.refusals import Refusals
+from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
 
 SIMULATED = "simulated"
 """Name under which servers offer the simulated model: what comes from it says so."""
+
+
+_USUAL_DIALECTS = (ThinkingFormat.AUTO, ThinkingFormat.OPENAI)
 
 
 class Provider(ProvidedModel):
@@ -55,8 +64,13 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        prompt_cache: whether the beginnings of prompts are marked for the provider's cache, where it has one.
+        thinking_format: what the switch of thinking is called, where a format has several dialects.
+        keep_thinking: whether the text of thoughts is kept, where the server returns it.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
             refuses is never left out: the money would be another than the one that was asked for.
+
+        headers: sent with every request, beside those of the SDK; they hold no key.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -80,7 +94,11 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        prompt_cache: bool = True,
+        thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
+        keep_thinking: bool = True,
         service_tier: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.model = model
         self._key = Key(self.usual_key if key_variable == "" else key_variable)
@@ -88,14 +106,19 @@ class Provider(ProvidedModel):
         self._deadline = deadline
         self._bounds = bounds
         self._service_tier = service_tier
+        self._headers = dict(headers)
         self._sdk: Any = self._import()
         self.base_url = self._connect(check_address(base_url))
         self._refusals = Refusals(
             structured,
             self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
             rename=max_tokens_key is MaxTokensKey.AUTO,
+            prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
         self._refusals.add(*self._never_taken)
+        self._keep_thinking = keep_thinking
+        self._thinking = self._dialect(thinking_format)
+        self._family = find_family(self._table(), model)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -105,6 +128,9 @@ class Provider(ProvidedModel):
             "base_url": self.base_url,
             "model": self.model,
             "structured": self._structured.value,
+            **({"headers": orjson.dumps(self._headers, option=orjson.OPT_SORT_KEYS).decode()} if self._headers else {}),
+            **({} if self._thinking in _USUAL_DIALECTS else {"thinking_format": self._thinking.value}),
+            **({} if self._keep_thinking else {"text_of_thinking": "drop"}),
         }
 
     @abstractmethod
@@ -127,9 +153,40 @@ class Provider(ProvidedModel):
     def _read(self, response: Any, request: Request) -> Reply:
         """Read a response. Raises `BrokenResponse`."""
 
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own.
+
+        Raises:
+            BadRequest: it has none.
+        """
+        raise BadRequest(f"{self.name} has no batches")
+
+    def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
+        """Return what the failure of a batch's request means."""
+        return self._translate_status(status, body, f"HTTP {status}", None)
+
+    def redacted(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take the key out of a response that is written down."""
+        text = orjson.dumps(body).decode()
+        clean = self._key.redact_own(text)
+        found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
+        return found
+
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        """Return what the switch of thinking is called here, and note what cannot be said."""
+        return chosen
+
+    def _table(self) -> str:
+        """Return the provider under which `families` has the models that answer here."""
+        return self.name
+
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
+        return PromptCaching.NONE
 
     def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
@@ -159,6 +216,7 @@ class Provider(ProvidedModel):
         """
         begin = time.perf_counter()
         attempts = 0
+        most: int | None = None
         suspected: frozenset[str] = frozenset()
         suspicions: Iterator[frozenset[str]] | None = None
         refusal: LanguageModelError | None = None
@@ -166,15 +224,14 @@ class Provider(ProvidedModel):
         try:
             async with asyncio.timeout(deadline) as scope:
                 while True:
-                    form = request.answer is not None
-                    offer = self._refusals.offer(request.sampling, form=form, suspected=suspected)
+                    offer = self._offer(request, suspected, most)
                     attempts += 1
                     reply = await self._attempt(request, offer, send)
                     if isinstance(reply, Reply):
                         self._refusals.add(*suspected)
                         break
-                    if (shorter := _with_room_left(request, reply)) is not None:
-                        request = shorter
+                    if (bound := _longest(request, offer, reply)) is not None:
+                        most = bound
                         continue
                     if self._refusals.learn(reply, offer):
                         continue
@@ -187,6 +244,7 @@ class Provider(ProvidedModel):
             return replace(
                 reply,
                 text=self._key.redact_own(reply.text),
+                thinking=self._key.redact_own(reply.thinking) if self._keep_thinking else "",
                 model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
@@ -199,16 +257,32 @@ class Provider(ProvidedModel):
             failure = TimedOut(f"no whole answer within {deadline:g} s")
         raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
 
+    def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
+        """Return what is sent: what is wanted, less what is refused, with room for thoughts.
+
+        Args:
+            request: what is asked.
+            suspected: what is left out this once.
+            most: tokens that the server has told to have room for.
+        """
+        wanted, family = request.sampling, self._family
+        offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
+        offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
+        longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
+        longest *= wanted.times_the_room or 1
+        bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
+        return replace(offer, longest=min(bounds))
+
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
             return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
-            failure = self._translate(error)
+            failure = self.translate(error)
             if failure is None:
                 raise
             return failure
 
-    def _translate(self, error: Exception) -> LanguageModelError | None:
+    def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK; None for what is no failure of a call but a bug.
 
         The official SDKs name their errors alike.
@@ -254,12 +328,18 @@ class Provider(ProvidedModel):
         await self.close()
 
 
-def _with_room_left(request: Request, failure: LanguageModelError) -> Request | None:
-    """Return a request with the longest answer that the context has room for; None where that would be of no use."""
-    room = failure.room if isinstance(failure, ContextOverflow) else None
-    if room is None or not 0 < room < request.sampling.max_tokens:
-        return None
-    return replace(request, sampling=replace(request.sampling, max_tokens=room))
+def _longest(request: Request, offer: Offer, failure: LanguageModelError) -> int | None:
+    """Return the longest answer that there is room for after a refusal; None where a shorter one would be of no use.
+
+    Where the server does not tell it, the room for thoughts goes: the prompt and the answer may fit without.
+    """
+    usual = request.sampling.max_tokens
+    told = None
+    if isinstance(failure, ContextOverflow):
+        told = usual if failure.room is None else failure.room
+    elif isinstance(failure, BadRequest) and offer.longest > usual:
+        told = longest_answer(str(failure))
+    return told if told is not None and 0 < told < offer.longest else None
 
 
 def check_address(base_url: str | None) -> str | None:

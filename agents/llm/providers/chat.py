@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.errors import BrokenResponse
-from quorum.agents.llm.limits import estimate_tokens
+from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.images import openai_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, contents_of, key_of, openai_part
+from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
+from quorum.agents.llm.providers.thoughts import beside, split
 from quorum.agents.llm.tiers import tier_told
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
@@ -21,8 +25,14 @@ _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _TEXT_PARTS = frozenset({"text", "output_text"})
 
 
-def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
-    """Return the arguments of a chat completion, but for the model and the longest answer."""
+def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = ThinkingFormat.OPENAI) -> dict[str, Any]:
+    """Return the arguments of a chat completion, but for the model and the longest answer.
+
+    Args:
+        request: what is asked.
+        offer: what of it is sent.
+        dialect: what the switch of thinking is called.
+    """
     messages = list(request.messages)
     arguments: dict[str, Any] = {}
     answer = request.answer
@@ -42,7 +52,21 @@ def chat_arguments(request: Request, offer: Offer) -> dict[str, Any]:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
-    arguments["messages"] = [{"role": message.role.value, "content": message.content} for message in messages]
+    if offer.prompt_cache is not PromptCaching.NONE:
+        system = (message.content for message in messages if message.role is ChatRole.SYSTEM)
+        arguments["prompt_cache_key"] = key_of(system, answer)
+    if offer.prompt_cache is PromptCaching.BREAKPOINTS:
+        arguments["prompt_cache_options"] = {"mode": "explicit"}
+    contents = contents_of(messages, openai_part, marked=offer.prompt_cache is PromptCaching.BREAKPOINTS)
+    if offer.sampling.top_p is not None:
+        arguments["top_p"] = offer.sampling.top_p
+    if offer.sampling.stop is not None:
+        arguments["stop"] = list(offer.sampling.stop)
+    arguments |= chat_thinking(dialect, offer.sampling)
+    arguments["messages"] = [
+        {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image)}
+        for message, content in zip(messages, contents, strict=True)
+    ]
     return arguments
 
 
@@ -111,6 +135,9 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         refusal = _refusal(message)
         calls = getattr(message, "tool_calls", None)
         text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
+        thinking = beside(message)
+        if isinstance(text, str) and not calls and not refusal and not thinking:
+            thinking, text = split(text)
         name = response.model
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise BrokenResponse(f"a success that is no chat completion ({type(error).__name__})") from None
@@ -119,10 +146,11 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
     return Reply(
         text=printable_unicode(text),
         finish=Finish.REFUSAL if refusal and not calls else _FINISHES.get(reason, Finish.STOP),
-        usage=_read_usage(getattr(response, "usage", None), request, text),
+        usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
         usd=charged(getattr(response, "usage", None)),
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
+        thinking=printable_unicode(thinking),
         tier=tier_told(getattr(response, "service_tier", None)),
     )
 
@@ -148,15 +176,23 @@ def _arguments(call: Any) -> Any:
     return orjson.dumps(arguments).decode() if isinstance(arguments, Mapping) else arguments
 
 
-def _read_usage(usage: Any, request: Request, text: str) -> Usage:
+def _read_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
+    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+    reasoning = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
+    total = _count(getattr(usage, "total_tokens", None))
+    read, written, thoughts = _count(prompt), _count(completion), _count(reasoning)
+    if read and written is not None and thoughts and read + written + thoughts == total:
+        completion = written + thoughts  # xAI counts thoughts beside the answer
     return counted_usage(
-        getattr(usage, "prompt_tokens", None),
-        getattr(usage, "completion_tokens", None),
+        prompt,
+        completion,
         getattr(details, "cached_tokens", None),
         getattr(details, "cache_write_tokens", None),
+        reasoning=reasoning,
         request=request,
         text=text,
+        thinking=thinking,
     )
 
 
@@ -180,7 +216,15 @@ def _amount(value: Any) -> float | None:
 
 
 def counted_usage(
-    prompt: Any, completion: Any, cached: Any, cache_written: Any, *, request: Request, text: str
+    prompt: Any,
+    completion: Any,
+    cached: Any,
+    cache_written: Any,
+    *,
+    request: Request,
+    text: str,
+    reasoning: Any = None,
+    thinking: str = "",
 ) -> Usage:
     """Take token counts from a response; what it does not count is estimated from the texts, and marked.
 
@@ -193,17 +237,24 @@ def counted_usage(
         cache_written: tokens into it, the same.
         request: what was asked.
         text: what was answered.
+        reasoning: tokens of thoughts among those written, as the response says; anything. Where it does not say, they
+            are estimated from their text alone, and marked.
+        thinking: the text of the thoughts, as far as it is told.
     """
-    told_prompt, told_completion = _count(prompt), _count(completion)
+    told_prompt, told_completion, told_reasoning = _count(prompt), _count(completion), _count(reasoning)
     estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
-    read = told_prompt or estimate_tokens(*(message.content for message in request.messages))
+    written = told_completion or estimate_tokens(thinking, text)
+    thoughts = estimate_tokens(thinking) if told_reasoning is None else told_reasoning
+    read = told_prompt or ceil(estimate_prompt(request))
     of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,
-        completion=told_completion or estimate_tokens(text),
+        completion=written,
         cached=of_cache,
         cache_written=min(_count(cache_written) or 0, read - of_cache),
         estimated=estimated,
+        reasoning=min(thoughts, written),
+        reasoning_estimated=told_reasoning is None and thoughts > 0,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
@@ -15,8 +16,10 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.offer import Offer
+from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -64,16 +67,25 @@ class LiteLLMModel(Provider):
 
     def _connect(self, base_url: str | None) -> str:
         self._address = base_url
+        self._own = {*signature(self._sdk.acompletion).parameters, *self._sdk.types.utils.all_litellm_params}
         return base_url or ""
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         tier = {} if self._service_tier is None else {"service_tier": self._service_tier}
-        return {
+        body = {
             "model": self.model,
-            offer.max_tokens_key.value: request.sampling.max_tokens,
+            offer.max_tokens_key.value: offer.longest,
             **tier,
-            **chat_arguments(request, offer),
+            **chat_arguments(request, offer, self._thinking),
         }
+        return with_extra(body, self._free(request.sampling.extra_body))
+
+    def _free(self, extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """Return the extra fields, which litellm passes on among its arguments; none of its own may be among them."""
+        own = self._own & (extra or {}).keys()
+        if own:
+            raise BadRequest(f"llm.extra_body: litellm keeps {', '.join(sorted(own))} for itself")
+        return extra
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         exchanged = _Exchange(self._bounds)
@@ -83,6 +95,7 @@ class LiteLLMModel(Provider):
                 api_base=self._address,
                 api_key=None if self._key.variable is None else self._key.reveal(),
                 timeout=self._timeout(deadline),
+                extra_headers=self._headers or None,
                 num_retries=0,
                 max_retries=0,
                 **body,
@@ -98,10 +111,14 @@ class LiteLLMModel(Provider):
             return reply
         return replace(reply, usd=getattr(response, "_hidden_params", {}).get("response_cost"))
 
+    def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
+        return ThinkingFormat.LITELLM if chosen is ThinkingFormat.AUTO else chosen
+
     def _timeout(self, deadline: float) -> Any:
         return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
-    def _translate(self, error: Exception) -> LanguageModelError | None:
+    def translate(self, error: Exception) -> LanguageModelError | None:
+        """Return our error for one of litellm; None for what is no failure of a call but a bug."""
         if isinstance(error, LanguageModelError):
             return error
         if isinstance(error, self._sdk.Timeout):

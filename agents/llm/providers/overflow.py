@@ -64,3 +64,22 @@ def room_for_answer(text: str) -> int | None:
             prompt = told["prompt"] if "prompt" in told else told["all"] - told["answer"]
             return told["context"] - prompt
     return None
+
+
+_LONGEST = re.compile(
+    r"supports at most (?P<openai>\d+) completion tokens"
+    r"|max_tokens: \d+ > (?P<anthropic>\d+), which is the maximum"
+    r"|range of max_tokens is \[\d+, ?(?P<deepseek>\d+)\]"
+    r"|max(_completion)?_tokens`? must be less than or equal to `?(?P<groq>\d+)",
+    re.IGNORECASE,
+)
+
+
+def longest_answer(text: str) -> int | None:
+    """Return how many tokens the longest answer of a model has, where a refusal of a longer one tells.
+
+    Args:
+        text: what the server says.
+    """
+    found = _LONGEST.search(text)
+    return None if found is None else int(next(number for number in found.groupdict().values() if number))

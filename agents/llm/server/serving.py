@@ -13,9 +13,12 @@ import uvicorn
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.app import HOST, App
+from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
+from quorum.agents.llm.server.prompt_cache import PromptCaches
+from quorum.agents.llm.server.thinking import Thinking, ThinkingModel
 
 KEEP_ALIVE = 75
 """Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
@@ -92,6 +95,10 @@ def _addresses(listener: socket.socket) -> Addresses:
     return Addresses(openai=f"{root}/v1", anthropic=root)
 
 
+def _thinking(brain: Model, how: Thinking | None) -> Model:
+    return brain if how is None else ThinkingModel(brain, how)
+
+
 @contextlib.asynccontextmanager
 async def serve(
     brain: Model,
@@ -101,6 +108,9 @@ async def serve(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    thinking: Thinking | None = None,
+    prompt_cache: bool = False,
+    batches: Batches | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
@@ -113,13 +123,18 @@ async def serve(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        thinking: how the brain thinks before it answers; None: not at all.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
+        batches: what becomes of batches, and a count of them; None: they take as long as an answer does.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(_thinking(brain, thinking), models, faults, latency, context=context, batches=batches)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
@@ -141,6 +156,8 @@ def run(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    thinking: Thinking | None = None,
+    prompt_cache: bool = False,
     ready: Callable[[Addresses], None] = lambda _: None,
 ) -> None:
     """Serve a brain on 127.0.0.1 until the process is interrupted.
@@ -152,12 +169,16 @@ def run(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        thinking: how the brain thinks before it answers; None: not at all.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
         ready: called with the addresses when the port is taken and before the first request is answered.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(_thinking(brain, thinking), models, faults, latency, context=context)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)
         ready(_addresses(listener))

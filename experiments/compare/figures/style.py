@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -62,18 +63,39 @@ _SETTINGS = {
 type 42 (TrueType) are what publishers take; Matplotlib's own of type 3 they refuse."""
 
 
-@contextmanager
-def styled(*, text: bool = False) -> Iterator[None]:
-    """Draw and save figures in this style; the settings of the process stay as they were.
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What figures are drawn for.
 
-    Args:
+    Attributes:
+        columns: most panels side by side; None: as many as a figure has room for on a page of paper.
+        legend: whether each figure has a legend of the levels.
         text: whether the letters of an SVG are text, which can be searched; else outlines, which look alike everywhere.
     """
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type] # the names of settings are literals to its stubs
-        mpl.rcParams["svg.fonttype"] = "none" if text else "path"
-        yield
+
+    columns: int | None = None
+    legend: bool = True
+    text: bool = False
+
+
+PAPER = Medium()
+PAGE_IN_BROWSER = Medium(columns=1, legend=False, text=True)
+"""Panels stand below each other, so that a figure is as wide as a telephone; the page has one legend for all."""
+_MEDIUM: ContextVar[Medium] = ContextVar("medium", default=PAPER)
+
+
+@contextmanager
+def styled(medium: Medium = PAPER) -> Iterator[None]:
+    """Draw and save figures in this style for a medium; the settings of the process stay as they were."""
+    token = _MEDIUM.set(medium)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type] # the names of settings are literals to its stubs
+            mpl.rcParams["svg.fonttype"] = "none" if medium.text else "path"
+            yield
+    finally:
+        _MEDIUM.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +139,19 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
     """Make a figure of so many panels; `finish` places them.
 
     Args:
-        number: of panels. One takes the width of a column of a paper, more that of the page.
+        number: of panels. Side by side they take the width of a page of a paper, else that of a column.
         height: of a panel with its margins, in inches.
         columns: at most so many side by side.
         margins: of each panel; None: those of a panel with ticks and labels.
     """
-    figure = Figure(figsize=(COLUMN if number == 1 else PAGE, height))
+    columns = min(number, columns, _MEDIUM.get().columns or columns)
+    figure = Figure(figsize=(COLUMN if columns == 1 else PAGE, height))
     FigureCanvasAgg(figure)
     made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
     for axes in made:
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
         axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
-    return Sheet(figure, made, min(number, columns), height, margins or Margins())
+    return Sheet(figure, made, columns, height, margins or Margins())
 
 
 def colour(comparison: Comparison, level: str) -> str:
@@ -173,9 +196,10 @@ def finish(
     if comparison.simulated:
         remark = f"Simulated language model. {remark}"
     lines = wrap(remark, int(width * _REMARK_LETTERS))
-    handles = [*(_handle(comparison, level, line=line) for level in comparison.levels), *beside]
+    own = comparison.levels if legend and _MEDIUM.get().legend else ()
+    handles = [*(_handle(comparison, level, line=line) for level in own), *beside]
     columns = _legend_columns(handles, width)
-    legend_rows = -(-len(handles) // columns) if legend and len(handles) > 1 else 0
+    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or beside else 0
     footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
     rows = -(-len(drawn.panels) // drawn.columns)
     height = rows * drawn.height + footer
@@ -213,8 +237,22 @@ def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch
 
 
 def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    return min(len(handles), max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    return min(len(handles) or 1, max(1, int(width * _LEGEND_LETTERS) // (longest + 7)))
+
+
+def swatch(comparison: Comparison, level: str) -> Figure:
+    """Draw how a level is drawn, for a legend outside of figures: its line with its marker, 0.4 inches wide."""
+    figure = Figure(figsize=(0.4, 0.16))
+    FigureCanvasAgg(figure)
+    handle = _handle(comparison, level, line=True)
+    assert isinstance(handle, Line2D)
+    handle.set_data([0.1, 0.5, 0.9], [0.5, 0.5, 0.5])
+    handle.set_markevery([1])
+    handle.set_label("")
+    handle.set_transform(figure.transFigure)
+    figure.add_artist(handle)
+    return figure
 
 
 def title(axes: Axes, text: str) -> None:

@@ -32,13 +32,18 @@ _DODGE = 0.06
 @figure("metrics")
 def metrics(comparison: Comparison) -> Iterator[Drawing]:
     """Draw each metric that is compared by itself, in files that are called after it."""
-    for metric in comparison.metrics:
-        if any(comparison.estimates[metric, *key].runs for key in comparison.groups):
+    yield from singles(comparison, comparison.metrics)
+
+
+def singles(comparison: Comparison, chosen: Sequence[str]) -> Iterator[Drawing]:
+    """Draw metrics, each by itself."""
+    for metric in chosen:
+        if any(len(group.values(metric)) for group in comparison.groups.values()):
             single = _sheet(comparison, 1, 2.2)
             _panel(single.panels[0], comparison, metric)
             single.panels[0].set_xlabel(comparison.across or METRICS[metric].unit)
             single.panels[0].set_ylabel(METRICS[metric].unit if comparison.across is not None else "")
-            yield Drawing(f"{metric} {_description(comparison)}", _finish(single, comparison), metric)
+            yield Drawing(f"{metric} {_description(comparison)}", _finish(single, comparison, [metric]), metric)
 
 
 @figure("overview")
@@ -50,7 +55,7 @@ def overview(comparison: Comparison) -> Iterator[Drawing]:
         for place, (axes, metric) in enumerate(zip(many.panels, shown, strict=True)):
             _panel(axes, comparison, metric)
             axes.set_xlabel(comparison.across or "" if many.bottom_row(place) else "")
-        yield Drawing(f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison))
+        yield Drawing(f"{', '.join(shown)} {_description(comparison)}", _finish(many, comparison, shown))
 
 
 def _sheet(comparison: Comparison, number: int, height: float) -> style.Sheet:
@@ -71,11 +76,23 @@ def _description(comparison: Comparison) -> str:
     return f"by {', '.join(comparison.by)}{across}"
 
 
-def _finish(drawn: style.Sheet, comparison: Comparison) -> Figure:
+def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
     remark += f"{len(comparison.pool.rows)} runs" + (", the mean of each board" if comparison.clustered else "")
     remark += f". {ARROWS}"
+    hollow = any(
+        _is_hollow(metric, found)
+        for metric in shown
+        for key in comparison.groups
+        if (found := _estimate(comparison, metric, key)) is not None
+    )
+    remark += " Hollow: 0 or 1 in all runs." if hollow else ""
     return style.finish(drawn, comparison, remark, legend=comparison.across is not None)
+
+
+def _is_hollow(metric: str, found: Estimate) -> bool:
+    """Whether a share is 0 or 1 in all runs: its interval, which says how few they are, is not drawn."""
+    return METRICS[metric].share and found.value in (0, 1)
 
 
 def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
@@ -99,7 +116,8 @@ def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
     for place, level in enumerate(comparison.levels):
         found = _estimate(comparison, metric, (level, None))
         if found is not None and found.runs:
-            _mark(axes, comparison, level, [(float(place), found)], flat=True)
+            _boards(axes, comparison, metric, (level, None), float(place), flat=True)
+            _mark(axes, comparison, metric, level, [(float(place), found)], flat=True)
     axes.set_yticks(range(len(comparison.levels)))
     axes.set_yticklabels([style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels])
     axes.set_ylim(len(comparison.levels) - 0.5, -0.5)
@@ -112,16 +130,18 @@ def draw_lines(axes: Axes, comparison: Comparison, metric: str) -> None:
     gap = _DODGE * float(min(np.diff(places), default=1.0))
     middle = (len(comparison.levels) - 1) / 2
     for number, level in enumerate(comparison.levels):
-        found = [
-            (place + (number - middle) * gap, estimate)
-            for place, point in zip(places, comparison.points, strict=True)
-            if (estimate := _estimate(comparison, metric, (level, point))) is not None and estimate.runs
-        ]
+        found = []
+        for place, point in zip(places, comparison.points, strict=True):
+            estimate = _estimate(comparison, metric, (level, point))
+            if estimate is not None and estimate.runs:
+                here = place + (number - middle) * gap
+                _boards(axes, comparison, metric, (level, point), here, flat=False)
+                found.append((here, estimate))
         if found:
             if numeric:
                 line = [estimate.value for _, estimate in found]
                 axes.plot([place for place, _ in found], line, color=style.colour(comparison, level), linewidth=1.2)
-            _mark(axes, comparison, level, found, flat=False)
+            _mark(axes, comparison, metric, level, found, flat=False)
     axes.xaxis.set_major_locator(FixedLocator(places))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -139,11 +159,38 @@ def places_of(comparison: Comparison) -> tuple[list[float], bool]:
     return [float(point) for point in points], True
 
 
-def _mark(
-    axes: Axes, comparison: Comparison, level: str, found: Sequence[tuple[float, Estimate]], *, flat: bool
+def _boards(
+    axes: Axes, comparison: Comparison, metric: str, key: tuple[str, Scalar], place: float, *, flat: bool
 ) -> None:
-    """Draw estimates at their places with their intervals, along x when they are flat, else along y."""
-    places, estimates = zip(*found, strict=True)
+    """Draw a faint point for each board behind the estimate, each value once, where boards differ."""
+    values = np.unique(comparison.groups[key].board_means(metric))
+    if len(values) > 1:
+        places = np.full(len(values), place)
+        axes.plot(
+            *((values, places) if flat else (places, values)), linestyle="", marker="o", markersize=2.5,
+            color=style.colour(comparison, key[0]), alpha=0.3, markeredgewidth=0, zorder=1,
+        )  # fmt: skip
+
+
+def _mark(
+    axes: Axes, comparison: Comparison, metric: str, level: str, found: Sequence[tuple[float, Estimate]], *, flat: bool
+) -> None:
+    """Draw estimates at their places with their intervals, along x when they are flat, else along y.
+
+    A share that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
+    mark is hollow, so that levels which all succeed are no forest of lines.
+    """
+    told = [(place, e) for place, e in found if not _is_hollow(metric, e)]
+    hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
+    marker, colour = style.marker(comparison, level), style.colour(comparison, level)
+    for place, estimate in hollow:
+        axes.plot(
+            *((estimate.value, place) if flat else (place, estimate.value)), linestyle="", marker=marker, color=colour,
+            markersize=4, markerfacecolor="none", clip_on=False,
+        )  # fmt: skip
+    if not told:
+        return
+    places, estimates = zip(*told, strict=True)
     values = [estimate.value for estimate in estimates]
     ends = [
         (0.0, 0.0) if math.isnan(e.low) else (max(0.0, e.value - e.low), max(0.0, e.high - e.value)) for e in estimates
@@ -151,7 +198,6 @@ def _mark(
     bars = np.array(ends).T
     x, y = (values, places) if flat else (places, values)
     axes.errorbar(
-        x, y, xerr=bars if flat else None, yerr=None if flat else bars,
-        fmt=style.marker(comparison, level), color=style.colour(comparison, level),
+        x, y, xerr=bars if flat else None, yerr=None if flat else bars, fmt=marker, color=colour,
         markersize=4, elinewidth=1.0, capsize=2.0, capthick=1.0,
     )  # fmt: skip

@@ -1,5 +1,5 @@
 """One self-contained HTML page of a sweep."""
 
-from quorum.experiments.compare.report.page import write_report
+from quorum.experiments.compare.report.page import Options, write_report
 
-__all__ = ["write_report"]
+__all__ = ["Options", "write_report"]

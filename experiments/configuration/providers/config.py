@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from maeil.component import ComponentConfig
 from quorum.agents.llm.prices import Price
+from quorum.agents.llm.protocol import Effort
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
+from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.experiments.configuration.providers.extras import free_fields, harmless_headers
 
 
 class Operational:
@@ -75,18 +78,36 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
+    effort: Effort | None
+    """How much the model thinks; null leaves it to the provider."""
+    thinking_tokens: Positive | None
+    """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
+    thinking_format: ThinkingFormat
+    """What the switch of thinking is called in OpenAI's format."""
+    text_of_thinking: Annotated[Literal["keep", "drop"], Operational]
+    """Whether the text of thoughts stands in `calls.jsonl`, where a server returns it."""
     max_tokens: Positive
-    """Longest answer, in tokens."""
+    """Longest answer, in tokens; room for thinking comes on top."""
     max_tokens_per_agent: Annotated[int, Field(ge=0)]
     """Tokens more for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     """Sent to providers that take one."""
+    top_p: Annotated[float, Field(gt=0, le=1)] | None
+    """Share of the probability from which tokens are drawn; null leaves it to the provider."""
+    stop: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None
+    """Texts at which an answer ends; null: none."""
+    extra_body: Annotated[Mapping[str, Any], AfterValidator(free_fields)]
+    """Fields of the request's body that only this provider knows."""
+    extra_headers: Annotated[Mapping[str, str], AfterValidator(harmless_headers)]
+    """Headers sent with every request; never a key."""
     structured: Structured
     """How the JSON is asked for."""
     grounded_schema: bool
     """Whether the schema of an answer names what exists in its turn: the blocks that are left, the agents."""
     max_tokens_key: Annotated[MaxTokensKey, Operational]
     """What the longest answer is called in OpenAI's format."""
+    prompt_cache: Annotated[bool, Operational]
+    """Whether the beginnings of prompts are marked for the provider's own cache, where it has one."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
     deadlines: Annotated[Mapping[str, Seconds], Operational]

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from maeil.component import Component
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price, find_price
+from quorum.agents.llm.protocol import Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.families import ToolsThinking, complaint, find_family
 from quorum.agents.llm.providers.litellm import LiteLLMModel
+from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.thinking import BOTH, family_table, format_at, thinks
 from quorum.experiments.configuration.providers.config import Pricing, ProviderConfig
 
 
@@ -77,6 +81,13 @@ class RemoteConfig(ProviderConfig):
     service_tier: Annotated[str | None, Field(pattern="^[a-z_]{1,32}$"), Pricing] = None
     """How soon the provider is to answer, for less or more money; null: its usual tier."""
 
+    @model_validator(mode="after")
+    def _can_think_so(self) -> Self:
+        told = thinking_complaint(self)
+        if told is not None:
+            raise ValueError(told)
+        return self
+
     @property
     def price(self) -> Price | None:
         """Price of the model: the given one, else that of the table for the provider's own address."""
@@ -90,15 +101,16 @@ class RemoteConfig(ProviderConfig):
                 date="",
                 given=True,
             )
-        return find_price(self.name, self.model) if self._host == self.official else None
+        return find_price(self.name, self.model) if self.host == self.official else None
 
     @property
     def priced(self) -> bool:
         """Whether the replies say what they cost though the model has no price."""
-        return self._host is not None and (self._host == CHARGES or self._host.endswith(f".{CHARGES}"))
+        return self.host is not None and (self.host == CHARGES or self.host.endswith(f".{CHARGES}"))
 
     @property
-    def _host(self) -> str | None:
+    def host(self) -> str | None:
+        """The host that is asked; None where LiteLLM knows it."""
         return urlsplit(self.base_url or "").hostname
 
     @property
@@ -153,6 +165,27 @@ class LiteLLMConfig(RemoteConfig):
     name: Literal["litellm"]
 
 
+def thinking_complaint(config: RemoteConfig) -> str | None:
+    """Return why a model does not think as it is wanted to, with the way out; None where nothing is wrong, or known.
+
+    What a model that is not known does not take, its server says.
+    """
+    dialect, table = config.thinking_format, config.name
+    if isinstance(config, OpenAIConfig):
+        dialect = format_at(config.host, dialect)
+        table = family_table(dialect)
+    effort, budget, model = config.effort, config.thinking_tokens, config.model
+    family = find_family(table, model)
+    if family is None:
+        both = effort is not None and budget is not None and dialect not in BOTH
+        return f"effort and thinking_tokens exclude each other for {model}: set one of them to null" if both else None
+    wanted = Sampling(None, config.max_tokens, effort=effort, thinking_tokens=budget)
+    never = family.tools is ToolsThinking.NEVER and config.structured is Structured.TOOLS
+    if never and thinks(wanted, family):
+        return f"{model} takes no tools while it thinks: llm.structured=schema, or llm.effort=none where it takes that"
+    return complaint(model, family, effort, budget)
+
+
 def build_remote(client: type[Provider], config: RemoteConfig, _context: None = None) -> Provider:
     """Make the client of a provider; its key is read from the environment.
 
@@ -168,7 +201,11 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         deadline=config.deadline,
         bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
         max_tokens_key=config.max_tokens_key,
+        prompt_cache=config.prompt_cache,
+        thinking_format=config.thinking_format,
+        keep_thinking=config.text_of_thinking == "keep",
         service_tier=config.service_tier,
+        headers=config.extra_headers,
     )
 
 

@@ -34,12 +34,16 @@ def completion(**changes: Any) -> dict[str, Any]:
 
 
 class RawServer:
-    """Reads requests and answers by a function; `asked` holds their bodies, `paths` their first lines."""
+    """Reads requests and answers by a function.
+
+    `asked` holds their bodies, `paths` their first lines, `headers` their headers by name in lower case.
+    """
 
     def __init__(self, respond: Respond) -> None:
         self._respond = respond
         self.asked: list[dict[str, Any]] = []
         self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -56,7 +60,10 @@ class RawServer:
             writer.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        lines = (await reader.readuntil(b"\r\n\r\n")).decode().lower().split("\r\n")
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        fields = (line.partition(":") for line in head[1:] if line)
+        self.headers.append({name.lower(): value.strip() for name, _, value in fields})
+        lines = [line.lower() for line in head]
         length = next((int(line.split(":")[1]) for line in lines if line.startswith("content-length")), 0)
         self.asked.append(json.loads(await reader.readexactly(length) or b"{}"))
         self.paths.append(lines[0])

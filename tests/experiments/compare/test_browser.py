@@ -58,7 +58,7 @@ def opened(browser: Browser, report: Path, *, width: int = 1280, scheme: str = "
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 420])
+@pytest.mark.parametrize("width", [1280, 420, 390])
 def test_the_page_loads_offline_and_fits_the_window(browser: Browser, report: Path, width: int, scheme: str) -> None:
     page, complaints = opened(browser, report, width=width, scheme=scheme)
     assert complaints == []
@@ -70,7 +70,7 @@ def test_the_page_shows_what_it_must(browser: Browser, report: Path) -> None:
     assert page.locator("h1").inner_text() == " ".join(f"sweep {HOSTILE}".split())
     assert page.locator(".simulated").is_visible()
     sizes = [drawing.bounding_box() for drawing in page.locator("figure svg").all()]
-    assert len(sizes) == 7
+    assert len(sizes) == 7  # completion, steps, messages, difference of steps, radar, failures, pareto
     assert all(size is not None and size["width"] > 250 and size["height"] > 100 for size in sizes)
     text = page.locator("main").inner_text()
     for part in ("12 of 12 runs are pooled", "Parse failures: 0.0%", "difference from plain", f"quorum sweep {HOSTILE}",
@@ -89,6 +89,18 @@ def test_the_runs_unfold_and_lead_to_their_traces(browser: Browser, report: Path
     assert all(link.is_visible() for link in links)
     found = {page.evaluate("link => link.href", link.element_handle()) for link in links}
     assert found == {trace.as_uri() for trace in report.parent.glob("*/trace.jsonl")}
+
+
+def test_on_a_telephone_every_figure_is_as_wide_as_the_text_and_no_letter_is_tiny(
+    browser: Browser, report: Path
+) -> None:
+    page, _ = opened(browser, report, width=390)
+    for drawing in page.locator("figure svg").all():
+        box = drawing.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    heights = page.locator("figure svg text").evaluate_all("texts => texts.map(t => t.getBoundingClientRect().height)")
+    assert min(heights) >= 9
 
 
 def test_ink_turns_with_the_colour_scheme(browser: Browser, report: Path) -> None:

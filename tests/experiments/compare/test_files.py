@@ -40,7 +40,11 @@ FIGURES = {
     "radar",
     "failures",
     "pareto",
+    "difference.outcome.steps",
 }
+"""What is drawn of the hostile sweep against its plain arm."""
+ON_THE_PAGE = {"outcome.completion", "outcome.steps", "communication.messages", "radar", "failures", "pareto"}
+"""What differs among its runs, each once."""
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +104,42 @@ def test_every_picture_says_that_the_model_was_simulated(sweep: Path) -> None:
     page = sweep / "said.html"
     write_report(read_results(sweep), compare([read_results(sweep)], Question()), Output(page, "--out"))
     drawings = re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL)
-    assert len(drawings) == len(FIGURES)
+    drawings = [drawing for drawing in drawings if "<text" in drawing]
+    assert len(drawings) == len(ON_THE_PAGE)
     assert all("Simulated language model." in re.sub(r"\s+", " ", drawing) for drawing in drawings)
+
+
+def test_the_page_shows_each_figure_once_and_has_one_legend(sweep: Path) -> None:
+    page = sweep / "once.html"
+    write_report(read_results(sweep), compare([read_results(sweep)], Question(baseline="plain")), Output(page, "--out"))
+    text = page.read_text()
+    shown = re.findall(r'aria-label="(.*?)"', text)
+    assert len(shown) == len(set(shown)) == 1 + len(ON_THE_PAGE) + 1  # the legend, and the differences of steps
+    assert "<h2>Findings" in text
+    assert text.index("<h2>Findings") < text.index("<h2>Figures") < text.index("<h2>Tables")
+    assert text.count('class="legend"') == 1
+    assert not any(shown.startswith("outcome.success") for shown in shown), "success is 1 in all runs"
+    assert "Success is 1 in all 12 runs" in text
+
+
+def test_a_page_with_episodes_links_to_the_page_of_each_run(quorum: Quorum, tmp_path: Path) -> None:
+    real_sweep(tmp_path / "s", [("env=squeeze", "n=2", "max_steps=4", f"seed={seed}") for seed in range(2)])
+    done = quorum(
+        "report", str(tmp_path / "s"), "--episodes", "--metric", "steps", "--out", str(tmp_path / "page.html")
+    )
+    assert done.returncode == 0, done.stderr
+    found = Page()
+    found.feed((tmp_path / "page.html").read_text())
+    links = [unquote(a["href"] or "") for tag, a in found.tags if tag == "a"]
+    pages = [link for link in links if link.endswith(".html")]
+    assert len(pages) == 2
+    assert all("</html>" in (tmp_path / link).read_text() for link in pages)
+    assert len(links) == 4
+    assert all((tmp_path / link).is_file() for link in links)
+    command = next(text for text in found.text if "quorum report" in text)
+    assert "--episodes" in command
+    assert f"--out {tmp_path / 'page.html'}" in command
+    assert len(read_results(tmp_path / "s").rows) == 2
 
 
 def test_the_estimates_are_in_full(written: Path) -> None:

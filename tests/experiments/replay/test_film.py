@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from maeil.painting.text import clipped, font, two_lines
 from maeil.user_errors import UserError
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.replay.command import ReplayRequest, run_replay
@@ -14,7 +15,6 @@ from quorum.experiments.replay.film import FilmFile, check_target, make_film
 from quorum.experiments.replay.frame_painter import FramePainter
 from quorum.experiments.replay.frames import drawable
 from quorum.experiments.replay.replay import prepare_replay
-from quorum.experiments.replay.text import clipped, font, two_lines
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape
-from quorum.experiments.replay.board import BoardPainter
-from quorum.experiments.replay.colours import PAPER_WHITE, parse
+from maeil.painting.board import BoardPainter
+from maeil.painting.colours import PAPER_WHITE, parse
 
 GREEN, ORANGE, BLUE, BLACK = "#009e73", "#e69f00", "#0072b2", "#1d1d1f"
 KINDS = (

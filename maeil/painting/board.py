@@ -6,8 +6,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from maeil.drawing import PAPER, Canvas, Drawing
-from quorum.experiments.replay.colours import EDGE, PAPER_WHITE
-from quorum.experiments.replay.sprites import figure, tile
+from maeil.painting.colours import EDGE, PAPER_WHITE
+from maeil.painting.sprites import figure, tile
 
 
 class BoardPainter:

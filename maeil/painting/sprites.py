@@ -7,8 +7,8 @@ from functools import cache
 from PIL import Image, ImageChops, ImageDraw
 
 from maeil.drawing import MarkKind, Rotation, Shape, Texture
-from quorum.experiments.replay.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
-from quorum.experiments.replay.text import fitting
+from maeil.painting.colours import INK, PAPER_WHITE, RULE, legible_on, mix, parse, shade
+from maeil.painting.text import fitting
 
 _FINE = 4
 """Pixels that are drawn for one along an edge, so that edges are smooth."""

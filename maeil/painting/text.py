@@ -1,4 +1,4 @@
-"""Text on a film, in the typeface that Matplotlib brings: the same on every machine."""
+"""Text on a picture, in the typeface that Matplotlib brings: the same on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
-from quorum.experiments.replay.colours import PAPER_WHITE, Colour
+from maeil.painting.colours import PAPER_WHITE, Colour
 
 _FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 _SMALLEST = 7
@@ -57,7 +57,7 @@ def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[st
 def strip(text: str, size: tuple[int, int], face: ImageFont.FreeTypeFont, colour: Colour) -> Image.Image:
     """Write a line on a strip of paper of its own, over whose edges no character gets.
 
-    It is kept for the frames to come: paste it, and do not draw on it.
+    It is kept for the pictures to come: paste it, and do not draw on it.
     """
     image = Image.new("RGB", size, PAPER_WHITE)
     ImageDraw.Draw(image).text((0, size[1] / 2), text, colour, face, anchor="lm")

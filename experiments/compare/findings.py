@@ -1,0 +1,132 @@
+"""What a comparison finds, in words: what differs, by how much, or that nothing can be told and what it would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from maeil.metrics import METRICS
+from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.differences import Difference
+from quorum.experiments.compare.factors import short, written
+from quorum.experiments.compare.tables import STATISTIC_NAMES, decimals, interval, p_value
+from quorum.experiments.results.rows import Scalar
+
+LEVEL = 0.05
+"""A difference is told where its p-value, corrected by Holm, is at most this."""
+_FEWEST = 6
+"""Boards without which no sign-flip test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
+_Z = 1.959964 + 0.841621
+"""Normal quantiles of 0.975 and 0.8, added: for a two-sided test at 5 % that finds a difference in 80 of 100 cases."""
+_FEW = 4
+
+
+def findings(comparison: Comparison) -> list[str]:
+    """Return a sentence or some for each metric, in the order of the metrics."""
+    return [sentence for metric in comparison.metrics for sentence in _of(comparison, metric)]
+
+
+def constant(comparison: Comparison, metric: str) -> float | None:
+    """Return the value that a metric has in every run that counts; None where runs differ, or none defines it."""
+    values = {float(value) for group in comparison.groups.values() for value in group.values(metric)}
+    return values.pop() if len(values) == 1 else None
+
+
+def boards_needed(difference: Difference) -> int | None:
+    """Return over how many boards a difference of this size would be found in 80 of 100 cases; None for no size.
+
+    By the normal approximation of a paired test, (z(0.975) + z(0.8))^2 s^2 / d^2 with s the standard deviation of the
+    differences over boards (Cohen 1988, Statistical Power Analysis, section 2.4), and at least what the test can find.
+    """
+    mean, deviation = difference.mean.value, difference.deviation
+    if math.isnan(mean) or math.isnan(deviation) or mean == 0 or deviation == 0:
+        return None
+    return max(_FEWEST, math.ceil((_Z * deviation / mean) ** 2))
+
+
+def _of(comparison: Comparison, metric: str) -> Iterator[str]:
+    title = METRICS[metric].title[:1].upper() + METRICS[metric].title[1:]
+    same = constant(comparison, metric)
+    if same is not None:
+        runs = sum(len(group.values(metric)) for group in comparison.groups.values())
+        yield f"{title} is {written(same)} in all {runs} runs that define it."
+        return
+    found = [item for item in comparison.differences if item.metric == metric and not math.isnan(item.mean.value)]
+    told = [item for item in found if item.p_holm <= LEVEL]
+    if told:
+        yield from _told(comparison, title, told)
+    elif found:
+        yield _nothing(comparison, title, found)
+    else:
+        yield from _means(comparison, metric, title)
+
+
+def _told(comparison: Comparison, title: str, told: Sequence[Difference]) -> Iterator[str]:
+    largest = sorted(told, key=lambda item: -abs(item.mean.value))
+    places = decimals(item.mean for item in told)
+    parts = [
+        f"{_place(comparison, item)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
+        f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} boards)"
+        for item in largest[:_FEW]
+    ]
+    more = f"; and {len(largest) - _FEW} more" if len(largest) > _FEW else ""
+    yield f"{title} differs from {comparison.baseline}: {'; '.join(parts)}{more}. p is corrected by Holm."
+
+
+def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) -> str:
+    largest = max(found, key=lambda item: abs(item.mean.value))
+    start = f"{title}: no difference from {comparison.baseline} can be told."
+    if not largest.differing:
+        return f"{start} No board differs."
+    size = interval(largest.mean, decimals([largest.mean]), signed=True)
+    seen = f"The largest is {size}{_unit(largest.metric)}, {_place(comparison, largest)} ({_chances(largest)})."
+    needed, there = boards_needed(largest) or _FEWEST, largest.mean.boards
+    if needed <= there:
+        return f"{start} {seen} Over these {there} boards, one of this size is found in four of five cases at most."
+    return f"{start} {seen} To tell one of this size, about {needed} boards are needed; there are {there}."
+
+
+def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
+    """Yield the highest and the lowest of what is shown, where nothing is compared with a baseline."""
+    known = {
+        (level, point): estimate
+        for (name, level, point), estimate in comparison.estimates.items()
+        if name == metric and not math.isnan(estimate.value)
+    }
+    if not known:
+        yield f"{title} is not defined in any run."
+        return
+    places = decimals(known.values())
+    ends = [choose(known, key=lambda key: known[key].value) for choose in (max, min)]
+    parts = [f"{_at(comparison, *key)}, {interval(known[key], places)}{_unit(metric)}" for key in dict.fromkeys(ends)]
+    words = ("highest", "lowest") if len(parts) > 1 else ("",)
+    told = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
+    yield f"{title} ({STATISTIC_NAMES[comparison.statistic]}): {told}."
+
+
+def _place(comparison: Comparison, item: Difference) -> str:
+    return _at(comparison, item.level, item.point)
+
+
+def _at(comparison: Comparison, level: str, point: Scalar) -> str:
+    return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
+
+
+def _direction(item: Difference) -> str:
+    better = METRICS[item.metric].better
+    if better is None:
+        return ""
+    return " is better" if (item.mean.value > 0) == (better == "higher") else " is worse"
+
+
+def _unit(metric: str) -> str:
+    return f" {METRICS[metric].unit}" if METRICS[metric].unit else ""
+
+
+def _chances(item: Difference) -> str:
+    corrected = f", by Holm's correction {p_value(item.p_holm)}" if item.p_holm != item.p else ""
+    return f"p {_p(item.p)}{corrected}"
+
+
+def _p(p: float) -> str:
+    return p_value(p) if p < 0.001 else f"= {p_value(p)}"

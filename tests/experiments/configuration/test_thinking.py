@@ -1,0 +1,65 @@
+"""What a known model does not take is told before anything is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.experiments.configuration.cell import Cell
+
+
+def _compose(*words: str) -> Cell:
+    return Cell.compose(["agents=naive", *words])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("llm=openai", "llm.model=gpt-5", "llm.effort=max"), "it takes minimal, low, medium, high"),
+        (("llm=openai", "llm.model=gpt-6.1-sol", "llm.effort=none"), "it takes low, medium, high, xhigh, max"),
+        (("llm=openai", "llm.model=gpt-4.1", "llm.effort=low"), "llm.effort=null"),
+        (("llm=openai", "llm.model=gpt-6-sol", "llm.thinking_tokens=2000"), "it takes an effort instead: none, low"),
+        (("llm=openai", "llm.model=gpt-6-sol", "llm.structured=tools"), "llm.structured=schema"),
+        (("llm=anthropic", "llm.model=claude-haiku-4-5", "llm.effort=low"), "llm.thinking_tokens=4096"),
+        (("llm=anthropic", "llm.model=claude-haiku-4-5", "llm.thinking_tokens=100"), "1024 to 63999"),
+        (("llm=anthropic", "llm.model=claude-opus-5", "llm.thinking_tokens=2000"), "it takes an effort instead"),
+        (("llm=anthropic", "llm.model=claude-opus-5-5", "llm.effort=none"), "it takes low"),
+        (("llm=litellm", "llm.model=anthropic/claude-opus-4-5", "llm.effort=max"), "it takes low, medium, high"),
+        (("llm=ollama", "llm.model=qwen", "llm.effort=low", "llm.thinking_tokens=10"), "exclude each other"),
+        (("llm=openai", "llm.model=x", "llm.effort=much"), "xhigh"),
+    ],
+)
+def test_what_a_known_model_does_not_take_is_told_with_the_way_out(words: tuple[str, ...], told: str) -> None:
+    with pytest.raises(UserError) as error:
+        _compose(*words)
+    assert told in str(error.value)
+    assert "llm" in str(error.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("llm=openai", "llm.model=gpt-6-sol", "llm.effort=max"),
+        ("llm=openai", "llm.model=gpt-6-sol", "llm.effort=none", "llm.structured=tools"),
+        ("llm=openai", "llm.model=gpt-4.1", "llm.effort=none"),
+        ("llm=openai", "llm.model=a-new-one", "llm.effort=max"),
+        ("llm=openai", "llm.model=gpt-5", "llm.thinking_format=vllm", "llm.effort=max"),
+        ("llm=anthropic", "llm.model=claude-opus-4-5", "llm.effort=low", "llm.thinking_tokens=2000"),
+        ("llm=vllm", "llm.model=qwen", "llm.effort=low", "llm.thinking_tokens=10"),
+    ],
+)
+def test_what_a_model_takes_or_may_take_is_composed(words: tuple[str, ...]) -> None:
+    _compose(*words)
+
+
+def test_an_agent_may_think_more_than_the_others() -> None:
+    cell = _compose("llm=openai", "llm.model=gpt-6-sol", "llm.effort=low", "llm.agents.agent_0.effort=high")
+    assert [cell.configuration.llm_of(name).effort for name in ("agent_0", "agent_1")] == ["high", "low"]  # type: ignore[attr-defined]
+
+
+def test_what_is_kept_of_thoughts_names_no_other_cell_and_how_much_is_thought_does() -> None:
+    plain, dropped, more = (
+        _compose("llm=openai", "llm.model=gpt-6-sol", *words)
+        for words in ((), ("llm.text_of_thinking=drop",), ("llm.effort=high",))
+    )
+    assert plain.hash == dropped.hash != more.hash
