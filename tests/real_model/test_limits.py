@@ -1,4 +1,4 @@
-"""A real server at its limits: no room for a prompt or for an answer, a longest answer, a call that nobody waits for."""
+"""A real server at its limits: no room for a prompt or an answer, a longest answer, a call that nobody waits for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""llama.cpp's grammar takes the form of every turn and of every role in every world, as it is sent and bound to a state."""
+"""llama.cpp's grammar takes the form of every turn and role in every world, also where it names what exists."""
 
 from __future__ import annotations
 

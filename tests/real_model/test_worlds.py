@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from maeil.trace import comparable
+from quorum.agents.llm.validation import validator_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.model_check import try_model
 from tests.real_model.serving import MODEL, calls_of, play, play_again
@@ -37,10 +38,14 @@ def plays_and_replays(address: str, out: Path, *words: str) -> None:
     result = play(address, out / "runs", *words)
     assert result.outcome in ("completed", "budget"), result.reason
     assert result.metrics["model.answers"] > 0
-    replies = [call["reply"] for call in calls_of(result.folder) if "reply" in call]
+    answered = [call for call in calls_of(result.folder) if "reply" in call]
+    replies = [call["reply"] for call in answered]
     assert {(reply["model"], reply["simulated"], tuple(reply["not_sent"])) for reply in replies} == {(MODEL, False, ())}
     assert all(reply["usage"]["prompt"] > 0 and reply["usage"]["completion"] > 0 for reply in replies)
-    assert all((reply["finish"] == "stop") == (reply["value"] is not None) for reply in replies), "what is whole fits"
+    for call in answered:
+        if call["reply"]["finish"] == "stop":
+            value = json.loads(call["reply"]["text"])
+            assert validator_of(call["request"]["answer"]["schema"]).reasons(value) == (), "what is whole fits"
     assert {reply["wall"]["attempts"] for reply in replies} == {1}, "nothing was refused, and nothing sent twice"
     meta = json.loads((result.folder / "meta.json").read_text())
     assert (meta["models"], meta["simulated"]) == ([MODEL], False)
