@@ -229,6 +229,9 @@ def sweep(
     budget_tokens: Annotated[
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
+    cancel_batches: Annotated[
+        bool, typer.Option("--cancel-batches", help="End the sweep's open batches, and run nothing.")
+    ] = False,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
     strict: Strict = False,
     skip_invalid: Annotated[
@@ -253,6 +256,7 @@ def sweep(
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME engine.batch=true
     """
     from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
@@ -277,6 +281,11 @@ def sweep(
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+    if cancel_batches:
+        from quorum.experiments.sweep.command import cancel_batches as end_batches
+
+        _print_report(end_batches(request), as_json=as_json)
+        return
     if dry_run:
         expected = show_plan(request)
         if names and not as_json:
@@ -909,6 +918,15 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    thinking: Annotated[
+        int | None, typer.Option("--thinking", metavar="TOKENS", min=1, help="Spend so many on thoughts first.")
+    ] = None,
+    empty_stop: Annotated[
+        float, typer.Option("--empty-stop", metavar="RATE", help="End this share of answers after the thoughts.")
+    ] = 0.0,
+    empty_length: Annotated[
+        float, typer.Option("--empty-length", metavar="RATE", help="Spend all tokens on thoughts in this share.")
+    ] = 0.0,
     prompt_cache: Annotated[
         bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
     ] = False,
@@ -923,6 +941,7 @@ def serve_simulated(
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
     from quorum.experiments.episode.simulated_server import serve
 
@@ -933,6 +952,8 @@ def serve_simulated(
         faults=faults or [],
         latency=latency,
         context=context,
+        thinking=thinking,
+        empty=(empty_stop, empty_length),
         prompt_cache=prompt_cache,
     )
 

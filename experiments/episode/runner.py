@@ -130,7 +130,7 @@ async def _run(
     watch: Watch | None,
     played: Callable[[], Awaitable[None]] | None,
 ) -> Result:
-    models = EpisodeModels(cell.configuration, pool, folder.path)
+    models = EpisodeModels(cell.configuration, pool, folder.path, cell.name)
     try:
         prepare(cell.configuration.env.name, cell.configuration.agents.name)
         METRICS.load()  # one that cannot be imported is told before the episode, and not after it
@@ -214,6 +214,7 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
     c = cell.configuration
     settings = LoopSettings(
         clock_unit=c.clock.unit,
+        clock_count=c.clock.count,
         delivery=c.clock.delivery,
         max_thoughts_per_step=c.clock.max_thoughts_per_step,
         max_repairs=c.max_repairs,
