@@ -229,6 +229,9 @@ def sweep(
     budget_tokens: Annotated[
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
+    cancel_batches: Annotated[
+        bool, typer.Option("--cancel-batches", help="End the sweep's open batches, and run nothing.")
+    ] = False,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
     strict: Strict = False,
     skip_invalid: Annotated[
@@ -253,6 +256,7 @@ def sweep(
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME engine.batch=true
     """
     from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
@@ -277,6 +281,11 @@ def sweep(
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+    if cancel_batches:
+        from quorum.experiments.sweep.command import cancel_batches as end_batches
+
+        _print_report(end_batches(request), as_json=as_json)
+        return
     if dry_run:
         expected = show_plan(request)
         if names and not as_json:
