@@ -46,6 +46,7 @@ _WARNINGS = (
     "plans.invalid",
     "plans.timed_out",
     "model.unanswered",
+    "model.fallbacks",
     "model.cached_answers",
     "model.estimated_calls",
 )
