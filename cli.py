@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import wraps
 from io import StringIO
 from pathlib import Path
@@ -18,7 +17,7 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
-    from quorum.experiments.episode.runner import Result, Watch
+    from quorum.experiments.episode.runner import Result
     from quorum.experiments.results import Results
     from quorum.experiments.sweep.command import Printable
 
@@ -134,6 +133,9 @@ def run(
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
+    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
+    thinks and for how long, and the tokens and the money so far.
+
     When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
@@ -150,7 +152,9 @@ def run(
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.view import shown
     from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
@@ -167,10 +171,14 @@ def run(
             refuse(notice)
         if not quiet:
             echo(f"notice: {notice}", err=True)
+    if not quiet and (expected := expectation(cell)):
+        echo(expected, err=True)
     try:
-        with ExitStack() as stack:
-            ended = stack.enter_context(sigterm_interrupts())
-            result = run_cell(cell, out, _watch(stack, cell.name, live=live, as_json=as_json, quiet=quiet))
+        with (
+            sigterm_interrupts() as ended,
+            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
+        ):
+            result = run_cell(cell, out, watch, under_way)
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if ended.told else "interrupted"
@@ -184,21 +192,6 @@ def run(
     if result.reason and not quiet:
         how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
-
-
-def _watch(stack: ExitStack, name: str, *, live: bool, as_json: bool, quiet: bool) -> Watch | None:
-    """Choose how the episode is shown while it runs."""
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.episode.live import LineView, LiveView
-
-    console = Console(stderr=as_json or not sys.stdout.isatty())
-    if live:
-        if console.is_terminal:
-            return lambda world: stack.enter_context(LiveView(world, console))
-        return lambda _: LineView(console)
-    if not quiet and as_json:
-        echo(f"running {name}", err=True)
-    return None
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
@@ -683,7 +676,14 @@ def list_(
 
 @_verb()
 def show(
-    overrides: Overrides = None, *, as_json: Json = False, plugin: Plugins = None, config_dir: ConfigDir = None
+    overrides: Overrides = None,
+    *,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
+    ] = None,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
 ) -> None:
     """Show a resolved configuration and its hash, or the prompt of a language model.
 
@@ -702,6 +702,7 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.configuration.cell import Cell
 
@@ -717,6 +718,10 @@ def show(
             prompt = recorded_prompt(wanted)
         else:
             prompt = find_prompt(wanted, config_dir)
+        if picture is not None:
+            from quorum.experiments.common.files import write_whole
+
+            write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
         if prompt.remark:
             echo(f"notice: {prompt.remark}", err=True)
         if as_json:
@@ -724,6 +729,10 @@ def show(
         else:
             echo(prompt.text())
         return
+    if picture is not None:
+        from maeil.user_errors import UserError
+
+        raise UserError("--picture: it belongs to a prompt", "quorum show prompt ... --picture FILE")
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}

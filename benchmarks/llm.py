@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil.trace import Recorder
-from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import Finish, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
 from quorum.agents.llm.providers.openai import PATH
@@ -40,12 +40,14 @@ from quorum.agents.llm.server import run
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
 from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.prompt import first_prompt
+from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import play
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}
-ANSWER = orjson.dumps({"plan": {**DECISION, "actions": [{"action": "idle", "steps": 1}]}}).decode()
+PLAN = {**DECISION, "actions": [{"action": "idle", "steps": 1}]}
+ANSWER = orjson.dumps({"thoughts": "none", "plan": PLAN}).decode()
+SAMPLING = Sampling(0.0, 2048)
 SDK = "the SDK as we call it"
 Call = Callable[[str], Awaitable[object]]
 
@@ -96,7 +98,8 @@ class Prompts:
     """The first prompt of an agent among eight, made different for every call so that no cache knows it."""
 
     def __init__(self, arguments: list[str]) -> None:
-        self._request = first_prompt(arguments).request
+        prompt = find_prompt(Wanted(rest=tuple(arguments)))
+        self._request = Request(prompt.messages, prompt.answer, SAMPLING)
         self._numbers = count()
 
     def __call__(self) -> Request:

@@ -266,7 +266,7 @@ class Conversation:
             self._send(author, thought.messages, returned.thinking.view)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
-            self._fall_back(author, "parse_failure" if failure else "invalid_plan")
+            self._fall_back(author, _flag(returned.thinking) if failure else "invalid_plan")
         return None
 
     def _record_end(self, returned: _Returned, refused: tuple[str, ...]) -> None:
@@ -330,3 +330,8 @@ class Conversation:
 def _taken(turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
     recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
     return TurnTaken(turn, len(sent), recipients, frozenset(draft.kind for draft in sent))
+
+
+def _flag(failed: Thinking) -> str:
+    """Return what kind of failure a thought is, by the last call that it made."""
+    return "empty_answer" if failed.calls and "empty_answer" in failed.calls[-1].record else "parse_failure"

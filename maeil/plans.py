@@ -68,8 +68,8 @@ class LivePlan:
         status: current status.
         index: number of actions that have succeeded so far, also the index of the action that runs now.
         reason: why it ended, empty while it lives.
-        flag: `invalid_plan`, `parse_failure` or `forced_ready` when the scheduler committed it in the mind's stead,
-            else empty.
+        flag: `invalid_plan`, `parse_failure`, `empty_answer` or `forced_ready` when the scheduler committed it in the
+            mind's stead, else empty.
     """
 
     id: str

@@ -10,12 +10,12 @@ from typing import Any
 
 from maeil.calls import Call, current_ledger
 from maeil.errors import EpisodeStop
-from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, LanguageModelError, UnknownPrice
+from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, EmptyAnswer, LanguageModelError, UnknownPrice
 from quorum.agents.llm.protocol import Model, Rejected, Reply, Request, Usage
 from quorum.agents.llm.records import read_reply
 
 
-def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> Call:
+def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, empty: str = "") -> Call:
     """Record a call that was answered; the keys are those that `maeil.metrics.model` reads, and some more.
 
     A call whose last request got no answer is entered with the answers before it and `unanswered`: `cancelled` under
@@ -25,6 +25,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         reply: the answer.
         repairs: times that the mind itself has asked again by this call.
         parse_failure: whether the answer was not what was asked for.
+        empty: why there was no answer at all, of `Finish`; empty where there was one.
     """
     usage = reply.usage
     record: dict[str, Any] = {
@@ -59,12 +60,15 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False) -> 
         record["not_sent"] = list(reply.not_sent)
     if parse_failure:
         record["parse_failure"] = True
+    if empty:
+        record["empty_answer"] = empty
     return Call(usage.completion, record)
 
 
 def invalid(error: AnswerInvalid) -> Call:
     """Record a call that gave no valid answer, by the reply that the error holds."""
-    return answered(read_reply(error.record), parse_failure=True)
+    reply = read_reply(error.record)
+    return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
 
 
 def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:

@@ -14,6 +14,7 @@ LanguageModelError
 |  |- BrokenResponse          a success that holds no answer: HTML, broken JSON, no choices
 |- UnknownPrice             a budget of money for a model whose price is not known
 |- AnswerInvalid              no valid answer after all repairs: a parse failure, never a made-up answer
+|  |- EmptyAnswer             no answer at all, also with twice the room: counted apart
 |- NotRecorded                a replayed episode asks what was not recorded
 
 Episode stops (`maeil.errors.EpisodeStop`), which end the episode with a labelled outcome:
@@ -23,6 +24,9 @@ BudgetReached                 money, tokens or calls are used up: `budget`
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
 
 from maeil.errors import EpisodeStop
 
@@ -123,6 +127,24 @@ class AnswerInvalid(LanguageModelError):
         self.reasons = reasons
         self.completion_tokens = completion_tokens
         self.record = record
+
+
+class EmptyAnswer(AnswerInvalid):
+    """No answer came at all, not with twice the room either: only thoughts, nothing, or a refusal.
+
+    Attributes:
+        cause: why the model ended, of `quorum.agents.llm.protocol.Finish`.
+    """
+
+    _WHY: ClassVar[Mapping[str, str]] = {
+        "stop": "the model ended without an answer",
+        "length": "its thoughts have used up all tokens",
+        "refusal": "the model refuses",
+    }
+
+    def __init__(self, cause: str, completion_tokens: int, record: dict[str, object]) -> None:
+        super().__init__((f"the answer is empty: {self._WHY[cause]}",), completion_tokens, record)
+        self.cause = cause
 
 
 class NotRecorded(LanguageModelError):

@@ -45,6 +45,7 @@ class FallingBack:
     def __init__(self, model: Model, fallbacks: Sequence[Fallback]) -> None:
         self._model = model
         self._fallbacks = tuple(fallbacks)
+        self._told: set[str] = set()
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request; the answer of a fallback names it.
@@ -58,7 +59,11 @@ class FallingBack:
         except InfrastructureFailed as error:
             failures = [error]
         for fallback in self._fallbacks:
-            _log.warning("%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1])
+            level = logging.INFO if fallback.name in self._told else logging.WARNING
+            self._told.add(fallback.name)
+            _log.log(
+                level, "%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1]
+            )
             try:
                 reply = await fallback.model.complete(fallback.drawn(request))
             except InfrastructureFailed as error:

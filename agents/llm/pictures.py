@@ -3,9 +3,9 @@
 Rules of tokens, as of 2026-11-23: OpenAI's tiles (developers.openai.com/api/docs/guides/images-vision, "Calculating
 costs", with the figures of gpt-4o): scaled into 2048 x 2048, then the shorter edge to 768 at most; 85 tokens, and 170
 for each tile of 512 x 512. Anthropic (platform.claude.com/docs/en/build-with-claude/vision): width * height / 750, of
-pictures with more than 1,568 pixels along an edge after they were scaled to that. Other models of both count otherwise,
-up to about three times as many, so these are estimates for what is decided before an answer comes; the tokens of an
-answer are those that the provider counted.
+pictures with more than 1,568 pixels along an edge after they were scaled to that. Other models count otherwise (by
+patches, or by tiles at other figures), so these are estimates for what is decided before an answer comes; the tokens of
+an answer are those that the provider counted.
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
+        times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
+            its answer was empty; None: once.
         top_p: share of the probability from which tokens are drawn.
         stop: texts at which an answer ends.
         extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
@@ -70,6 +72,7 @@ class Sampling:
     seed: int | None = None
     effort: Effort | None = None
     thinking_tokens: int | None = None
+    times_the_room: int | None = None
     top_p: float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None

@@ -20,14 +20,14 @@ def describe_request(request: Request) -> dict[str, Any]:
     """Return a request as a JSON-ready record: all that reaches the model, and nothing else."""
     answer = request.answer
     return {
-        "messages": [_describe_message(message) for message in request.messages],
+        "messages": [describe_message(message) for message in request.messages],
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
         "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
     }
 
 
-def _describe_message(message: ChatMessage) -> dict[str, Any]:
+def describe_message(message: ChatMessage) -> dict[str, Any]:
     """Return a message; its pictures, by what they show, where it has any."""
     pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
     return {"role": message.role.value, "content": message.content, **pictures}

@@ -66,6 +66,11 @@ class Replay(ProvidedModel):
         known = (replace(request, sampling=sampling) for sampling in self._samplings.get(agent, ()))
         return next((drawn for drawn in known if (agent, request_key(drawn)) in self._left), None)
 
+    def knows(self, request: Request) -> bool:
+        """Whether this was asked, in just this way, by the one who asks it."""
+        agent = request.origin.agent if request.origin is not None else ""
+        return (agent, request_key(request)) in self._left
+
     async def complete(self, request: Request) -> Reply:
         """Answer as recorded.
 

@@ -32,6 +32,15 @@ class Spent:
             self.cached + other.cached,
         )
 
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(
+            self.answers - other.answers,
+            self.tokens - other.tokens,
+            self.usd - other.usd,
+            self.unpriced - other.unpriced,
+            self.cached - other.cached,
+        )
+
     @property
     def known_usd(self) -> float | None:
         """The money; None where the price of an answer is not known."""

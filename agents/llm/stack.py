@@ -2,22 +2,23 @@
 
 From the outside in:
 
-1. `Structuring`: asks again when an answer has not the wanted form; every repair is a call of its own below.
-2. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
-3. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
+1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a call of its own below.
+2. `Watched`: shows the call to those who watch, while it is under way.
+3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
+4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-4. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
-5. `Priced`: what an answer has cost, where it does not say so itself.
-6. `Cached`: an answer that was paid for needs no network, no place and no retry.
-7. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-8. `Limited`: places and rates, each try by itself.
-9. The provider, with the deadline of each try.
+5. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
+6. `Priced`: what an answer has cost, where it does not say so itself.
+7. `Cached`: an answer that was paid for needs no network, no place and no retry.
+8. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+9. `Limited`: places and rates, each try by itself.
+10. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quorum.agents.llm.budget import Budgeted, Spending, check_price
@@ -25,10 +26,11 @@ from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.fallback import Fallback, FallingBack
 from quorum.agents.llm.limits import Limited, Limits
 from quorum.agents.llm.prices import Price, Priced
-from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.protocol import Model, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
 from quorum.agents.llm.retry import Retrying, RetryRules
 from quorum.agents.llm.structured import Structuring
+from quorum.agents.llm.under_way import UnderWay, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,10 @@ def build_stack(
     priced: bool = False,
     fallbacks: Sequence[Fallback] = (),
     max_repairs: int,
+    widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
     keep: Keep = lambda _: None,
+    under_way: UnderWay | None = None,
 ) -> Model:
     """Put the wrappers around a model; `Structuring` always, the others when they are named.
 
@@ -107,8 +111,10 @@ def build_stack(
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
         fallbacks: what is asked where the model cannot be reached.
         max_repairs: how often an answer of a wrong form is asked for again.
+        widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.
         keep: takes the pictures of every call that is recorded.
+        under_way: where calls can be seen while they are under way.
 
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
@@ -123,4 +129,6 @@ def build_stack(
         stack = Budgeted(stack, spending, price)
     if sink is not None:
         stack = Recording(stack, sink, keep)
-    return Structuring(stack, max_repairs)
+    if under_way is not None:
+        stack = Watched(stack, under_way)
+    return Structuring(stack, max_repairs, widens)

@@ -2,67 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from quorum.agents.llm.booking import Booking, together
-from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.extraction import NoAnswer, extract
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Sampling
 from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.validation import Validator, validator_of
 
 _LONGEST_QUOTED = 4000
 _NOTHING = "(nothing)"
+EMPTY = "the answer is empty"
+"""Reason for which an answer without anything is asked for again."""
+TIMES_THE_ROOM = 2
 
 
 class Structuring:
-    """A model whose answers are of the wanted form. Requests for free text pass through.
+    """A model whose answers are of the wanted form.
 
     The text is parsed as it stands, else searched for the one JSON object that fits (prose around it, code fences),
     and checked by the schema. What is wrong goes back to the model with the reasons, at most `max_repairs` times. Every
-    answer is entered in the ledger of its thought when it comes.
+    answer is entered in the ledger of its thought when it comes. A free text is taken as it is.
+
+    An answer that is empty (only thoughts, nothing, a refusal) has nothing to mend: the same is asked once more, with
+    twice the room. If that comes back empty, too, the call has failed.
 
     Args:
         model: the model.
         max_repairs: how often an answer may be asked for again.
+        widens: whether a request with more room may be sent; a replay knows those that were.
     """
 
-    def __init__(self, model: Model, max_repairs: int) -> None:
+    def __init__(self, model: Model, max_repairs: int, widens: Callable[[Request], bool] = lambda _: True) -> None:
         self._model = model
         self._max_repairs = max_repairs
+        self._widens = widens
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request; tokens, money, time and tries are those of all answers together.
 
         Raises:
+            EmptyAnswer: no answer came, twice.
             AnswerInvalid: no answer of the wanted form came.
             quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
         booking = Booking()
-        if request.answer is None:
-            return await booking.ask(self._model, request)
-        validator = validator_of(request.answer.schema)
+        validator = None if request.answer is None else validator_of(request.answer.schema)
         rejected: list[Rejected] = []
+        left = self._max_repairs
+        widened = False
         asked = request
         while True:
             reply = await booking.ask(self._model, asked)
+            if is_empty(reply):
+                if widened:
+                    raise _failed(booking, rejected, reply.finish)
+                if self._widens(wider := _with_more_room(asked)):
+                    rejected.append(Rejected(reply.text, (f"{EMPTY} ({reply.finish})",)))
+                    asked, request, widened = wider, _with_more_room(request), True
+                    continue
+            if validator is None:
+                return together(booking.replies, None, rejected)
             try:
-                value = _value(reply, validator, request.sampling.max_tokens)
+                value = _value(reply, validator, request.sampling)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
                 return together(booking.replies, value, rejected)
-            if len(rejected) > self._max_repairs:
-                whole = together(booking.replies, None, rejected[:-1])
-                failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
-                booking.fail(failure)
-                raise failure
+            if not left:
+                raise _failed(booking, rejected)
+            left -= 1
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 
 
-def _value(reply: Reply, validator: Validator, max_tokens: int) -> Any:
+def is_empty(reply: Reply) -> bool:
+    """Whether a reply holds no answer at all; the text of a refusal is none."""
+    return reply.finish is Finish.REFUSAL or not reply.text.strip()
+
+
+def _with_more_room(request: Request) -> Request:
+    return replace(request, sampling=replace(request.sampling, times_the_room=TIMES_THE_ROOM))
+
+
+def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
+    """Book that a call has failed, and return the failure."""
+    whole = together(booking.replies, None, rejected if empty is not None else rejected[:-1])
+    failure: AnswerInvalid
+    if empty is not None:
+        failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))
+    else:
+        failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
+    booking.fail(failure)
+    return failure
+
+
+def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
     if reply.finish is Finish.LENGTH:
+        max_tokens = sampling.max_tokens * (sampling.times_the_room or 1)
         raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
     if reply.finish is Finish.REFUSAL:
         raise NoAnswer("the answer is a refusal")

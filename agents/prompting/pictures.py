@@ -18,7 +18,7 @@ from quorum.agents.llm.protocol import ChatMessage
 
 SHOWN = "There is no block of data here: the picture of this message shows the observation, as it is now."
 """What stands in a prompt in the place of an observation that a picture shows."""
-ALSO_SHOWN = "The picture of this message shows the same."
+ALSO_SHOWN = "The picture of this message shows it, too."
 """What follows an observation that a picture shows, too."""
 
 

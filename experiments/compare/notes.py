@@ -71,6 +71,8 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
     else:
         told = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
+        if empty := sum(tally.empty_answers for tally in tallies):
+            yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), beside those."
 
 
 def _fallbacks(comparison: Comparison) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Tally:
         left_out: number of the others by outcome.
         calls: calls of language models in the runs that count.
         parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
+        empty_answers: those of them that got no answer at all; 0 in runs of versions that did not tell them apart.
         simulated: whether a language model was simulated.
         answered: whether a language model has answered at all.
     """
@@ -38,6 +39,7 @@ class Tally:
     left_out: Mapping[str, int]
     calls: float
     parse_failures: float
+    empty_answers: float
     simulated: bool
     answered: bool
 
@@ -155,6 +157,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
         left_out=dict(Counter(row.outcome for row in every if not row.pooled)),
         calls=_total("model.calls", counted),
         parse_failures=_total("model.parse_failures", counted),
+        empty_answers=fsum(row.metrics.get("model.empty_answers") or 0.0 for row in counted),
         simulated=any(row.simulated for row in counted),
         answered=any(row.models for row in counted),
     )

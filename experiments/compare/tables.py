@@ -46,12 +46,14 @@ def runs_table(comparison: Comparison) -> Table:
     outcomes = sorted({outcome for tally in tallies for outcome in tally.left_out})
     budget = any(tally.budget for tally in tallies)
     header = [_by(comparison), "pooled", *(["of them: budget"] if budget else [])]
-    header += [*(f"left out: {outcome}" for outcome in outcomes), "calls", "parse failures", "language model"]
+    header += [*(f"left out: {outcome}" for outcome in outcomes), "calls", "parse failures", "empty answers"]
+    header += ["language model"]
     rows = []
     for tally in tallies:
         row = [tally.level, str(tally.pooled), *([str(tally.budget)] if budget else [])]
         row += [str(tally.left_out.get(outcome, 0)) for outcome in outcomes]
         row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
+        row += [failure_rate(tally.calls, tally.empty_answers)]
         row += ["simulated" if tally.simulated else "real" if tally.answered else "none"]
         rows.append(tuple(row))
     return Table("runs", tuple(header), tuple(rows), words="Runs that are pooled, and those that are left out")

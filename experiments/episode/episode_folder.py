@@ -1,14 +1,19 @@
-"""The folder of an episode: written under a passing name, and renamed when it is whole."""
+"""The folder of an episode: written under a passing name, and renamed when it is whole.
+
+While it is written its process holds a lock of the operating system on it, which is gone with the process, however that
+ends: so a reader can tell an episode under way from one that was killed.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import logging
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -91,13 +96,14 @@ class EpisodeFolder:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Remove the folder when what is done inside fails because nothing more can be written.
+        """Mark the folder as under way, and remove it when what is done inside fails since nothing can be written.
 
         Raises:
             Unwritable: it failed so.
         """
         try:
-            yield
+            with _held(self.path):
+                yield
         except OSError as error:
             if not is_storage(error):
                 raise
@@ -115,3 +121,31 @@ class EpisodeFolder:
                 folder.rmdir()
             except OSError:
                 break
+
+
+def is_under_way(folder: Path) -> bool:
+    """Whether a process writes a folder just now. Where the file system has no locks nobody can say: then it is no."""
+    try:
+        with _opened(folder) as opened:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    return False
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the lock on a folder; do without where there are none."""
+    with _opened(folder) as opened:
+        with suppress(OSError):
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield opened
+    finally:
+        os.close(opened)

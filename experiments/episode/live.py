@@ -16,12 +16,13 @@ from maeil import PlanStatus, World
 from maeil.trace.events import ActionChange, PlanChange, ScoreChange, StageChange, Stamped, StepTaken
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.episode.status import EpisodeStatus
 
 PACE = 0.05
 """Seconds that a step stays on the screen at least: a team without language models would be done in a blink."""
 
 _TEAM_WIDTH = 50  # columns that the table has at least; the board is cropped where both do not fit
-_CHROME = 6  # lines around the rows: the score, the table's title, head and rules
+_CHROME = 7  # lines around the rows: the score, who thinks, the table's title, head and rules
 
 
 @dataclass(slots=True)
@@ -44,9 +45,11 @@ class LiveView:
         world: the world that is watched.
         console: where to draw; it should be a terminal.
         pace: seconds that a step stays on the screen at least.
+        status: of the episode's language models; None where it has none.
     """
 
-    def __init__(self, world: World, console: Console, pace: float = PACE) -> None:
+    def __init__(self, world: World, console: Console, pace: float = PACE, status: EpisodeStatus | None = None) -> None:
+        self._status = status
         self._world = world
         self._console = console
         self._pace = pace
@@ -100,7 +103,8 @@ class LiveView:
         body.add_row(self._board, team)
         stages = Counter(agent.stage for agent in self._agents)
         tally = "  ".join(f"{stage} {stages[stage]}" for stage in sorted(stages))
-        return Group(Text(f"step {self._step}   {self._score}   {tally}", style="bold"), body)
+        thinks = [] if self._status is None else [Text(self._status.models, overflow="ellipsis", no_wrap=True)]
+        return Group(Text(f"step {self._step}   {self._score}   {tally}", style="bold"), *thinks, body)
 
     def _by_agent(self) -> Table:
         table = Table(box=None, pad_edge=False)

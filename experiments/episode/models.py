@@ -34,6 +34,7 @@ from quorum.agents.llm.providers.services import provider_name
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import Caching, build_stack, reached
+from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
@@ -80,9 +81,12 @@ class ModelPool:
 
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
+        under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
     """
 
-    def __init__(self, processes: int = 1) -> None:
+    def __init__(self, processes: int = 1, under_way: UnderWay | None = None) -> None:
+        self.under_way = under_way if under_way is not None else UnderWay()
+        """The calls of all episodes that are under way."""
         self._processes = processes
         self._clients: dict[str, _Client] = {}
         self._caches: dict[Path, Cache] = {}
@@ -235,6 +239,7 @@ class EpisodeModels:
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
                 keep=self._keep,
+                under_way=self._pool.under_way,
             )
         return _ConfiguredModel(
             stack,
@@ -278,6 +283,7 @@ class EpisodeModels:
             name=config.name,
             rng=random.Random(),
             max_repairs=self._configuration.max_repairs,
+            widens=self._recorded.knows,
             sink=self._write,
             keep=self._keep,
         )
@@ -322,7 +328,9 @@ def _drawn_for(config: ProviderConfig, request: Request) -> Request:
     longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
     origin = request.origin or Origin("", 0)
     deadline = deadline_of(config.deadlines, config.deadline, origin)
-    return replace(request, sampling=replace(sampling_of(config), max_tokens=longest), deadline=deadline)
+    room = request.sampling.times_the_room
+    sampling = replace(sampling_of(config), max_tokens=longest, times_the_room=room)
+    return replace(request, sampling=sampling, deadline=deadline)
 
 
 def grounded(request: Request) -> Request:

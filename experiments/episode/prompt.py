@@ -13,6 +13,7 @@ from maeil.errors import EpisodeStop
 from maeil.trace import Recorder
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Reply, Request
+from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool, grounded
@@ -58,7 +59,7 @@ class Prompt:
 
     def text(self) -> str:
         """Return it for a reader: each message under its role, then the schema of the answer."""
-        parts = [f"--- {message.role} ---\n{message.content.strip()}" for message in self.messages]
+        parts = [f"--- {message.role} ---\n{_pictures(message)}{message.content.strip()}" for message in self.messages]
         if self.answer is not None:
             parts.append(f"--- wanted: {self.answer.name} ---\n{json.dumps(self.answer.schema, indent=2)}")
         return "\n\n".join(parts)
@@ -70,9 +71,24 @@ class Prompt:
             "step": self.t,
             "role": self.role,
             "turn": list(self.turn),
-            "messages": [{"role": str(m.role), "content": m.content} for m in self.messages],
+            "messages": [describe_message(message) for message in self.messages],
             "schema": dict(self.answer.schema) if self.answer is not None else None,
         }
+
+    def picture(self) -> bytes:
+        """Return the first picture of the prompt, a PNG.
+
+        Raises:
+            UserError: it has none, or what was recorded of it is gone.
+        """
+        for message in self.messages:
+            for picture in message.pictures:
+                return picture.png
+        raise UserError("--picture: this prompt has no picture", "Set env.observation=picture, or both.")
+
+
+def _pictures(message: ChatMessage) -> str:
+    return "".join(f"[picture, {each.width} x {each.height} pixels: {each.hash}]\n" for each in message.pictures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
@@ -67,13 +68,14 @@ class Interrupted(KeyboardInterrupt):
         self.folder = folder
 
 
-def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
+def run_cell(cell: Cell, out: Path, watch: Watch | None = None, under_way: UnderWay | None = None) -> Result:
     """Run a cell and write its folder.
 
     Args:
         cell: what to run.
         out: folder that holds the results of many cells.
         watch: makes a listener of the built world.
+        under_way: where the calls of its language models can be seen while they are under way.
 
     Raises:
         UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
@@ -84,7 +86,7 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None) -> Result:
     folder = EpisodeFolder(out, cell.name)
 
     async def alone() -> Result:
-        pool = ModelPool()
+        pool = ModelPool(under_way=under_way)
         try:
             return await run_in_pool(cell, folder, pool, watch)
         finally:

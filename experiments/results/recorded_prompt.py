@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.folding import Unfolding
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
-from quorum.experiments.common.run_files import DamagedFile, RunFiles
+from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
 from quorum.experiments.episode.prompt import Prompt, Wanted, choices
 from quorum.experiments.results.rebuilt_prompt import rebuilt_request
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
@@ -54,7 +56,7 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
         and (not wanted.turn or wanted.turn in call.get("turn", ()))
     ]
     if fits:
-        return _prompt(fits[0], participant, step, len(fits))
+        return _prompt(folder, fits[0], participant, step, len(fits))
     hint = choices(
         wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
     )
@@ -109,9 +111,29 @@ def _calls(folder: Path) -> Iterator[Mapping[str, Any]]:
         raise UserError(f"{folder / CALLS} is damaged: {error}") from error
 
 
-def _prompt(call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
+def _pictures(folder: Path, message: Mapping[str, Any]) -> Iterator[Picture]:
+    """Yield the pictures of a recorded message; their bytes stay on disk until they are asked for."""
+    for record in message.get("pictures", ()):
+        try:
+            name = picture_file(record["hash"])
+            yield Picture(record["hash"], record["width"], record["height"], partial(_png, folder, name))
+        except (ValueError, LookupError, TypeError) as error:
+            raise UserError(f"{folder / CALLS} is damaged: a picture: {error}") from error
+
+
+def _png(folder: Path, name: str) -> bytes:
+    png = RunFiles(folder).read(name, LARGEST_PICTURE)
+    if png is None:
+        raise UserError(f"{folder / name}: there is no such file", "The picture of this prompt was deleted.")
+    return png
+
+
+def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
     request = call["request"]
-    messages = tuple(ChatMessage(ChatRole(m["role"]), m["content"]) for m in request["messages"])
+    messages = tuple(
+        ChatMessage(ChatRole(m["role"]), m["content"], pictures=tuple(_pictures(folder, m)))
+        for m in request["messages"]
+    )
     answer = AnswerFormat(request["answer"]["name"], request["answer"]["schema"]) if request["answer"] else None
     remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
     return Prompt(participant, step, call.get("role", ""), tuple(call.get("turn", ())), messages, answer, remark)

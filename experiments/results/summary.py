@@ -47,6 +47,8 @@ _WARNINGS = (
     "plans.timed_out",
     "model.unanswered",
     "model.fallbacks",
+    "model.empty_answers",
+    "model.reasoning_tokens",
     "model.cached_answers",
     "model.estimated_calls",
 )

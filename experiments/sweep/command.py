@@ -13,11 +13,12 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
-from quorum.experiments.sweep.progress import clock_time, lines, live_table, nothing
+from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
 from quorum.experiments.sweep.sweep_folder import RETRIED, SweepCommand, SweepFolder

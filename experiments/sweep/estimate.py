@@ -26,11 +26,11 @@ from rich.table import Table
 
 from quorum.agents.llm.spent import dollars
 from quorum.experiments.common.consoles import Text
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.trial import SECONDS_PER_CALL, SIMULATED, Expected, stands_in, tried
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
-from quorum.experiments.sweep.progress import clock_time
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 

@@ -12,7 +12,9 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
 
@@ -44,7 +46,8 @@ class SweepProgress:
         self._before = {name for name in status.done if (queue.folder / name).exists()}
         self._failed_before = sum(done.failed for name, done in status.done.items() if name in self._before)
         self._simulated_before = any(done.simulated for done in status.done.values())
-        self._spent = status.costs
+        self._costs = status.costs
+        self._spent_before = status.costs.spent
         self._calls = [(self._begin, 0)]
 
     @property
@@ -76,14 +79,29 @@ class SweepProgress:
         finished = len(self._queue.finished)
         return (self._clock() - self._begin) * (self._all - finished) / finished if finished else None
 
+    @property
+    def spent(self) -> Spent:
+        """What the answers of the whole sweep took: by its finished cells, or by what workers tell where that is more.
+
+        Workers tell of the cells under way, too; not every engine brings that here before a cell is done.
+        """
+        return max(self._spent_before + self._queue.asked, self._costs.spent, key=lambda spent: spent.answers)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether simulated models answered, so that the money is made up."""
+        return self._simulated_before or self._queue.simulated or any(d.simulated for d in self._queue.finished)
+
     def facts(self) -> list[str]:
         """Return all that is known, in the words of a status line."""
-        left, spent = self.left(), self._spent.spent
+        left, spent = self.left(), self.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
+        calls, longest = self._queue.thinking
+        if calls:
+            facts.append(f"{calls:,} calls under way, the longest for {int(longest)} s")
         if spent.answers:
-            simulated = self._simulated_before or any(done.simulated for done in self._queue.finished)
-            made_up = " (simulated)" if simulated else ""
-            facts.append(f"{spent.money}{made_up}")
+            facts.append(f"{spent.tokens:,} tokens")
+            facts.append(f"{spent.money}{' (simulated)' if self.simulated else ''}")
             if spent.cached:
                 facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
@@ -94,13 +112,6 @@ class SweepProgress:
         if self._queue.stop is not None:
             facts.append("stopping")
         return facts
-
-
-def clock_time(seconds: float) -> str:
-    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @contextmanager

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import operator
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from math import fsum
 from pathlib import Path
 
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
@@ -20,6 +22,7 @@ from quorum.experiments.sweep.engines.protocol import (
     Shard,
     Started,
     Stuck,
+    Thinking,
     Traffic,
     Waits,
     WorkerReport,
@@ -34,6 +37,9 @@ MOST_DEATHS = 3
 MOST_FAILURES = 10
 """Cells in a row that end in an error, after which no new one begins: something is wrong with all of them."""
 
+
+SILENT = 10.0
+"""Seconds after which a worker that tells nothing is no longer taken to wait for answers: it may be dead."""
 
 _PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
@@ -59,9 +65,17 @@ class Queue:
         cells: to be run, in this order.
         budget: of the whole sweep.
         costs: what is known of finished cells; those to come are added.
+        clock: monotonic seconds.
     """
 
-    def __init__(self, folder: Path, cells: Iterable[PlannedCell], budget: SweepBudget, costs: Costs) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cells: Iterable[PlannedCell],
+        budget: SweepBudget,
+        costs: Costs,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.folder = folder
         """Of the sweep."""
         self._waiting = deque(cells)
@@ -82,6 +96,12 @@ class Queue:
         """Calls that were answered by a provider."""
         self.rate_limited = 0
         """Calls that met a rate limit."""
+        self.asked = Spent()
+        """What the answers took that were given since the beginning of this command, as far as workers tell it."""
+        self.simulated = False
+        """Whether a simulated model gave one of them."""
+        self._clock = clock
+        self._thinking: dict[str, tuple[float, Thinking]] = {}
         self.waits = ""
         """What the engine waits for, where that is not its cells."""
         self.stop: Stop | None = None
@@ -99,6 +119,13 @@ class Queue:
     def stopping(self) -> bool:
         """Whether no new cell may begin."""
         return self.stop is not None
+
+    @property
+    def thinking(self) -> tuple[int, float]:
+        """Calls of language models that are under way, and the seconds that one of them has been waiting."""
+        now = self._clock()
+        told = [(then, report) for then, report in self._thinking.values() if now - then < SILENT and report.calls]
+        return sum(report.calls for _, report in told), max((r.longest + now - then for then, r in told), default=0.0)
 
     def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
         """Begin no more cells; with `drop`, end those under way at once, too."""
@@ -156,9 +183,13 @@ class Queue:
                 _log.info("%s is under way", name)
             case Finished(done):
                 self._finish(done)
-            case Traffic(calls, rate_limited):
+            case Traffic(calls, rate_limited, spent, simulated):
                 self.calls += calls
                 self.rate_limited += rate_limited
+                self.asked += spent
+                self.simulated = self.simulated or simulated
+            case Thinking(worker):
+                self._thinking[worker] = (self._clock(), report)
             case Waits(what):
                 self.waits = what
             case Stuck(message):

@@ -12,7 +12,8 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.folding import Unfolding, unfold
-from quorum.experiments.common.run_files import DamagedFile
+from quorum.agents.llm.pictures import read_png
+from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.experiments.episode.models import CALLS
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
@@ -97,6 +98,21 @@ class Calls:
             raise ValueError(damage.brief) from damage
         return _shown(record)
 
+    def picture(self, digest: str) -> bytes:
+        """Return a picture of a prompt, a PNG.
+
+        Raises:
+            ValueError: there is none of that name, or it is none.
+        """
+        try:
+            png = self._folder.files.read(picture_file(digest), LARGEST_PICTURE)
+        except DamagedFile as damage:
+            raise ValueError(damage.brief) from damage
+        if png is None:
+            raise ValueError("there is no such picture")
+        read_png(png)
+        return png
+
     def _record(self, start: int) -> Mapping[str, Any]:
         return _map(orjson.loads(self._folder.files.part(CALLS, start, self._ends[start])))
 
@@ -155,10 +171,7 @@ def _shown(record: Mapping[str, Any]) -> contract.Call:
     shown: contract.Call = {
         "agent": str(record.get("agent", "")),
         "t": record.get("t"),
-        "messages": [
-            {"role": str(message.get("role", "")), "content": _text(message.get("content"))}
-            for message in _maps(request.get("messages"))
-        ],
+        "messages": [_shown_message(message) for message in _maps(request.get("messages"))],
     }
     if reply:
         shown["reply"] = {
@@ -171,6 +184,16 @@ def _shown(record: Mapping[str, Any]) -> contract.Call:
         }
     if failure:
         shown["failure"] = {"kind": str(failure.get("kind", "")), "message": _text(failure.get("message"))}
+    return shown
+
+
+def _shown_message(message: Mapping[str, Any]) -> contract.PromptMessage:
+    shown: contract.PromptMessage = {
+        "role": str(message.get("role", "")),
+        "content": _text(message.get("content")),
+    }
+    if pictures := [str(picture.get("hash", "")) for picture in _maps(message.get("pictures"))]:
+        shown["pictures"] = pictures
     return shown
 
 

@@ -155,10 +155,14 @@ class Head(TypedDict):
 
 
 class Progress(TypedDict):
-    """Answers `/api/run/NAME/progress`, while the run is read."""
+    """Answers `/api/run/NAME/progress`: while the run is read, and while it is under way."""
 
     read: float
     """The share of its trace that has been read, from 0 to 1."""
+    under_way: bool
+    """Whether it goes on just now."""
+    size: int
+    """Bytes of its trace."""
 
 
 class Page(TypedDict):
@@ -197,6 +201,8 @@ class Episode(Head):
     scores: list[Score]
     calls: int
     """Their number."""
+    under_way: bool
+    """Whether it went on when it was read; then there is more to come."""
 
 
 class Frame(TypedDict, total=False):
@@ -245,6 +251,8 @@ class PromptMessage(TypedDict):
 
     role: str
     content: str
+    pictures: NotRequired[list[str]]
+    """What names each, for `/api/run/NAME/picture/HASH`."""
 
 
 class Rejected(TypedDict):
@@ -285,6 +293,8 @@ class SharedMessage(TypedDict):
     role: str
     content: int
     """Index of its text."""
+    pictures: NotRequired[list[str]]
+    """What names each; they are in the folder of the run alone."""
 
 
 class SharedCalls(TypedDict):
@@ -323,6 +333,8 @@ class SweepTable(TypedDict):
     """Planned runs that are not there."""
     simulated: bool
     factors: list[str]
+    implied: list[str]
+    """The factors of which the arm of a run tells the value."""
     metrics: list[str]
     shown: list[str]
     """The metrics that are shown at first; the others can be chosen."""

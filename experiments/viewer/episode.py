@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quorum.experiments.common.run_files import MIB
+from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract, pages
@@ -47,6 +48,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         path: of the folder.
         tell: called now and then with the share of the trace that has been read, from 0 to 1.
     """
+    under_way = is_under_way(path)  # asked first: what is written while it is read is read the next time
     folder = RunFolder(path)
     reading, calls, script = LenientReading(folder), Calls(folder), Script()
     name = folder.trace_name()
@@ -62,12 +64,12 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         script.take(stamped, line)
     builder.finish()
     script.finish()
-    problems = [*reading.problems(), *calls.problems]
+    problems = [*reading.problems(under_way=under_way), *calls.problems]
     if builder.left_out:
         problems.append(
             f"{builder.left_out} events are left out: their step has more than {pages.FULL // MIB} MiB of them."
         )
-    if reading.start is not None and not builder.ended:
+    if reading.start is not None and not builder.ended and not under_way:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
     overview: contract.Episode = {
         **_head(folder, reading, problems, simulated=builder.simulated),
@@ -76,6 +78,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "breaks": sorted(builder.breaks),
         "scores": builder.scores,
         "calls": len(calls),
+        "under_way": under_way,
     }
     film = Film(folder, script, builder.pages.firsts, builder.used)
     return Episode(folder, overview, builder.pages, film, calls)

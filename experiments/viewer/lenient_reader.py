@@ -96,8 +96,12 @@ class LenientReading:
                 self._missing = self._steps
             self._steps += 1
 
-    def problems(self) -> list[str]:
-        """Say what is wrong with what was read, a sentence each."""
+    def problems(self, *, under_way: bool) -> list[str]:
+        """Say what is wrong with what was read, a sentence each.
+
+        Args:
+            under_way: whether the run goes on, so that the file may be empty, or end in the middle of a line.
+        """
         start, problems = self.start, list(self._damage)
         if start is not None and start.schema > SCHEMA:
             problems.append(
@@ -110,9 +114,9 @@ class LenientReading:
         if self._unread:
             more = f"; and {self._unread - _MOST_NAMED} more" if self._unread > _MOST_NAMED else ""
             problems.append(f"{self._unread} lines could not be read and are left out: {'; '.join(self._wrong)}{more}.")
-        if self._torn:
+        if self._torn and not under_way:
             problems.append("The last line is cut off, as a killed run leaves it; it is left out.")
-        if not (self._lines or self._torn or problems):
+        if not (self._lines or self._torn or problems or under_way):
             problems.append("trace.jsonl: it is empty.")
         elif start is None and self._lines:
             problems.append("The start of the episode cannot be read, so nothing of it can be shown.")

@@ -12,7 +12,9 @@ from pathlib import Path
 from threading import Lock
 
 from maeil.user_errors import UserError
-from quorum.experiments.results.run_folder import is_run, runs_inside
+from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
+from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
+from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
 
 _KEPT = 3
@@ -42,7 +44,8 @@ class Library:
 
     root: Path
     single: str | None
-    _episodes: OrderedDict[tuple[str, int], Episode] = field(default_factory=OrderedDict)
+    _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
+    _under_way: dict[str, int] = field(default_factory=dict)
     _reading: Lock = field(default_factory=Lock)
     _shares: dict[str, float] = field(default_factory=dict)
 
@@ -75,17 +78,34 @@ class Library:
         return [path.name for path in runs_inside(self.root) if not path.is_symlink()]
 
     def folder(self, name: str) -> Path | None:
-        """Return the folder of a run; None where there is none of this name."""
-        if name not in self.names():
+        """Return the folder of a run; None where there is none of this name, or it was another folder's.
+
+        A run that is whole gets its final name: then it is still found by the one that it had under way.
+        """
+        if self.single is not None:
+            folder = self.root if name == self.single else None
+        else:
+            folder = self.root / name if name in self.names() else self._renamed(name, self.root)
+        if folder is not None and not folder.exists():
+            folder = self._renamed(name, folder.parent)
+        if folder is not None and PARTIAL in folder.name:
+            self._under_way[name] = folder.stat().st_ino
+        return folder
+
+    def _renamed(self, name: str, where: Path) -> Path | None:
+        """Find the folder that had a name while it was under way: it is the same one to the file system."""
+        number = self._under_way.get(name)
+        if number is None:
             return None
-        return self.root if self.single is not None else self.root / name
+        return next((path for path in runs_inside(where) if path.lstat().st_ino == number), None)
 
     def episode(self, name: str) -> Episode | None:
         """Read a run, or return it as it was read before if its trace has not grown since; None where there is none."""
         folder = self.folder(name)
         if folder is None:
             return None
-        key = (name, sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink()))
+        times = sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink())
+        key = (name, times, is_under_way(folder))
         with self._reading:
             if key not in self._episodes:
                 with without_collector():
@@ -95,13 +115,19 @@ class Library:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
 
-    def share_read(self, name: str) -> float:
-        """Return how much has been read of the trace of a run that is being read, from 0 to 1; 1 for any other."""
-        return self._shares.get(name, 1.0)
+    def progress(self, name: str) -> contract.Progress:
+        """Return how far a run is, and how much of it has been read."""
+        folder = self.folder(name)
+        if folder is None:
+            return {"read": 1.0, "under_way": False, "size": 0}
+        files = RunFolder(folder)
+        trace = files.trace_name()
+        size = files.files.size(trace) if trace is not None else 0
+        return {"read": self._shares.get(name, 1.0), "under_way": is_under_way(folder), "size": size}
 
     def last_read(self, name: str) -> Episode | None:
         """Return a run as it was last read, though it may have grown; None where there is none."""
-        found = [episode for (read, _), episode in list(self._episodes.items()) if read == name]
+        found = [episode for (read, *_), episode in list(self._episodes.items()) if read == name]
         return found[-1] if found and self.folder(name) is not None else self.episode(name)
 
     def prepare(self, name: str) -> None:

@@ -37,7 +37,9 @@ _MODULES = (
     "search.js",
     "player.js",
     "legend.js",
+    "follower.js",
     "episode.js",
+    "seeds.js",
     "sweep.js",
     "main.js",
 )
@@ -80,12 +82,20 @@ def exported_page(episode: Episode) -> str:
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
     calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
-    data: contract.Exported = {"episode": episode.overview, "calls": calls}
+    data: contract.Exported = {"episode": _at_its_time(episode.overview), "calls": calls}
     tail = [_packed("data", msgspec.json.encode(data))]
     for number in range(len(episode.pages)):
         tail.append(_packed(f"page-{number}", episode.pages.data(number)))
         tail.append(_packed(f"film-{number}", episode.film.data(number)))
     return _page(Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), episode.overview["name"], "")
+
+
+def _at_its_time(overview: contract.Episode) -> contract.Episode:
+    """Return what is known of a run for a file that does not go on with it."""
+    if not overview["under_way"]:
+        return overview
+    problems = [*overview["problems"], "The run was under way when this file was written."]
+    return {**overview, "problems": problems, "under_way": False}
 
 
 def _check_size(folder: RunFolder) -> None:
@@ -123,7 +133,13 @@ def _shared(calls: Iterable[contract.Call]) -> contract.SharedCalls:
     texts: dict[str, int] = {}
 
     def shared(message: contract.PromptMessage) -> contract.SharedMessage:
-        return {"role": message["role"], "content": texts.setdefault(message["content"], len(texts))}
+        kept: contract.SharedMessage = {
+            "role": message["role"],
+            "content": texts.setdefault(message["content"], len(texts)),
+        }
+        if "pictures" in message:
+            kept["pictures"] = message["pictures"]
+        return kept
 
     found = [{**call, "messages": list(map(shared, call["messages"]))} for call in calls]
     return {"texts": list(texts), "calls": found}

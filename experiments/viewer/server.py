@@ -22,7 +22,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from quorum.agents.llm.server.connections import Connections
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.library import Library, without_collector
@@ -54,6 +53,7 @@ class Served:
                 Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
                 Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
                 Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
+                Route(f"{run}/picture/{{digest}}", self._picture, methods=["GET"]),
                 Route(f"{run}/search", self._search, methods=["GET"]),
             ]
         )
@@ -89,8 +89,7 @@ class Served:
         return Response(await run_in_threadpool(work), media_type="application/json")
 
     async def _progress(self, request: Request) -> Response:
-        progress: contract.Progress = {"read": self.library.share_read(request.path_params["name"])}
-        return _json(progress)
+        return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
 
     async def _page(self, request: Request) -> Response:
         t: int = request.path_params["t"]
@@ -107,13 +106,22 @@ class Served:
         except (IndexError, ValueError):
             raise HTTPException(404, "There is no such call.") from None
 
+    async def _picture(self, request: Request) -> Response:
+        digest: str = request.path_params["digest"]
+        try:
+            return await self._of(request, lambda episode: episode.calls.picture(digest), "image/png")
+        except ValueError:
+            raise HTTPException(404, "There is no such picture.") from None
+
     async def _search(self, request: Request) -> Response:
         words = request.query_params.get("q", "")[:_LONGEST_SEARCH]
         return await self._of(
             request, lambda episode: msgspec.json.encode(episode.calls.matching(words) if words else [])
         )
 
-    async def _of(self, request: Request, part: Callable[[Episode], bytes]) -> Response:
+    async def _of(
+        self, request: Request, part: Callable[[Episode], bytes], media_type: str = "application/json"
+    ) -> Response:
         """Answer with a part of the run as it was last read: the page has seen that reading, and goes on in it."""
 
         def work() -> bytes:
@@ -123,7 +131,7 @@ class Served:
             with without_collector():
                 return part(episode)
 
-        return Response(await run_in_threadpool(work), media_type="application/json")
+        return Response(await run_in_threadpool(work), media_type=media_type)
 
 
 def _json(data: Any) -> Response:

@@ -45,6 +45,7 @@ def sweep_table(folder: Path) -> contract.SweepTable:
         "missing": missing,
         "simulated": any(row.simulated for row in rows),
         "factors": [*arms, *varying],
+        "implied": _implied(rows, varying) if arms else [],
         "metrics": metric_columns(rows),
         "shown": [name for name in FIRST if any(row.metrics.get(name) for row in rows)],
         "rows": [*_lines(rows, varying, arms), *_others(folder, {row.name for row in rows})],
@@ -59,6 +60,17 @@ def _varying(rows: Sequence[Row]) -> list[str]:
         if len(set(values)) > 1:
             found.setdefault(values, key)
     return list(found.values())
+
+
+def _implied(rows: Sequence[Row], varying: Sequence[str]) -> list[str]:
+    """Return the keys that have at most one value in each arm; a run that failed early may lack it."""
+    found: dict[str, dict[str, set[str]]] = {key: {} for key in varying}
+    for row in rows:
+        for key in varying:
+            values = found[key].setdefault(row.arm or "", set())
+            if (value := row.factors.get(key)) is not None:
+                values.add(repr(value))
+    return [key for key, arms in found.items() if all(len(values) <= 1 for values in arms.values())]
 
 
 def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[contract.RunLine]:

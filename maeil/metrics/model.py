@@ -15,6 +15,8 @@ all optional:
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
 | `repairs` | how often the mind itself asked again because the reply was of no use; absent: 0 |
 | `parse_failure` | whether the reply could not be read as what was asked for; absent: false |
+| `empty_answer` | why there was no answer, nor with more room: `stop`, `length`, `refusal`; absent: there was one |
+| `reasoning_tokens` | those of the completion tokens that were thoughts; absent: 0 |
 | `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |
 | `unanswered` | why its last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
 | `fallback` | the models that answered in the place of the chosen one, which could not be reached; absent: none |
@@ -109,7 +111,7 @@ def fallbacks(trace: Trace) -> Value:
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (
-    ("completion_tokens", "lower", "Tokens that the models wrote"),
+    ("completion_tokens", "lower", "Tokens that the models wrote, their thoughts included"),
     ("prompt_tokens", "lower", "Tokens that the models were given"),
     ("cached_tokens", None, "Prompt tokens that came from the provider's cache"),
 )
@@ -132,6 +134,12 @@ def prompt_cache_share(trace: Trace) -> Value:
     """
     cached, prompt = _total("cached_tokens", trace), _total("prompt_tokens", trace)
     return cached / prompt if cached is not None and prompt else None
+
+
+@metric("model.reasoning_tokens", "tokens")
+def reasoning_tokens(trace: Trace) -> Value:
+    """Completion tokens that were thoughts, as far as the providers tell them."""
+    return _count("reasoning_tokens", trace)
 
 
 @metric("model.estimated_calls", "calls")
@@ -179,3 +187,9 @@ def repairs(trace: Trace) -> Value:
 def parse_failures(trace: Trace) -> Value:
     """Calls whose reply could not be read as what was asked for."""
     return sum(call.get("parse_failure") is True for call in calls_of(trace))
+
+
+@metric("model.empty_answers", "calls", better="lower")
+def empty_answers(trace: Trace) -> Value:
+    """Calls that got no answer at all, not with more room either: only thoughts, nothing, or a refusal."""
+    return sum("empty_answer" in call for call in calls_of(trace))

@@ -322,6 +322,6 @@ def test_faults_degrade_a_team_and_are_counted_as_what_they_are():
     assert total("plans.invalid") == total("model.parse_failures") == 0
     assert total("plans.invalid", invalid=0.8) > 0
     assert total("model.parse_failures", malformed=0.8) > 0
-    assert total("model.parse_failures", refusal=0.8) > 0
+    assert total("model.empty_answers", refusal=0.8) > 0
     assert total("model.repairs", malformed=0.5) > 0
     assert total("outcome.steps", prose=1) == steps

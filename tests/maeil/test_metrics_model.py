@@ -9,7 +9,10 @@ from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play
 
 RECORDS = (
-    {"completion_tokens": 10, "prompt_tokens": 100, "cached_tokens": 0, "usd": 0.25, "seconds": 1.0, "retries": 2},
+    {
+        "completion_tokens": 10, "prompt_tokens": 100, "cached_tokens": 0, "usd": 0.25, "seconds": 1.0, "retries": 2,
+        "reasoning_tokens": 7, "empty_answer": "length",
+    },
     {
         "completion_tokens": 20, "prompt_tokens": 200, "cached_tokens": 150, "cache_written_tokens": 40, "usd": 0.5,
         "seconds": 2.0, "repairs": 1,
@@ -46,6 +49,8 @@ def test_model_by_hand(recorded, tmp_path):
         "retries": 2,
         "repairs": 1,
         "parse_failures": 1,
+        "empty_answers": 1,
+        "reasoning_tokens": 7,
         "estimated_calls": 1,
     }
 

@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
+from quorum.agents.llm.batches.anthropic import AnthropicBatches
+from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
-from quorum.agents.llm.providers.bounded import bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.extras import with_extra
-from quorum.agents.llm.providers.images import Content, anthropic_image, with_pictures
+from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
 from quorum.agents.llm.providers.thinking import message_thinking
 from quorum.agents.llm.tiers import tier_told
 
@@ -42,17 +45,25 @@ class AnthropicModel(Provider):
         return anthropic
 
     def _connect(self, base_url: str | None) -> str:
-        self._client = self._sdk.AsyncAnthropic(
+        self._client = self._client_within(base_url, self._bounds)
+        self._known = signature(self._client.messages.create).parameters.keys()
+        return str(self._client.base_url)
+
+    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
+        return self._sdk.AsyncAnthropic(
             api_key=self._key.reveal(),
             base_url=base_url,
             default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
-        self._known = signature(self._client.messages.create).parameters.keys()
-        return str(self._client.base_url)
+
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
+        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        return AnthropicBatches(client, self._sdk)
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         known = {key: value for key, value in body.items() if key in self._known}
@@ -62,18 +73,23 @@ class AnthropicModel(Provider):
     def _read(self, response: Any, request: Request) -> Reply:
         return read_message(response, request, self.model)
 
+    def _usual_prompt_caching(self) -> PromptCaching:
+        return PromptCaching.BREAKPOINTS
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         system = [message.content for message in request.messages if message.role is ChatRole.SYSTEM]
+        messages = [message for message in request.messages if message.role is not ChatRole.SYSTEM]
+        marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
+        contents = contents_of(messages, anthropic_block, marked=marked)
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": offer.longest,
             "messages": [
                 {
                     "role": message.role.value,
-                    "content": with_pictures(message.content, message.pictures, anthropic_image),
+                    "content": with_pictures(content, message.pictures, anthropic_image),
                 }
-                for message in request.messages
-                if message.role is not ChatRole.SYSTEM
+                for message, content in zip(messages, contents, strict=True)
             ],
             **message_thinking(offer.sampling, self._family, show=self._keep_thinking),
         }
@@ -95,16 +111,13 @@ class AnthropicModel(Provider):
         elif answer is not None and not answer.in_words:
             system.append(schema_message(answer).content)
         if system:
-            arguments["system"] = "\n\n".join(system)
+            joined = "\n\n".join(system)
+            arguments["system"] = [anthropic_block(joined, True)] if marked else joined
         if self._service_tier is not None:
             arguments["service_tier"] = self._service_tier
         if offer.sampling.stop is not None:
             arguments["stop_sequences"] = list(offer.sampling.stop)
         return with_extra(arguments, request.sampling.extra_body)
-
-
-def _content(message: ChatMessage) -> Content:
-    return with_pictures(message.content, message.pictures, anthropic_image)
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:

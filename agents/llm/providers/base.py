@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from quorum.agents.llm.batches.service import BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
@@ -34,6 +35,7 @@ from quorum.agents.llm.providers.families import find_family
 from quorum.agents.llm.providers.key import Key
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
 from quorum.agents.llm.providers.overflow import longest_answer
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.refusals import Refusals
 from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
 
@@ -62,6 +64,7 @@ class Provider(ProvidedModel):
         deadline: seconds within which a call must be whole, counted over everything it takes.
         bounds: of each exchange within it.
         max_tokens_key: what the longest answer is called, where a format has two names for it.
+        prompt_cache: whether the beginnings of prompts are marked for the provider's cache, where it has one.
         thinking_format: what the switch of thinking is called, where a format has several dialects.
         keep_thinking: whether the text of thoughts is kept, where the server returns it.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
@@ -91,6 +94,7 @@ class Provider(ProvidedModel):
         deadline: float = 120.0,
         bounds: Bounds = Bounds(),  # noqa: B008 - it is frozen
         max_tokens_key: MaxTokensKey = MaxTokensKey.AUTO,
+        prompt_cache: bool = True,
         thinking_format: ThinkingFormat = ThinkingFormat.AUTO,
         keep_thinking: bool = True,
         service_tier: str | None = None,
@@ -109,6 +113,7 @@ class Provider(ProvidedModel):
             structured,
             self._usual_max_tokens_key() if max_tokens_key is MaxTokensKey.AUTO else max_tokens_key,
             rename=max_tokens_key is MaxTokensKey.AUTO,
+            prompt_cache=self._usual_prompt_caching() if prompt_cache else PromptCaching.NONE,
         )
         self._refusals.add(*self._never_taken)
         self._keep_thinking = keep_thinking
@@ -148,6 +153,25 @@ class Provider(ProvidedModel):
     def _read(self, response: Any, request: Request) -> Reply:
         """Read a response. Raises `BrokenResponse`."""
 
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own.
+
+        Raises:
+            BadRequest: it has none.
+        """
+        raise BadRequest(f"{self.name} has no batches")
+
+    def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
+        """Return what the failure of a batch's request means."""
+        return self._translate_status(status, body, f"HTTP {status}", None)
+
+    def redacted(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take the key out of a response that is written down."""
+        text = orjson.dumps(body).decode()
+        clean = self._key.redact_own(text)
+        found: Mapping[str, Any] = body if clean == text else orjson.loads(clean)
+        return found
+
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         """Return what the switch of thinking is called here, and note what cannot be said."""
         return chosen
@@ -159,6 +183,10 @@ class Provider(ProvidedModel):
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         """Return what the longest answer is called here, as far as that is known before anything is asked."""
         return MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        """Return what may be said of the prompt cache here: nothing where the server is not known to have one."""
+        return PromptCaching.NONE
 
     def _timeout(self, deadline: float) -> Any:
         """Return the time-outs of the SDK's HTTP client: seconds without a connection, and without a byte."""
@@ -241,6 +269,7 @@ class Provider(ProvidedModel):
         offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
         offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
         longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
+        longest *= wanted.times_the_room or 1
         bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
         return replace(offer, longest=min(bounds))
 
@@ -248,12 +277,12 @@ class Provider(ProvidedModel):
         try:
             return self._read(await send(self._body(request, offer)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
-            failure = self._translate(error)
+            failure = self.translate(error)
             if failure is None:
                 raise
             return failure
 
-    def _translate(self, error: Exception) -> LanguageModelError | None:
+    def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK; None for what is no failure of a call but a bug.
 
         The official SDKs name their errors alike.

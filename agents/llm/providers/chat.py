@@ -15,6 +15,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Re
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.images import openai_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import PromptCaching, contents_of, key_of, openai_part
 from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
 from quorum.agents.llm.providers.thoughts import beside, split
 from quorum.agents.llm.tiers import tier_told
@@ -51,14 +52,20 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
         arguments["seed"] = offer.sampling.seed
+    if offer.prompt_cache is not PromptCaching.NONE:
+        system = (message.content for message in messages if message.role is ChatRole.SYSTEM)
+        arguments["prompt_cache_key"] = key_of(system, answer)
+    if offer.prompt_cache is PromptCaching.BREAKPOINTS:
+        arguments["prompt_cache_options"] = {"mode": "explicit"}
+    contents = contents_of(messages, openai_part, marked=offer.prompt_cache is PromptCaching.BREAKPOINTS)
     if offer.sampling.top_p is not None:
         arguments["top_p"] = offer.sampling.top_p
     if offer.sampling.stop is not None:
         arguments["stop"] = list(offer.sampling.stop)
     arguments |= chat_thinking(dialect, offer.sampling)
     arguments["messages"] = [
-        {"role": message.role.value, "content": with_pictures(message.content, message.pictures, openai_image)}
-        for message in messages
+        {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image)}
+        for message, content in zip(messages, contents, strict=True)
     ]
     return arguments
 

@@ -117,7 +117,8 @@ class LiteLLMModel(Provider):
     def _timeout(self, deadline: float) -> Any:
         return self._sdk.httpx.Timeout(deadline, connect=min(self._bounds.connect, deadline))
 
-    def _translate(self, error: Exception) -> LanguageModelError | None:
+    def translate(self, error: Exception) -> LanguageModelError | None:
+        """Return our error for one of litellm; None for what is no failure of a call but a bug."""
         if isinstance(error, LanguageModelError):
             return error
         if isinstance(error, self._sdk.Timeout):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from quorum.agents.llm.protocol import Sampling
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 
 
 class Structured(StrEnum):
@@ -38,6 +39,7 @@ class Offer:
         max_tokens_key: what the longest answer is called.
         longest: tokens that the answer may have, the room for thinking included.
         forced: whether a tool's call is forced where the form is asked for by a tool; else the model may write text.
+        prompt_cache: what is said of the provider's prompt cache.
     """
 
     structured: Structured | None
@@ -45,6 +47,7 @@ class Offer:
     max_tokens_key: MaxTokensKey
     longest: int
     forced: bool = True
+    prompt_cache: PromptCaching = PromptCaching.NONE
 
 
 def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:

@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from quorum.agents.llm.batches.openai import OpenAIBatches
+from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
+from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.providers.bounded import bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
+from quorum.agents.llm.providers.prompt_caching import PromptCaching
 from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
+AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
+"""Where Azure serves OpenAI's models. Models of others there refuse the key, which is then left out."""
 PATH = "/chat/completions"
 
 
@@ -31,21 +37,36 @@ class OpenAIModel(Provider):
 
     def _connect(self, base_url: str | None) -> str:
         self._completion = self._sdk.types.chat.ChatCompletion
-        self._client = self._sdk.AsyncOpenAI(
+        self._client = self._client_within(base_url, self._bounds)
+        return str(self._client.base_url)
+
+    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
+        return self._sdk.AsyncOpenAI(
             api_key=self._key.reveal(),
             base_url=base_url,
             default_headers=self._headers,
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, self._bounds),
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
         )
-        return str(self._client.base_url)
+
+    def batches(self) -> BatchService:
+        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
+        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        return OpenAIBatches(client, self._completion)
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         # OpenAI's own newer models refuse the old name; other servers often do not know the new one.
         official = urlsplit(self.base_url).hostname == OFFICIAL_HOST
         return MaxTokensKey.MAX_COMPLETION_TOKENS if official else MaxTokensKey.MAX_TOKENS
+
+    def _usual_prompt_caching(self) -> PromptCaching:
+        host = urlsplit(self.base_url).hostname or ""
+        if host != OFFICIAL_HOST and not host.endswith(AZURE_HOSTS):
+            return PromptCaching.NONE
+        rules = prompt_cache(self.name, self.model)
+        return PromptCaching.BREAKPOINTS if rules is not None and rules.step is None else PromptCaching.KEY
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         dialect = format_at(urlsplit(self.base_url).hostname, chosen)
@@ -58,7 +79,7 @@ class OpenAIModel(Provider):
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
-        body[offer.max_tokens_key] = offer.longest
+        body[offer.max_tokens_key.value] = offer.longest
         if self._service_tier is not None:
             body["service_tier"] = self._service_tier
         return with_extra(body, request.sampling.extra_body)

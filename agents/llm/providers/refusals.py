@@ -10,6 +10,7 @@ from typing import Any
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
 from quorum.agents.llm.protocol import Sampling
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
+from quorum.agents.llm.providers.prompt_caching import OFFERED, PromptCaching
 
 REFUSABLE = {
     "temperature": re.compile("temperature"),
@@ -32,6 +33,7 @@ _NAMED = {
     ),
     Structured.TOOLS: re.compile(r"tool|function|schema|grammar|sampler|template", re.IGNORECASE),
 }
+_PROMPT_CACHE = re.compile("prompt_?cache|cache_?control", re.IGNORECASE)
 _FORCED_TOOL = re.compile(r"tool_choice|forces? tool", re.IGNORECASE)
 _NOT_TAKEN = re.compile(
     r"unsupported|not support|deprecated|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|extra"
@@ -53,12 +55,21 @@ class Refusals:
         structured: how the form of an answer is asked for.
         max_tokens_key: what the longest answer is called first; the other name is tried only if `rename` allows it.
         rename: whether the other name may be tried.
+        prompt_cache: what is said of the prompt cache until the server refuses that.
     """
 
-    def __init__(self, structured: Structured, max_tokens_key: MaxTokensKey, *, rename: bool) -> None:
+    def __init__(
+        self,
+        structured: Structured,
+        max_tokens_key: MaxTokensKey,
+        *,
+        rename: bool,
+        prompt_cache: PromptCaching = PromptCaching.NONE,
+    ) -> None:
         self._structured = structured
         self._key = max_tokens_key
         self._rename = rename
+        self._prompt_cache = prompt_cache
         self._known: set[str] = set()
 
     def add(self, *names: str) -> None:
@@ -82,7 +93,9 @@ class Refusals:
             key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self._key))
         left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
         sent = replace(sampling, **left_out)
-        return Offer(structured, sent, key, sampling.max_tokens, forced=FORCED not in self._known)
+        prompt_cache = PromptCaching.NONE if OFFERED in refused else self._prompt_cache
+        forced = FORCED not in self._known
+        return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
         """Remember what a failure names as refused; tell whether asking again without it makes sense.
@@ -93,6 +106,9 @@ class Refusals:
         if isinstance(failure, BadRequest):
             if offer.structured is Structured.TOOLS and offer.forced and _FORCED_TOOL.search(said):
                 self.add(FORCED)
+                return True
+            if offer.prompt_cache is not PromptCaching.NONE and _PROMPT_CACHE.search(said):
+                self.add(OFFERED)
                 return True
             if (named := self._field_named(failure, offer)) is not None:
                 self.add(named)
@@ -121,8 +137,9 @@ class Refusals:
     def suspicions(self, failure: LanguageModelError, offer: Offer) -> Iterator[frozenset[str]]:
         """Return what an unexplained refusal may be about, to be left out in turn; nothing where it says what else.
 
-        Which one it was, the next tries show: what is taken without it was refused for it. The younger fields of the
-        sampling are the first, then the ways to ask for the form, then both.
+        Which one it was, the next tries show: what is taken without it was refused for it. What is said of the prompt
+        cache, which changes no answer, is the first; then the younger fields of the sampling, then the ways to ask for
+        the form, then both of these.
         """
         if not isinstance(failure, BadRequest) or failure.status not in _STATUSES_OF_REFUSALS:
             return
@@ -130,6 +147,8 @@ class Refusals:
         young = frozenset(n for n in REFUSABLE.keys() - _OLD if getattr(offer.sampling, n) is not None)
         if _OTHER_CAUSE.search(said) and not (young and _NOT_TAKEN.search(said)):
             return
+        if offer.prompt_cache is not PromptCaching.NONE:
+            yield frozenset({OFFERED})
         if young:
             yield young
         forms = _FORMS[_FORMS.index(form) : -1] if (form := self._form_that_may_go(offer)) is not None else ()

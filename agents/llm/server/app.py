@@ -19,6 +19,7 @@ from starlette.routing import Route
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import Model, Request
+from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
 from quorum.agents.llm.server.connections import Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
@@ -39,16 +40,25 @@ class App:
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together; None for any number. Tokens of prompts
             are estimated as everywhere here, four characters each.
+        batches: what becomes of batches; None: they take as long as an answer does.
     """
 
     def __init__(
-        self, brain: Model, models: Sequence[str], faults: Faults, latency: float, context: int | None = None
+        self,
+        brain: Model,
+        models: Sequence[str],
+        faults: Faults,
+        latency: float,
+        *,
+        context: int | None = None,
+        batches: Batches | None = None,
     ) -> None:
         self._brain = brain
         self._models = models
         self._faults = faults
         self._latency = latency
         self._context = context
+        self._batches = Batches(latency) if batches is None else batches
         self._number = 0
         self.bodies = BodyBounds()
         self.connections = Connections()
@@ -60,6 +70,7 @@ class App:
                 Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
                 Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
+                *self._batches.routes(self._brain, self._models),
             ],
             # Pages of other sites can be made to name this address; their host's name gives them away.
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],

@@ -52,6 +52,22 @@ async def read_body(http: HttpRequest, bounds: BodyBounds) -> Mapping[str, Any]:
     """
     if http.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RefusedBody(415, "content-type: application/json is needed")
+    try:
+        body = orjson.loads(await read_bytes(http, bounds))
+    except ValueError as error:
+        raise BadBody(f"the body is no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise BadBody("the body is no JSON object")
+    return body
+
+
+async def read_bytes(http: HttpRequest, bounds: BodyBounds) -> bytes:
+    """Read the body of a request, whatever it is.
+
+    Raises:
+        RefusedBody: it is too long, or takes too long.
+        starlette.requests.ClientDisconnect: the client has gone.
+    """
     content = bytearray()
     try:
         async with asyncio.timeout(bounds.seconds):
@@ -61,10 +77,4 @@ async def read_body(http: HttpRequest, bounds: BodyBounds) -> Mapping[str, Any]:
                     raise RefusedBody(413, f"the body has more than {bounds.bytes} bytes")
     except TimeoutError:
         raise RefusedBody(408, f"the body took more than {bounds.seconds:g} s") from None
-    try:
-        body = orjson.loads(content)
-    except ValueError as error:
-        raise BadBody(f"the body is no JSON: {error}") from None
-    if not isinstance(body, dict):
-        raise BadBody("the body is no JSON object")
-    return body
+    return bytes(content)

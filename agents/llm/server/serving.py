@@ -13,6 +13,7 @@ import uvicorn
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.base import SIMULATED
 from quorum.agents.llm.server.app import HOST, App
+from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
@@ -101,6 +102,7 @@ async def serve(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    batches: Batches | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[Addresses]:
@@ -113,13 +115,14 @@ async def serve(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        batches: what becomes of batches, and a count of them; None: they take as long as an answer does.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
 
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(brain, models, faults, latency, context=context, batches=batches)
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
@@ -157,7 +160,7 @@ def run(
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context)
+    app = App(brain, models, faults, latency, context=context)
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)
         ready(_addresses(listener))

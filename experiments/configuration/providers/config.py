@@ -112,6 +112,8 @@ class ProviderConfig(ModelConfig):
     """Whether the schema of an answer names what exists in its turn: the blocks that are left, the agents."""
     max_tokens_key: Annotated[MaxTokensKey, Operational]
     """What the longest answer is called in OpenAI's format."""
+    prompt_cache: Annotated[bool, Operational]
+    """Whether the beginnings of prompts are marked for the provider's own cache, where it has one."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
     deadlines: Annotated[Mapping[str, Seconds], Operational] = {}

@@ -205,6 +205,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
         deadline=config.deadline,
         bounds=Bounds(config.connect_timeout, config.first_byte_timeout, config.max_reply_bytes),
         max_tokens_key=config.max_tokens_key,
+        prompt_cache=config.prompt_cache,
         thinking_format=config.thinking_format,
         keep_thinking=config.text_of_thinking == "keep",
         service_tier=config.service_tier,

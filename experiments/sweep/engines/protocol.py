@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
@@ -72,10 +73,29 @@ class Traffic:
     Attributes:
         calls: answered by a provider.
         rate_limited: met a rate limit.
+        spent: what all answers took, those of the cache among them.
+        simulated: whether a simulated model gave one of them.
     """
 
     calls: int
     rate_limited: int
+    spent: Spent
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Calls of language models that are under way in a worker: told every second as long as there are any.
+
+    Attributes:
+        worker: which one.
+        calls: their number.
+        longest: seconds that one of them has been waiting for its answer.
+    """
+
+    worker: str
+    calls: int
+    longest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +116,7 @@ class Waits:
     what: str
 
 
-WorkerReport = Started | Finished | Traffic | Stuck | Waits
+WorkerReport = Started | Finished | Traffic | Thinking | Stuck | Waits
 
 
 class CellQueue(Protocol):

@@ -12,6 +12,7 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
+from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.provenance import CodeVersion, provenance
@@ -23,10 +24,18 @@ from quorum.experiments.episode.models import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
 from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence
-from quorum.experiments.sweep.engines.protocol import Finished, Started, Stuck, SweepJob, Traffic, WorkerReport
+from quorum.experiments.sweep.engines.protocol import (
+    Finished,
+    Started,
+    Stuck,
+    SweepJob,
+    Thinking,
+    Traffic,
+    WorkerReport,
+)
 
 PULSE = 1.0
-"""Seconds between two reports of traffic."""
+"""Seconds between two reports of traffic, and of the calls under way."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -56,7 +65,9 @@ class Worker:
         self._report = report
         self._pool = ModelPool(processes)
         self._computing = asyncio.Semaphore(1)
-        self._reported = (0, 0)
+        self._name = f"{platform.node()}:{os.getpid()}"
+        self._reported = (0, 0, Spent())
+        self._thinking = False
         self._stuck = False
         self._keeping: set[asyncio.Task[None]] = set()
         self._presence = Presence(job.folder)
@@ -140,16 +151,26 @@ class Worker:
 
     def report_traffic(self) -> None:
         """Report the calls since the last time."""
-        calls, rate_limited = self._pool.traffic
-        if (calls, rate_limited) != self._reported:
-            self._report(Traffic(calls - self._reported[0], rate_limited - self._reported[1]))
-            self._reported = (calls, rate_limited)
+        under_way = self._pool.under_way
+        now = (*self._pool.traffic, under_way.spent)
+        if now != self._reported:
+            calls, rate_limited, spent = self._reported
+            self._report(Traffic(now[0] - calls, now[1] - rate_limited, now[2] - spent, under_way.simulated))
+            self._reported = now
+
+    def report_thinking(self) -> None:
+        """Report the calls under way, and once when there are none any more."""
+        calls, now = self._pool.under_way.calls, self._pool.under_way.clock()
+        if calls or self._thinking:
+            self._report(Thinking(self._name, len(calls), now - calls[0].since if calls else 0.0))
+        self._thinking = bool(calls)
 
     async def pulse(self) -> None:
-        """Report the traffic every second."""
+        """Report the traffic, and who waits for an answer, every second."""
         while True:
             await asyncio.sleep(PULSE)
             self.report_traffic()
+            self.report_thinking()
 
     async def close(self) -> None:
         """Close all connections."""

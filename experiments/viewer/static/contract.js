@@ -77,9 +77,11 @@
  * @property {Object<string, any>} configuration
  */
 /**
- * Answers `/api/run/NAME/progress`, while the run is read.
+ * Answers `/api/run/NAME/progress`: while the run is read, and while it is under way.
  * @typedef {object} Progress
  * @property {number} read
+ * @property {boolean} under_way
+ * @property {number} size
  */
 /**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
@@ -115,6 +117,7 @@
  * @property {number[]} breaks
  * @property {Score[]} scores
  * @property {number} calls
+ * @property {boolean} under_way
  */
 /**
  * What differs in a picture from the one before it.
@@ -147,6 +150,7 @@
  * @typedef {object} PromptMessage
  * @property {string} role
  * @property {string} content
+ * @property {string[]} [pictures]
  */
 /**
  * An answer that was not of the wanted form.
@@ -181,6 +185,7 @@
  * @typedef {object} SharedMessage
  * @property {string} role
  * @property {number} content
+ * @property {string[]} [pictures]
  */
 /**
  * The calls of an exported page: each text of a prompt is there once.
@@ -212,6 +217,7 @@
  * @property {number} missing
  * @property {boolean} simulated
  * @property {string[]} factors
+ * @property {string[]} implied
  * @property {string[]} metrics
  * @property {string[]} shown
  * @property {RunLine[]} rows

@@ -2,6 +2,7 @@
 import { Board } from "./board.js";
 import { button, el, fill, fitted, say } from "./dom.js";
 import { Film } from "./film.js";
+import { follow } from "./follower.js";
 import { Lanes } from "./lanes.js";
 import { boardLegend, lanesLegend } from "./legend.js";
 import { STAGES } from "./model.js";
@@ -30,12 +31,15 @@ export async function openEpisode(root, { run, up }) {
   const loading = root.querySelector(".loading");
   const episode = await source.episode((share) => say(loading, `reading the trace: ${Math.floor(100 * share)} %`));
   const pages = new Pages(episode, source);
-  const first = pages.at(instantOfAddress() ?? 0);
+  const live = episode.under_way && source.progress;
+  const start = live ? episode.steps : 0;
+  const first = pages.at(instantOfAddress() ?? start);
   const model = await first.model;
   const page = new Episode(episode, source, pages, model);
   fill(root, page.parts(up !== ""));
-  page.begin();
+  page.begin(start);
   await page.draw(first, model);
+  if (live) follow(source, episode, { grown: (grown) => page.grow(grown), lost: (reason) => page.lose(reason) });
   return page;
 }
 
@@ -43,6 +47,7 @@ class Episode {
   /** @param {import("./contract.js").Episode} plain @param {import("./sources.js").Source} source @param model of the first page that is shown. */
   constructor(plain, source, pages, model) {
     this.plain = plain;
+    this.source = source;
     this.pages = pages;
     this.model = model;
     this.film = null;
@@ -70,9 +75,12 @@ class Episode {
 
   parts(withinSweep) {
     const { plain } = this;
-    const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
     this.help = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => this.help.close()));
-    this.about = el("dialog", { class: "help about" }, el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close()));
+    this.about = el("dialog", { class: "help about" });
+    this.name = el("h1");
+    this.facts = el("span", { class: "facts" });
+    this.badges = el("span", { class: "badges" });
+    this.#head();
     this.caption = el("p", { class: "caption" });
     this.list = el("ol", { class: "events" });
     this.listHead = el("h3", {});
@@ -84,9 +92,9 @@ class Episode {
     return [
       el("header", {},
         withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
-        el("h1", { title: plain.name }, plain.name),
-        plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
-        el("span", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40))))),
+        this.name,
+        this.badges,
+        this.facts,
         this.search.root,
         button("about", "configuration and metrics", () => this.about.showModal()),
         button("?", "keys", () => this.help.showModal()),
@@ -110,12 +118,64 @@ class Episode {
     ];
   }
 
-  begin() {
+  /** Say what is known of the run as a whole. */
+  #head() {
+    const { plain } = this;
+    say(this.name, plain.name);
+    this.name.title = plain.name;
+    const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
+    fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
+    fill(this.badges, [
+      plain.under_way ? el("span", { class: "badge under-way", title: "the page goes on with the run" }, "under way") : null,
+      plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
+    ]);
+    fill(this.about, [el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
+  }
+
+  /** Take in that the run has gone on; what is shown is read first, so that the page is never empty. */
+  async grow(plain) {
+    if (plain.agents.length !== this.plain.agents.length) { // its beginning was not written yet
+      window.location.reload();
+      return;
+    }
+    const pages = new Pages(plain, this.source);
+    let page;
+    let model;
+    let film;
+    do {
+      await this.turning;
+      page = pages.at(this.#instantIn(plain));
+      model = await page.model;
+      film = await page.film;
+    } while (this.turning || !model.has(this.#instantIn(plain)));
+    this.plain = plain;
+    this.pages = this.search.pages = pages;
+    const same = model.first === this.model.first;
+    this.model = this.reader.model = this.search.model = model;
+    if (same) this.lanes.grow(model);
+    else this.lanes.turn(model);
+    this.#head();
+    this.film = null; // that of the page as it was
+    this.player.extend(plain);
+    this.#project(film);
+  }
+
+  /** Where the player will stand in a run that has gone on. */
+  #instantIn(plain) {
+    return this.player.t >= this.player.last && !this.player.playing ? plain.steps : this.player.t;
+  }
+
+  /** Say that the server of a run that is under way does not answer; it is asked again. */
+  lose(reason) {
+    this.#told([`What is new of the run could not be read, and is asked for again: ${reason}`]);
+  }
+
+  begin(t) {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
-    this.player.start();
+    this.player.start(t);
   }
 
   /** @param {import("./contract.js").Film} film */

@@ -47,6 +47,13 @@ export class Lanes {
     if (whole) this.scale = 0;
   }
 
+  /** Show the same page, which has grown; stay where the view is, unless all of it is shown. */
+  grow(model) {
+    const { left } = this;
+    this.turn(model);
+    this.left = left;
+  }
+
   get width() {
     return Math.max(10, this.root.clientWidth - GUTTER - 8);
   }

@@ -33,9 +33,19 @@ export class Player {
     window.addEventListener("hashchange", () => this.#fromHash());
   }
 
-  /** Take the instant of the address, or the beginning. */
-  start() {
-    if (!this.#fromHash()) this.seek(0);
+  /** Take the instant of the address, or another one. */
+  start(t) {
+    if (!this.#fromHash()) this.seek(t);
+  }
+
+  /** Take in that the episode has gone on: stay at the instant, or go on with the end where that was shown. */
+  extend(episode) {
+    const end = this.t >= this.last && !this.playing;
+    this.breaks = episode.breaks;
+    this.last = episode.steps;
+    this.range.max = String(this.last);
+    say(this.label, this.#clock());
+    if (end) this.seek(this.last);
   }
 
   seek(t) {
@@ -43,10 +53,14 @@ export class Player {
     if (wanted === this.t) return;
     this.t = wanted;
     this.range.value = String(wanted);
-    say(this.label, `t = ${wanted} of ${this.last}`);
+    say(this.label, this.#clock());
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.#toHash(), HASH_PAUSE);
     this.show(wanted);
+  }
+
+  #clock() {
+    return `t = ${this.t} of ${this.last}`;
   }
 
   step(by) {

@@ -101,7 +101,7 @@ export class Reader {
       const answered = call.unanswered && call.completion_tokens === undefined ? [] : [
         call.simulated ? "simulated" : call.model, `${shown(call.prompt_tokens)} tokens in`, `${shown(call.completion_tokens)} out`,
         call.usd === null || call.usd === undefined ? "price unknown" : `$${shown(call.usd)}`, `${shown(call.seconds)} s`,
-        call.cache_hit ? "from the cache" : "", call.repairs ? `${call.repairs} repairs` : "", call.retries ? `${call.retries} retries` : "",
+        call.cache_hit ? "from the cache" : "", call.empty_answer ? `empty answer (${call.empty_answer})` : "", call.parse_failure ? "parse failure" : "", call.reasoning_tokens ? `${call.reasoning_tokens} tokens of thoughts` : "", call.repairs ? `${call.repairs} repairs` : "", call.retries ? `${call.retries} retries` : "",
       ];
       const usage = [...answered, call.unanswered ? `no answer to the last request: ${call.unanswered}` : ""];
       parts.push(el("p", {}, el("b", {}, `call ${i + 1}`), ` \u2014 ${usage.filter(Boolean).join(", ")}`));
@@ -136,8 +136,16 @@ export class Reader {
       reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), long(reply.text)] : null,
       reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
       failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
-      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), long(message.content))),
+      call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), this.#pictures(message), long(message.content))),
     ]);
+  }
+
+  #pictures(message) {
+    return (message.pictures ?? []).map((hash) => {
+      const address = this.source.picture(hash);
+      if (!address) return el("p", { class: "soft" }, `a picture: pictures/${hash}.png in the folder of the run`);
+      return el("img", { class: "seen", src: address, alt: "what the model was shown", loading: "lazy" });
+    });
   }
 }
 

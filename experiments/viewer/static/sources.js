@@ -9,6 +9,8 @@ const PROGRESS_PAUSE = 500;
  * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
+ * @property {(hash: string) => string|null} picture the address of a picture of a prompt; null in a page without them
+ * @property {() => Promise<import("./contract.js").Progress>} [progress] how far the run is; a file does not go on
  */
 
 /**
@@ -41,6 +43,8 @@ function served(base) {
     film: (t) => ask(`${base}/film/${t}`),
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
+    picture: (hash) => `${base}/picture/${encodeURIComponent(hash)}`,
+    progress: () => ask(`${base}/progress`),
   };
 }
 
@@ -68,5 +72,6 @@ function exported(data) {
       }
       return found;
     },
+    picture: () => null,
   };
 }

@@ -1,11 +1,16 @@
-/* The page of a sweep: its runs as a table that can be sorted and filtered, with a small plot of every metric. */
+/*
+ * The page of a sweep: its runs as a table that can be sorted and filtered, with a small plot of every metric; or as a
+ * map of seeds by arms. With arms the metrics come first, and what the arm says already is folded away.
+ */
 import { button, el, fill, fitted, say } from "./dom.js";
+import { hasSeeds, seedMap } from "./seeds.js";
 import { ask } from "./sources.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
 const PLOT = { width: 92, height: 28 };
 const BINS = 16;
+const FEW = 4;
 
 /** Build the page. */
 export async function openSweep(root, { up }) {
@@ -22,7 +27,9 @@ class Sweep {
     this.plain = plain;
     this.up = up;
     this.metrics = [...plain.shown];
-    this.sort = { column: 0, way: 1 };
+    this.sort = { column: "run", way: 1 };
+    this.unfolded = false;
+    this.metric = this.metrics.find((name) => differs(plain.rows, name)) ?? this.metrics[0] ?? plain.metrics[0] ?? "";
     this.filter = el("input", { type: "search", placeholder: "filter: words, or n=4 outcome=error", "aria-label": "filter the runs" });
     this.filter.addEventListener("input", () => this.update());
     this.count = el("span", { class: "soft" });
@@ -31,6 +38,21 @@ class Sweep {
     this.more = el("select", { "aria-label": "another metric" });
     this.more.addEventListener("change", () => {
       if (this.more.value) this.metrics.push(this.more.value);
+      this.update();
+    });
+    this.table = el("div", { class: "table", tabIndex: 0, role: "region", "aria-label": "the runs" }, el("table", { class: "runs" }, el("thead", {}, this.head), this.body));
+    this.which = el("select", { "aria-label": "the metric of the map" }, plain.metrics.map((name) => el("option", { value: name, selected: name === this.metric }, name)));
+    this.which.addEventListener("change", () => {
+      this.metric = this.which.value;
+      this.update();
+    });
+    this.map = el("div", { class: "table", tabIndex: 0, role: "region", "aria-label": "the runs by seed", hidden: true });
+    this.fold = button("", "", () => {
+      this.unfolded = !this.unfolded;
+      this.update();
+    });
+    this.view = button("seeds by arms", "show the runs as a map of seeds by arms", () => {
+      this.map.hidden = !this.map.hidden;
       this.update();
     });
   }
@@ -45,42 +67,78 @@ class Sweep {
         plain.missing ? el("span", { class: "soft" }, `${plain.missing} planned runs are missing`) : null,
         el("span", { class: "spring" }),
         this.filter,
+        hasSeeds(plain) && plain.metrics.length ? this.view : null,
+        this.which,
         this.more,
+        plain.implied.length ? this.fold : null,
         themeSwitch()),
       plain.problems.length ? el("ul", { class: "problems", role: "alert" }, plain.problems.map((problem) => el("li", {}, problem))) : null,
-      el("div", { class: "table" }, el("table", { class: "runs" }, el("thead", {}, this.head), this.body)),
+      this.table,
+      this.map,
     ];
   }
 
   columns() {
     const { plain } = this;
+    const factors = plain.factors.map((name, i) => ({ name, of: (row) => row.factors[i] ?? null }));
+    const free = factors.filter(({ name }) => !plain.implied.includes(name));
+    const metrics = this.metrics.map((name) => ({ name, metric: true, of: (row) => row.metrics[name] ?? null }));
+    const arm = free.filter(({ name }) => name === "arm");
+    const rest = free.filter(({ name }) => name !== "arm");
+    const first = arm.length || free.length > FEW;
     return [
       { name: "run", of: (row) => row.run },
+      ...arm,
       { name: "outcome", of: (row) => row.outcome },
-      ...plain.factors.map((name, i) => ({ name, of: (row) => row.factors[i] ?? null })),
-      ...this.metrics.map((name) => ({ name, metric: true, of: (row) => row.metrics[name] ?? null })),
+      ...(first ? [...metrics, ...rest] : [...rest, ...metrics]),
+      ...(this.unfolded ? factors.filter(({ name }) => plain.implied.includes(name)) : []),
       { name: "remark", of: (row) => row.remark },
     ];
   }
 
+  /** What a filter may name: all columns, those that are folded among them. */
+  #known() {
+    return [...this.columns(), ...this.plain.factors.map((name, i) => ({ name, of: (row) => row.factors[i] ?? null }))];
+  }
+
   update() {
     const columns = this.columns();
-    const rows = this.plain.rows.filter(matching(this.filter.value, columns));
-    const { column, way } = this.sort;
-    rows.sort((one, other) => way * compare(columns[column].of(one), columns[column].of(other)));
+    const rows = this.plain.rows.filter(matching(this.filter.value, this.#known()));
+    const sorted = columns.find(({ name }) => name === this.sort.column) ?? columns[0];
+    rows.sort((one, other) => this.sort.way * compare(sorted.of(one), sorted.of(other)));
     say(this.count, `${rows.length} of ${this.plain.rows.length} runs`);
+    this.#controls();
+    if (!this.map.hidden) {
+      fill(this.map, [seedMap(this.plain, rows, this.metric, this.up)]);
+      return;
+    }
     fill(this.more, [el("option", { value: "" }, "+ metric"), this.plain.metrics.filter((name) => !this.metrics.includes(name)).map((name) => el("option", { value: name }, name))]);
     const bounds = columns.map((c) => (c.metric ? extent(this.plain.rows.map(c.of)) : null));
-    fill(this.head, columns.map((c, i) => this.#heading(c, i, rows, bounds[i])));
+    fill(this.head, columns.map((c, i) => this.#heading(c, rows, bounds[i])));
     fill(this.body, rows.map((row) => this.#row(row, columns, bounds)));
   }
 
-  #heading(column, index, rows, bounds) {
-    const sorted = this.sort.column === index;
+  #controls() {
+    const asMap = !this.map.hidden;
+    this.table.hidden = asMap;
+    this.more.hidden = asMap;
+    this.fold.hidden = asMap;
+    this.which.hidden = !asMap;
+    this.view.setAttribute("aria-pressed", String(asMap));
+    const number = this.plain.implied.length;
+    say(this.fold, this.unfolded ? "fold settings" : `+ ${number} setting${number === 1 ? "" : "s"} of the arms`);
+    const title = this.unfolded ? "hide the columns that the arm implies" : `show the columns that the arm implies: ${this.plain.implied.join(", ")}`;
+    this.fold.title = title;
+    this.fold.setAttribute("aria-label", title);
+    this.fold.setAttribute("aria-expanded", String(this.unfolded));
+  }
+
+  #heading(column, rows, bounds) {
+    const sorted = this.sort.column === column.name;
     const sign = sorted ? (this.sort.way > 0 ? " \u25b2" : " \u25bc") : "";
     const [group, name] = column.name.includes(".") ? split(column.name) : ["\u00a0", column.name];
     const sorting = button([el("small", {}, group), `${name}${sign}`], `sort by ${column.name}`, () => {
-      this.sort = { column: index, way: sorted ? -this.sort.way : 1 };
+      this.sort = { column: column.name, way: sorted ? -this.sort.way : 1 };
       this.update();
     });
     const order = sorted ? (this.sort.way > 0 ? "ascending" : "descending") : "none";
@@ -125,6 +183,11 @@ function split(name) {
 function extent(values) {
   const numbers = values.filter((value) => value !== null);
   return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
+}
+
+function differs(rows, metric) {
+  const [low, high] = extent(rows.map((row) => row.metrics[metric] ?? null));
+  return low < high;
 }
 
 function compare(one, other) {

@@ -172,8 +172,6 @@ MENDABLE = [
     (Fault(FaultKind.CUT_OFF), "cut off"),
     (Fault(FaultKind.WRONG_ENUM), 'plan[0].action: "no-such-value" is none of "move", "wait"'),
     (Fault(FaultKind.EMPTY_PLAN), "plan: has 0 items"),
-    (Fault(FaultKind.EMPTY), "empty"),
-    (Fault(FaultKind.REFUSAL), "refusal"),
     (Fault(FaultKind.ANSWER, text='{"plan": ['), "no JSON"),
     (Fault(FaultKind.ANSWER, text='{"plan": [{"action": "move", "steps": 99}], "mood": ""}'), "at most 9"),
     (Fault(FaultKind.ANSWER, text=f"{TEXT} or " + TEXT.replace("3", "4")), "2 different objects"),

@@ -168,13 +168,13 @@ async def test_money_of_a_repaired_answer_is_unknown_when_one_part_is() -> None:
 
 
 async def test_the_model_sees_its_answer_and_the_reasons_and_only_the_last_of_them() -> None:
-    brain = Brain(["first", "", TEXT])
+    brain = Brain(["first", "second", TEXT])
     await Structuring(brain, 2).complete(request())
     last = brain.asked[2].messages
     assert last[: len(request().messages)] == request().messages
     assert [message.role for message in last[2:]] == [ChatRole.ASSISTANT, ChatRole.USER]
     assert last[2].content.strip()
-    assert "the answer is empty" in last[3].content
+    assert "no JSON" in last[3].content
     assert "first" not in str(last)
 
 

@@ -9,12 +9,13 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.spent import Spent
+from quorum.experiments.common.durations import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell
-from quorum.experiments.sweep.engines.protocol import Finished, Started, Traffic
+from quorum.experiments.sweep.engines.protocol import Finished, Started, Thinking, Traffic
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.progress import SweepProgress, clock_time, lines, live_table
-from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
+from quorum.experiments.sweep.queue import SILENT, Queue, Stop
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.spending import Costs, SweepBudget
 
@@ -36,9 +37,9 @@ class Sweeping:
         cells = plan(["experiment=two"], options).cells
         costs = Costs()
         self.names = [cell.name for cell in cells]
-        self.queue = Queue(folder, cells, SweepBudget(), costs)
-        self.status = SweepStatus(cells, {}, {}, cells, costs)
         self.clock = Clock()
+        self.queue = Queue(folder, cells, SweepBudget(), costs, self.clock)
+        self.status = SweepStatus(cells, {}, {}, cells, costs)
 
     def begin(self, name: str) -> None:
         while self.queue.take(1, idle=True):
@@ -64,14 +65,43 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
     sweeping.begin(sweeping.names[1])
     sweeping.clock.now += 30
     sweeping.finish(sweeping.names[0])
-    sweeping.queue.report(Traffic(50, 7))
+    sweeping.queue.report(Traffic(50, 7, Spent(), False))
     assert progress.facts() == [
-        "1/4 done", "1 running", "0 failed", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
+        "1/4 done", "1 running", "0 failed", "1,000 tokens", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
     ]  # fmt: skip
     sweeping.finish(sweeping.names[1], "error")
     sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
     assert progress.facts()[0:3] == ["2/4 done", "0 running", "1 failed"]
     assert progress.facts()[-1] == "stopping"
+
+
+def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells_that_are_not_done(
+    sweeping: Sweeping,
+) -> None:
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
+    sweeping.begin(sweeping.names[0])
+    sweeping.queue.report(Thinking("here:1", 3, 4.0))
+    sweeping.clock.now += 2
+    sweeping.queue.report(Thinking("here:2", 2, 1.0))
+    assert progress.facts()[3:-1] == ["5 calls under way, the longest for 6 s"]
+    sweeping.queue.report(Traffic(2, 0, Spent(2, 3000, 0.5), False))
+    sweeping.clock.now += 1
+    assert progress.facts()[3:6] == ["5 calls under way, the longest for 7 s", "3,000 tokens", "$0.50"]
+    sweeping.queue.report(Traffic(2, 0, Spent(2, 1000, 0.1), True))
+    sweeping.finish(sweeping.names[0], simulated=False)  # of what was told by its worker already
+    assert progress.facts()[4:6] == ["4,000 tokens", "$0.60 (simulated)"]
+    sweeping.queue.report(Thinking("here:1", 0, 0.0))
+    assert progress.facts()[3] == "2 calls under way, the longest for 2 s"
+    sweeping.clock.now += SILENT
+    assert progress.facts()[3] == "4,000 tokens"
+
+
+def test_what_finished_cells_took_is_told_where_no_worker_tells_more(sweeping: Sweeping) -> None:
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
+    sweeping.begin(sweeping.names[0])
+    sweeping.queue.report(Traffic(1, 0, Spent(1, 10, 0.1), False))
+    sweeping.finish(sweeping.names[0])
+    assert progress.facts()[3:5] == ["1,000 tokens", "$0.25 (simulated)"]
 
 
 def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> None:
@@ -85,7 +115,7 @@ def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     for _ in range(60):
         sweeping.clock.now += 1
-        sweeping.queue.report(Traffic(3, 0))
+        sweeping.queue.report(Traffic(3, 0, Spent(), False))
         progress.calls_per_second()
     assert progress.calls_per_second() == pytest.approx(3.0)
     for _ in range(20):

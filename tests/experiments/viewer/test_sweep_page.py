@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.folders import HOSTILE, hostile_sweep, outcome, write_run
+from tests.experiments.folders import HOSTILE, hostile_sweep, outcome, write_plan, write_run
 from tests.experiments.viewer.conftest import Open, served
 
 
@@ -90,3 +90,80 @@ def test_a_row_leads_to_its_episode_and_back(site: str, opened: Open, episodes: 
     page.get_by_text("\u2039 runs").click()
     page.wait_for_selector("html[data-page=sweep][data-ready=yes]")
     assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def arms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a sweep of two arms that differ in six keys, on four seeds."""
+    folder = tmp_path_factory.mktemp("arms") / "sweep"
+    cells = []
+    for arm in ("alone", "talk"):
+        more = {f"topology__k{k}": f"{arm}-{k}" for k in range(6)}
+        for seed in range(4):
+            name = f"{arm}-{'a-long-name-of-a-run-' * 2}{seed}"
+            values = outcome(steps=10 + seed + 20 * (arm == "talk"))
+            meta = {"outcome": "error"} if (arm, seed) == ("talk", 3) else None
+            cells.append((name, write_run(folder, values, name=name, n=2, seed=seed, meta=meta, **more), arm))
+    write_plan(folder, cells, name="arms", arms={arm: [] for arm in ("alone", "talk")})
+    with served(folder) as address:
+        yield address
+
+
+def heads(page: object) -> list[str]:
+    texts = page.locator(".runs thead button").all_inner_texts()  # type: ignore[attr-defined]
+    return [text.split("\n")[-1].rstrip(" \u25b2\u25bc") for text in texts]
+
+
+def test_with_arms_the_metrics_come_first_and_what_the_arm_implies_is_folded(arms: str, opened: Open) -> None:
+    page, complaints = opened(arms)
+    assert heads(page)[:4] == ["run", "arm", "outcome", "completion"]
+    assert not [head for head in heads(page) if head.startswith("k")]
+    first = page.locator(".runs thead th").nth(3).bounding_box()
+    assert first is not None
+    assert first["x"] + first["width"] <= 1000
+    page.get_by_text("settings of the arms").click()
+    assert [head for head in heads(page) if head.startswith("k")]
+    assert heads(page).index("seed") < min(i for i, head in enumerate(heads(page)) if head.startswith("k"))
+    page.get_by_text("fold settings").click()
+    assert not [head for head in heads(page) if head.startswith("k")]
+    assert complaints == []
+
+
+def test_a_filter_finds_what_is_folded(arms: str, opened: Open) -> None:
+    page, _ = opened(arms)
+    page.get_by_label("filter the runs").fill("k0=talk-0")
+    assert page.locator(".runs tbody tr").count() == 4
+
+
+def test_a_sweep_without_arms_stays_as_it_is(site: str, opened: Open) -> None:
+    page, _ = opened(site)
+    assert heads(page)[:2] == ["run", "outcome"]
+    assert page.get_by_text("settings of the arms").count() == 0
+
+
+def test_the_map_has_a_place_for_each_seed_and_arm_that_leads_to_the_episode(arms: str, opened: Open) -> None:
+    page, complaints = opened(arms)
+    page.get_by_text("seeds by arms").click()
+    assert not page.locator(".runs").is_visible()
+    assert page.locator(".seeds thead th").all_inner_texts() == ["seed", "0", "1", "2", "3"]
+    assert page.locator(".seeds tbody th").all_inner_texts() == ["alone", "talk"]
+    page.get_by_label("the metric of the map").select_option("outcome.steps")
+    assert page.locator(".seeds tbody tr").nth(1).locator("a").all_inner_texts() == ["30", "31", "32", "! 33"]
+    strength = "link => getComputedStyle(link).backgroundColor"
+    tints = [page.locator(".seeds a").nth(place).evaluate(strength) for place in (0, 3, 7)]
+    assert len(set(tints)) == 3, tints
+    link = page.get_by_label("talk, seed 2: outcome.steps 32")
+    assert link.get_attribute("href").endswith(f"run/talk-{'a-long-name-of-a-run-' * 2}2")
+    page.get_by_text("seeds by arms").click()
+    assert page.locator(".runs").is_visible()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_nothing_is_beyond_the_width(arms: str, opened: Open, width: int) -> None:
+    page, _ = opened(arms)
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for control in page.locator("header button, header input, header select, header h1").all():
+        box = control.bounding_box() if control.is_visible() else None
+        assert box is None or 0 <= box["x"] <= box["x"] + box["width"] <= width

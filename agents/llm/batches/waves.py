@@ -1,0 +1,461 @@
+"""Waves: what many episodes ask at the same time goes out as one batch, and each gets its answer.
+
+A wave is all that waits. It goes out when every episode under way waits for an answer, or when the first of it has
+waited long enough. An episode that is played again after its process was killed begins anew: what it asks then is
+answered from the journal, or by the batches that are still open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from quorum.agents.llm.batches.journal import BatchJournal, Intent, Place
+from quorum.agents.llm.batches.service import BatchRefused, BatchRow, Fate, RowResult
+from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, TimedOut, Transient
+from quorum.agents.llm.providers.base import Provider
+
+_log = logging.getLogger(__name__)
+
+SETTLE = 0.1
+"""Seconds in which nobody asks, after which those who could are taken to have asked."""
+EXCHANGE = 600.0
+"""Seconds that one exchange about a batch may take: up to 256 MB go up or down."""
+OUTAGE = 3600.0
+"""Seconds in which no exchange about a batch succeeds, after which those who wait for it are told."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRules:
+    """The bounds of batches.
+
+    Attributes:
+        size: requests of a batch, at most; None for as many as the provider takes.
+        bytes: of a batch, at most; None for as many as the provider takes.
+        wait: seconds that a request waits for others, at most.
+        poll: seconds between two looks at a batch.
+    """
+
+    size: int | None
+    bytes: int | None
+    wait: float
+    poll: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """What there is of batches in this process.
+
+    Attributes:
+        waves: that have gone out.
+        open: batches whose answers are awaited.
+        asked: requests in them.
+        age: seconds since the oldest of them was sent.
+        ended: batches whose answers were read.
+        seconds: that these took, in the mean; 0 where there are none.
+        answers: that episodes got.
+        replayed: those of them that an earlier process has read, or asked for.
+        usd: money of the answers; None where a price is not known.
+    """
+
+    waves: int = 0
+    open: int = 0
+    asked: int = 0
+    age: float = 0.0
+    ended: int = 0
+    seconds: float = 0.0
+    answers: int = 0
+    replayed: int = 0
+    usd: float | None = 0.0
+
+    @property
+    def expected_usd(self) -> float | None:
+        """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
+        return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request that waits for its wave."""
+
+    place: Place
+    body: Mapping[str, Any]
+    answer: asyncio.Future[RowResult]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A batch that is under way: who waits for which of its rows."""
+
+    intent: Intent
+    waiting: dict[int, asyncio.Future[RowResult]]
+    begin: float
+    rows: Sequence[BatchRow] = ()
+    unclaimed: dict[Place, deque[int]] = field(default_factory=lambda: defaultdict(deque))
+
+
+class Waves:
+    """All batches of one process: the episodes under way, and the lines to the models that they ask. For one loop.
+
+    Args:
+        journal: of the sweep.
+        rules: the bounds of batches.
+    """
+
+    def __init__(self, journal: BatchJournal, rules: BatchRules) -> None:
+        self.journal = journal
+        self.rules = rules
+        self._lines: dict[str, Line] = {}
+        self._waiting: Counter[str] = Counter()
+        self._playing: set[str] = set()
+        self._changed = 0.0
+        self._first = 0.0
+        self._waves = 0
+        self._gathering: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def episode(self, cell: str) -> Iterator[None]:
+        """Wait for the requests of an episode while it is played, before a wave goes out."""
+        self._playing.add(cell)
+        try:
+            yield
+        finally:
+            self._playing.discard(cell)
+            self._changed = time.monotonic()
+
+    def line(self, key: str, provider: Provider) -> Line:
+        """Return the line to a model, made when it is first asked for.
+
+        Args:
+            key: of the model and its provider.
+            provider: of the model; it has batches.
+        """
+        if key not in self._lines:
+            self._lines[key] = Line(self, key, provider)
+        return self._lines[key]
+
+    @contextmanager
+    def waits(self, cell: str) -> Iterator[None]:
+        """Know that an episode waits for an answer."""
+        self._waiting[cell] += 1
+        try:
+            yield
+        finally:
+            self._waiting[cell] -= 1
+            if not self._waiting[cell]:
+                del self._waiting[cell]
+
+    def gather(self) -> None:
+        """Have the next wave go out, once it is whole."""
+        self._changed = time.monotonic()
+        if self._gathering is None or self._gathering.done():
+            self._first = self._changed
+            self._gathering = asyncio.create_task(self._send_when_whole())
+
+    async def _send_when_whole(self) -> None:
+        settle = min(SETTLE, self.rules.wait)
+        while (now := time.monotonic()) < self._first + self.rules.wait:
+            quiet = now - self._changed
+            if quiet >= settle and all(cell in self._waiting for cell in self._playing):
+                break
+            await asyncio.sleep(settle / 2)
+        sent = [line.send() for line in self._lines.values()]
+        self._waves += any(sent)
+
+    def status(self) -> BatchStatus:
+        """Return what there is of batches."""
+        lines = self._lines.values()
+        opened = [batch for line in lines for batch in line.open]
+        seconds = [took for line in lines for took in line.took]
+        money = [line.usd for line in lines]
+        return BatchStatus(
+            waves=self._waves,
+            open=len(opened),
+            asked=sum(len(batch.intent.rows) - len(batch.intent.answered) for batch in opened),
+            age=max((time.monotonic() - batch.begin for batch in opened), default=0.0),
+            ended=len(seconds),
+            seconds=sum(seconds) / len(seconds) if seconds else 0.0,
+            answers=sum(line.answers for line in lines),
+            replayed=sum(line.replayed for line in lines),
+            usd=None if any(usd is None for usd in money) else sum(usd or 0.0 for usd in money),
+        )
+
+    async def close(self) -> None:
+        """Leave all batches where they are, and close the connections and the journal."""
+        if self._gathering is not None:
+            self._gathering.cancel()
+        for line in self._lines.values():
+            await line.close()
+        self.journal.close()
+
+
+class Line:
+    """The batches of one model.
+
+    Args:
+        waves: of the process.
+        key: of the model and its provider.
+        provider: of the model; it has batches.
+    """
+
+    def __init__(self, waves: Waves, key: str, provider: Provider) -> None:
+        self._waves = waves
+        self._key = key
+        self._provider = provider
+        self._service = provider.batches()
+        self._queue: list[_Asked] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.open: list[_Open] = []
+        """Batches that are under way."""
+        self.took: list[float] = []
+        """Seconds that each ended batch took."""
+        self.answers = 0
+        """Answers that episodes got."""
+        self.replayed = 0
+        """Those of them that an earlier process has read, or asked for."""
+        self.usd: float | None = 0.0
+        """Money of the answers; None where a price is not known."""
+        for intent in list(waves.journal.open.values()):
+            if intent.line == key:
+                self._take_up(intent)
+
+    def _take_up(self, intent: Intent, rows: Sequence[BatchRow] = ()) -> None:
+        """Go on with a batch for whose answers nobody waits yet: it was asked for by an earlier process, mostly."""
+        batch = _Open(intent, {}, time.monotonic(), rows)
+        for number, place in enumerate(intent.rows):
+            if number not in intent.answered:
+                batch.unclaimed[place].append(number)
+        self._carry(batch)
+
+    async def ask(self, place: Place, body: Mapping[str, Any]) -> RowResult:
+        """Return what comes of a request: what is known of it already, else what the next wave brings.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: there is no answer.
+        """
+        kept = self._waves.journal.take(place)
+        if kept is not None:
+            self.replayed += 1
+            return RowResult("", Fate.ANSWERED, kept)
+        answer: asyncio.Future[RowResult] = asyncio.get_running_loop().create_future()
+        if not self._claim(place, answer):
+            self._queue.append(_Asked(place, body, answer))
+        self._waves.gather()
+        with self._waves.waits(place[0]):
+            return await answer
+
+    def _claim(self, place: Place, answer: asyncio.Future[RowResult]) -> bool:
+        """Wait for a row that an earlier process has asked for, if there is one."""
+        for batch in self.open:
+            if rows := batch.unclaimed.get(place):
+                batch.waiting[rows.popleft()] = answer
+                self.replayed += 1
+                return True
+        return False
+
+    def response(self, body: Mapping[str, Any]) -> Any:
+        """Return the response to a request as the SDK would."""
+        return self._service.response(body)
+
+    def account(self, usd: float | None) -> None:
+        """Add an answer and its money, for the status."""
+        self.answers += 1
+        self.usd = None if usd is None or self.usd is None else self.usd + usd
+
+    def send(self) -> bool:
+        """Send all that waits, in as few batches as the bounds allow; tell whether there was something."""
+        asked, self._queue = [one for one in self._queue if not one.answer.done()], []
+        rules, service = self._waves.rules, self._service
+        most = min(rules.size or service.most_requests, service.most_requests)
+        room = min(rules.bytes or service.most_bytes, service.most_bytes)
+        part: list[_Asked] = []
+        length = 0
+        for one in asked:
+            size = service.size(BatchRow("x" * 32, one.body))
+            if size > room:
+                one.answer.set_exception(BadRequest(f"a request of {size} bytes does not fit into a batch of {room}"))
+                continue
+            if part and (len(part) == most or length + size > room):
+                self._begin(part)
+                part, length = [], 0
+            part.append(one)
+            length += size
+        if part:
+            self._begin(part)
+        return bool(asked)
+
+    def _begin(self, asked: Sequence[_Asked]) -> None:
+        try:
+            intent = self._waves.journal.intend(self._key, [one.place for one in asked])
+        except OSError as error:
+            for one in asked:
+                one.answer.set_exception(error)
+            return
+        rows = [BatchRow(intent.name(row), one.body) for row, one in enumerate(asked)]
+        self._carry(_Open(intent, {row: one.answer for row, one in enumerate(asked)}, time.monotonic(), rows))
+
+    def _carry(self, batch: _Open) -> None:
+        self.open.append(batch)
+        task = asyncio.create_task(self._bring(batch))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _bring(self, batch: _Open) -> None:
+        """See a batch through to its answers; whatever goes wrong is told to those who wait."""
+        intent, journal = batch.intent, self._waves.journal
+        try:
+            if intent.batch is None and not await self._create(batch):
+                self._again(batch)
+                return
+            assert intent.batch is not None
+            refused = await self._until_its_end(intent.batch)
+            if refused is not None:
+                journal.dropped(intent)
+                raise _refusal(refused)
+            results = await self._insist(lambda: self._service.results(intent.batch or ""))
+            self._hand_out(batch, results)
+        except Exception as error:  # also a bug: nobody may wait for ever
+            if not isinstance(error, LanguageModelError | OSError):
+                _log.exception("a batch failed")
+            for answer in batch.waiting.values():
+                if not answer.done():
+                    answer.set_exception(copy.copy(error))
+            if isinstance(error, Transient) and intent.mark in journal.open:
+                self._take_up(intent, batch.rows)  # for those who ask again
+        finally:
+            self.open.remove(batch)
+
+    async def _create(self, batch: _Open) -> bool:
+        """Create a batch, or find it where it may be created already; tell whether there is one.
+
+        A batch of an earlier process that was never created has no requests here: those who ask again ask anew.
+        """
+        intent, journal = batch.intent, self._waves.journal
+        known = bool(batch.rows)  # whether it is certain that there is none yet
+        begin, pause = time.monotonic(), _FIRST_PAUSE
+        while True:
+            if not known:
+                found = await self._insist(
+                    lambda: self._service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
+                    patient=True,
+                )
+                if found is not None:
+                    journal.created(intent, found)
+                    return True
+                if not batch.rows:
+                    journal.dropped(intent)
+                    return False
+            known = False
+            try:
+                created = await self._exchange(lambda: self._service.create(intent.mark, batch.rows))
+            except LanguageModelError as failure:
+                # A refusal says that nothing was created; whatever else went wrong, it may have been.
+                if not isinstance(failure, Transient) or isinstance(failure, RateLimited):
+                    known = True
+                if not isinstance(failure, Transient):
+                    journal.dropped(intent)
+                    raise
+                pause = max(pause, failure.retry_after or 0.0)
+                if time.monotonic() + pause - begin > OUTAGE:
+                    raise
+                _log.info("a batch could not be created and is tried again in %.0f s: %s", pause, failure)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                journal.created(intent, created)
+                return True
+
+    def _again(self, batch: _Open) -> None:
+        """Let those who waited for a batch that was never created ask anew, by failing as what passes."""
+        for answer in batch.waiting.values():
+            if not answer.done():
+                answer.set_exception(TimedOut("the batch of an earlier process was never created"))
+
+    async def _until_its_end(self, batch: str) -> BatchRefused | None:
+        while True:
+            ended = await self._insist(lambda: self._service.ended(batch))
+            if isinstance(ended, BatchRefused):
+                return ended
+            if ended:
+                return None
+            await asyncio.sleep(self._waves.rules.poll)
+
+    def _hand_out(self, batch: _Open, results: Sequence[RowResult]) -> None:
+        """Write all answers down, then give each result to the one who waits for it."""
+        intent, journal = batch.intent, self._waves.journal
+        rows = {intent.name(row): row for row in range(len(intent.rows))}
+        found = {rows[result.name]: result for result in results if result.name in rows}
+        answered = {
+            row: self._provider.redacted(one.body)
+            for row, one in found.items()
+            if one.fate is Fate.ANSWERED and one.body is not None
+        }
+        fresh = journal.read(intent, answered)
+        self.took.append(time.monotonic() - batch.begin)
+        for row, place in enumerate(intent.rows):
+            answer = batch.waiting.get(row)
+            if answer is not None and not answer.done():
+                answer.set_result(found.get(row) or RowResult(intent.name(row), Fate.EXPIRED))
+            elif row in fresh:
+                journal.keep(place, fresh[row])
+
+    async def _insist(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
+        """Ask about a batch until there is an answer: the batch goes on although the network is gone for a while.
+
+        Args:
+            call: asks once.
+            patient: whether it may take as long as other batches do.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: the provider refuses, or the network is gone for too long.
+        """
+        begin, pause = time.monotonic(), _FIRST_PAUSE
+        while True:
+            try:
+                return await self._exchange(call, patient=patient)
+            except Transient as failure:
+                pause = max(pause, failure.retry_after or 0.0)
+                if time.monotonic() + pause - begin > OUTAGE:
+                    raise
+                _log.info("a batch cannot be asked for and is tried again in %.0f s: %s", pause, failure)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _exchange(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
+        """Ask once, with the errors of the SDK as ours."""
+        failure: LanguageModelError
+        try:
+            async with asyncio.timeout(None if patient else EXCHANGE) as scope:
+                return await call()
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            failure = TimedOut(f"an exchange about a batch took more than {EXCHANGE:g} s ({type(error).__name__})")
+        except Exception as error:  # every failure of an SDK ends here; what is none goes on
+            ours = self._provider.translate(error)
+            if ours is None:
+                raise
+            failure = ours
+        raise failure  # outside of the handler: what the SDK says may hold a key
+
+    async def close(self) -> None:
+        """Leave all batches where they are, and close the connections."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._service.close()
+
+
+def _refusal(refused: BatchRefused) -> LanguageModelError:
+    said = f"the provider refuses the batch: {refused.reason}"
+    return RateLimited(said) if refused.busy else BadRequest(said)

@@ -1,0 +1,121 @@
+"""An episode in one line while it runs: how far it is, who thinks and for how long, and what that took so far."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.live import Live
+
+from maeil.trace import Stamped
+from maeil.trace.events import ScoreChange, StepTaken
+from quorum.agents.llm.under_way import CallUnderWay, UnderWay
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.durations import clock_time
+
+LINE_EVERY = 30.0
+"""Seconds between two lines where there is no terminal."""
+_DRAWN_A_SECOND = 2
+_MOST_NAMED = 3
+"""Participants who think that are named one by one."""
+
+
+class EpisodeStatus:
+    """The status line of an episode; a listener that takes its events in.
+
+    Args:
+        under_way: the calls of its language models.
+    """
+
+    def __init__(self, under_way: UnderWay) -> None:
+        self._under_way = under_way
+        self._begin = under_way.clock()
+        self._step = 0
+        self._score = ""
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take an event in."""
+        match stamped.event:
+            case ScoreChange() as score:
+                self._score = f"{score.reached}/{score.goals} goals"
+            case StepTaken():
+                self._step = stamped.t + 1
+
+    @property
+    def progress(self) -> str:
+        """How far the episode is."""
+        now = clock_time(self._under_way.clock() - self._begin)
+        return " · ".join(filter(None, (f"step {self._step}", self._score, now)))
+
+    @property
+    def models(self) -> str:
+        """Who thinks and for how long, and the answers, tokens and money so far."""
+        spent, told = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.clock())]
+        if spent.answers:
+            cached = f", {spent.cached:,} from the cache" if spent.cached else ""
+            made_up = " (simulated)" if self._under_way.simulated else ""
+            told += [f"{spent.answers:,} answers{cached}", f"{spent.tokens:,} tokens", f"{spent.money}{made_up}"]
+        return " · ".join(told)
+
+    @property
+    def line(self) -> str:
+        """All of it."""
+        return f"{self.progress} · {self.models}"
+
+
+def thinking(calls: Sequence[CallUnderWay], now: float) -> str:
+    """Say who thinks, that which waits longest first: `agent_2 (actor) thinks 12 s, agent_0 9 s, and 5 more`.
+
+    Args:
+        calls: under way, that which waits longest first.
+        now: monotonic seconds.
+    """
+    if not calls:
+        return "nobody thinks"
+    named = [
+        f"{call.agent}{f' ({call.role})' if call.role else ''} thinks {int(now - call.since)} s"
+        for call in calls[:_MOST_NAMED]
+    ]
+    more = len(calls) - len(named)
+    return ", ".join([named[0], *(name.replace(" thinks ", " ", 1) for name in named[1:])]) + (
+        f", and {more} more" if more else ""
+    )
+
+
+@contextmanager
+def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
+    """Show the status while the context lasts: a line that changes in a terminal, a line now and then elsewhere.
+
+    Log records have the terminal to themselves: beside them it is a line now and then, too.
+    """
+    logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
+    if console.is_terminal and not logged:
+
+        def render() -> Text:
+            return Text(status.line, overflow="ellipsis", no_wrap=True)
+
+        with Live(console=console, get_renderable=render, refresh_per_second=_DRAWN_A_SECOND, transient=True):
+            yield
+    else:
+        with _repeated(LINE_EVERY, lambda: console.print(Text(status.line), soft_wrap=True)):
+            yield
+
+
+@contextmanager
+def _repeated(seconds: float, work: Callable[[], None]) -> Iterator[None]:
+    """Do something every so many seconds, in a thread of its own, while the context lasts."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(seconds):
+            work()
+
+    thread = threading.Thread(target=repeat, name="quorum-status", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,30 @@
+/* Follows a run that is under way: looks now and then whether there is more of it, until it is whole. */
+
+const PAUSE = 2000;
+const SHARE = 5;
+
+/**
+ * Follow a run until it is over.
+ * @param {import("./sources.js").Source} source
+ * @param {import("./contract.js").Episode} episode as it was read last.
+ * @param on `grown(episode)`, a promise, and `lost(reason)`, where the server does not answer.
+ */
+export async function follow(source, episode, on) {
+  let size = -1;
+  let pause = PAUSE;
+  while (episode.under_way) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    const begin = performance.now();
+    try {
+      const progress = await source.progress();
+      if (progress.under_way && progress.size === size) continue;
+      episode = await source.episode(() => {});
+      await on.grown(episode);
+      size = progress.size;
+      pause = Math.max(PAUSE, SHARE * (performance.now() - begin)); // a long run is read anew as a whole
+    } catch (error) {
+      size = -1;
+      on.lost(error.message);
+    }
+  }
+}

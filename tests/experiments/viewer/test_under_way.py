@@ -1,0 +1,132 @@
+"""A run that is under way, in the browser: the page goes on with it, and stops when it is whole."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is_under_way
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.page import exported_page
+from tests.conftest import command, environment
+from tests.experiments.viewer.conftest import Open, served
+from tests.serving import served as model_served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
+SECONDS = 60.0
+
+
+def until(holds: Callable[[], bool], page: Page | None = None) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        if page is None:
+            time.sleep(0.05)
+        else:
+            page.wait_for_timeout(50)
+
+
+@pytest.fixture
+def slow_run(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A run over a slow server; its process, and the folder that it writes."""
+    with model_served(BRAIN, latency=0.6) as addresses:
+        llm = ["llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null"]
+        team = ["agents=naive", "n=2", "max_steps=30", "topology=debate", "llm.cache=false"]
+        process = subprocess.Popen(command("run", *team, *llm, "--quiet"), cwd=tmp_path, env=environment())
+        try:
+            until(lambda: any(tmp_path.glob(f"runs/*{PARTIAL}*/trace.jsonl")))
+            yield process, next(tmp_path.glob(f"runs/*{PARTIAL}*"))
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _last(page: Page) -> int:
+    last: int = page.evaluate("quorum.player.last")
+    return last
+
+
+def _t(page: Page) -> int:
+    t: int = page.evaluate("quorum.player.t")
+    return t
+
+
+def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
+    slow_run: tuple[subprocess.Popen[bytes], Path], opened: Open
+) -> None:
+    process, folder = slow_run
+    with served(folder) as address:
+        page, complaints = opened(address)
+        assert page.locator(".badge.under-way").inner_text() == "under way"
+        assert page.locator(".problems").is_hidden()
+        begin = _last(page)
+        until(lambda: _last(page) > begin, page)
+        assert _t(page) == _last(page)  # it stood at the end, and goes on with it
+        page.evaluate("quorum.player.seek(1)")
+        seen = _last(page)
+        until(lambda: _last(page) > seen, page)
+        assert (_t(page), page.locator("output.clock").inner_text()) == (1, f"t = 1 of {_last(page)}")
+        assert page.evaluate("quorum.picture().t") == 1
+        page.evaluate("quorum.player.seek(quorum.player.last)")
+        until(lambda: page.locator(".badge.under-way").count() == 0, page)
+        assert process.wait(SECONDS) == 0
+        (whole,) = folder.parent.iterdir()
+        steps = json.loads((whole / "metrics.json").read_text())["outcome.steps"]
+        assert (_last(page), _t(page)) == (steps, steps)
+        assert page.evaluate("quorum.picture().t") == steps
+        assert page.locator("h1").inner_text() == whole.name
+        assert "completed" in page.locator(".facts").inner_text()
+        assert page.locator(".problems").is_hidden()
+        asked: list[str] = []
+        page.on("request", lambda request: "/api/" in request.url and asked.append(request.url))
+        page.wait_for_timeout(3000)
+        assert asked == []
+        assert page.evaluate("quorum.source.call(0).then((call) => call.agent)").startswith("agent_")
+    assert complaints == []
+
+
+def test_a_run_that_was_killed_is_not_followed(slow_run: tuple[subprocess.Popen[bytes], Path], opened: Open) -> None:
+    process, folder = slow_run
+    assert is_under_way(folder)
+    assert read_episode(folder).overview["under_way"]
+    exported = exported_page(read_episode(folder))
+    process.kill()
+    process.wait()
+    assert not is_under_way(folder)
+    with served(folder) as address:
+        page, _ = opened(address)
+        assert page.locator(".badge.under-way").count() == 0
+        assert "the run was stopped" in page.locator(".problems").inner_text()
+    file = folder.parent / "exported.html"
+    file.write_text(exported)
+    page, complaints = opened(file.as_uri())
+    assert page.locator(".badge.under-way").count() == 0
+    assert "The run was under way when this file was written." in page.locator(".problems").inner_text()
+    page.wait_for_timeout(2500)
+    assert complaints == []
+
+
+def test_a_run_of_a_sweep_is_found_by_its_passing_name_when_it_is_whole(tmp_path: Path) -> None:
+    from quorum.experiments.viewer.library import Library
+
+    (tmp_path / "sweep.json").write_text("{}")
+    folder = EpisodeFolder(tmp_path, "cell", once=True)
+    (folder.path / "trace.jsonl").write_bytes(b"")
+    passing = folder.path.name
+    library = Library.of(tmp_path)
+    with folder.guarded():
+        assert library.progress(passing) == {"read": 1.0, "under_way": True, "size": 0}
+        folder.finish()
+    assert library.folder(passing) == tmp_path / "cell"
+    assert not library.progress(passing)["under_way"]
+    assert library.folder(f"cell{PARTIAL}00000000") is None

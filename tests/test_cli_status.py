@@ -1,0 +1,67 @@
+"""What a user sees while a language model thinks: a slow server, and the command in a terminal or beside one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from tests.conftest import Quorum
+from tests.serving import served
+from tests.terminals import in_a_terminal
+
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=1")
+BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
+
+
+@pytest.fixture
+def slow() -> Iterator[list[str]]:
+    """Serve a model that takes two seconds and a half for an answer."""
+    with served(BRAIN, latency=2.5) as addresses:
+        yield [
+            "llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null",
+            "llm.prices={input: 1, output: 1}", "llm.cache=false",
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]], ids=["plain", "live"])
+def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
+    live: list[str], slow: list[str], tmp_path: Path
+) -> None:
+    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, *live)
+    assert code == 0, told
+    for agent in ("agent_0", "agent_1"):
+        seconds = [int(s) for s in re.findall(rf"{agent}(?: \(\w+\))? (?:thinks )?(\d+) s\b", told)]
+        assert len(set(seconds)) >= 2, told
+    tokens = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) tokens · \$\d", told)]
+    assert tokens == sorted(tokens)
+    assert len(set(tokens)) >= 2
+    assert "(simulated)" in told
+
+
+def test_beside_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
+    done = quorum("run", *TEAM, *slow, "--json")
+    assert json.loads(done.stdout)["outcome"] == "completed"
+    assert "thinks" not in done.stdout + done.stderr
+
+
+def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
+    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
+    assert (code, told.replace("\x1b[0m", "")) == (0, "")
+
+
+def test_a_sweep_shows_the_calls_under_way_and_what_was_answered_before_a_cell_is_done(
+    slow: list[str], tmp_path: Path
+) -> None:
+    words = ("agents=naive", "topology=debate", "n=2", "max_steps=1", "seed=0,1", "--name", "s", "engine.workers=1")
+    code, told = in_a_terminal(tmp_path, "sweep", *words, *slow)
+    assert code == 0, told
+    seconds = {int(s) for s in re.findall(r"2 calls under way, the longest for (\d+) s", told)}
+    assert len(seconds) >= 2, told
+    under_way = re.findall(r"0/2 done · 2 running · 0 failed · .*?([\d,]+) tokens · (\$[\d.]+)", told)
+    assert under_way, told
+    assert "(simulated)" in told
