@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
 
 if TYPE_CHECKING:
+    from quorum.experiments.completion import Verb
     from quorum.experiments.episode.runner import Result
     from quorum.experiments.results import Results
     from quorum.experiments.sweep.command import Printable
@@ -648,7 +649,9 @@ def view(
 
 @_verb("list")
 def list_(
-    group: Annotated[str | None, typer.Argument(help="Show this group with all its keys.")] = None,
+    group: Annotated[
+        str | None, typer.Argument(metavar="GROUP|metrics", help="Show this group with all its keys.")
+    ] = None,
     *,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -656,10 +659,13 @@ def list_(
 ) -> None:
     """List the groups, their options and the keys that all experiments share.
 
+    `quorum list metrics` is the glossary of all metrics; `quorum list metrics.outcome` is a group of it.
+
     \b
     Examples:
       quorum list
       quorum list env
+      quorum list metrics
       quorum list --config-dir my_configs
     """
     import shutil
@@ -667,11 +673,27 @@ def list_(
     from quorum.experiments.configuration.listing import as_text, listing
 
     _load_plugins(plugin)
+    first, _, rest = (group or "").partition(".")
+    if first == "metrics":
+        _list_metrics(rest or None, as_json=as_json)
+        return
     data = listing(group, config_dir)
     if as_json:
         echo_json(data)
     else:
         echo(as_text(data, shutil.get_terminal_size().columns))
+
+
+def _list_metrics(group: str | None, *, as_json: bool) -> None:
+    import shutil
+
+    from quorum.experiments.configuration import glossary
+
+    entries = glossary.glossary(group)
+    if as_json:
+        echo_json({"metrics": entries})
+    else:
+        echo(glossary.as_text(entries, shutil.get_terminal_size().columns))
 
 
 @_verb()
@@ -874,6 +896,9 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    prompt_cache: Annotated[
+        bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
+    ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
@@ -888,7 +913,71 @@ def serve_simulated(
     """
     from quorum.experiments.episode.simulated_server import serve
 
-    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency, context=context)
+    serve(
+        overrides or [],
+        echo,
+        port=port,
+        faults=faults or [],
+        latency=latency,
+        context=context,
+        prompt_cache=prompt_cache,
+    )
+
+
+@_verb()
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+) -> None:
+    """Print the script that lets a shell complete verbs, options, groups, keys and folders of runs.
+
+    \b
+    Examples:
+      eval "$(quorum completion bash)"
+      eval "$(quorum completion zsh)"
+      quorum completion fish > ~/.config/fish/completions/quorum.fish
+    """
+    from quorum.experiments.completion import script
+
+    echo(script(shell), nl=False)
+
+
+@app.command(hidden=True, context_settings={"ignore_unknown_options": True})
+def complete(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Print what the last word may become, a line each, for the scripts of `quorum completion`."""
+    from quorum.experiments.completion import candidates
+
+    for found in candidates(words or [""], _verbs()):
+        about = " ".join(found.about.split())
+        echo(f"{found.word}\t{about}" if about else found.word)
+
+
+def _verbs() -> dict[str, Verb]:
+    """Describe the verbs for completion, as they are registered."""
+    from quorum.experiments.completion import SHELLS, Verb
+    from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, SWEEP_GROUPS
+
+    choices = {
+        "list": (*BUILTIN_GROUPS, *SWEEP_GROUPS, "metrics"),
+        "cache": ("stats", "clear"),
+        "completion": tuple(SHELLS),
+        "show": ("prompt",),
+    }
+    found = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined] # it is a group
+        if command.hidden:
+            continue
+        flags = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+        arguments = {(parameter.metavar or "") for parameter in command.params if parameter not in flags}
+        found[name] = Verb(
+            about=(command.help or "").partition("\n")[0],
+            flags={option: flag.help or "" for flag in flags for option in flag.opts if option.startswith("--")},
+            takes=frozenset(option for flag in flags if not flag.is_flag for option in flag.opts),
+            settings=any("KEY=VALUE" in metavar for metavar in arguments),
+            grid=name == "sweep",
+            folders=any("RUN" in metavar or "SWEEP" in metavar for metavar in arguments),
+            choices=choices.get(name, ()),
+        )
+    return found
 
 
 def _quieten() -> None:

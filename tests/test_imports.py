@@ -28,6 +28,7 @@ CONTRACTS = {
 EXPERIMENTS = {
     "common": (),
     "configuration": ("common",),
+    "completion": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
     "sweep": ("results", "episode", "configuration", "common"),

@@ -20,6 +20,7 @@ def serve(
     faults: Sequence[str],
     latency: float,
     context: int | None,
+    prompt_cache: bool,
 ) -> None:
     """Serve until the process is interrupted.
 
@@ -30,6 +31,7 @@ def serve(
         faults: `FAULT=RATE` each: the share of the requests that fail so.
         latency: seconds that every answer takes.
         context: tokens of the model's context; None for any number.
+        prompt_cache: whether the prompt caches of OpenAI and Anthropic are played.
 
     Raises:
         UserError: there is no such fault or value, or the port is taken.
@@ -45,6 +47,7 @@ def serve(
             faults=planned,
             latency=latency,
             context=context,
+            prompt_cache=prompt_cache,
             ready=lambda found: echo(_greeting(found)),
         )
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -18,12 +19,13 @@ from starlette.routing import Route
 
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.limits import estimate_prompt
-from quorum.agents.llm.protocol import Model, Request
+from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
 from quorum.agents.llm.server.connections import Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from quorum.agents.llm.server.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
+from quorum.agents.llm.server.prompt_cache import Prompt, PromptCaches, read_prompt
 
 HOST = "127.0.0.1"
 DEFAULT_DRIP = 0.05
@@ -35,7 +37,8 @@ class App:
 
     Args:
         brain: what answers.
-        models: names of models that are known.
+        models: names of models that are known, with any family in front (`claude-sonnet-5/simulated`), by whose rules
+            prompts are then kept.
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together; None for any number. Tokens of prompts
@@ -60,6 +63,8 @@ class App:
         self._context = context
         self._batches = Batches(latency) if batches is None else batches
         self._number = 0
+        self.prompt_caches: PromptCaches | None = None
+        """The provider's prompt cache that is played; None: there is none."""
         self.bodies = BodyBounds()
         self.connections = Connections()
 
@@ -94,7 +99,9 @@ class App:
                 self.connections.reset(http.client)
                 return Response()
             try:
-                asked = wire.read(await read_body(http, self.bodies))
+                content = await read_body(http, self.bodies)
+                asked = wire.read(content)
+                prompt = read_prompt(wire.provider, content)
             except ClientDisconnect:
                 return Response()
             except RefusedBody as error:  # what is left of it would be taken for the next request
@@ -102,7 +109,7 @@ class App:
                 return _json(body, error.status, {"connection": "close"})
             except BadBody as error:
                 return _json(wire.error("invalid_request_error", str(error)), 400)
-            if asked.model not in self._models:
+            if asked.model not in self._models and asked.model.rpartition("/")[2] not in self._models:
                 return _json(wire.error("not_found_error", f"model: {asked.model} is not known"), 404)
             if self._latency:
                 await asyncio.sleep(self._latency)
@@ -114,7 +121,7 @@ class App:
             if fault is not None and fault.kind in {FaultKind.SILENCE, FaultKind.RESET}:
                 return await self._no_answer(http, fault)
             try:
-                reply = await self._brain.complete(asked.request)
+                reply = await self._complete(asked.request, prompt)
             except RequestRefused as error:
                 return _json(wire.error("invalid_request_error", str(error)), 400)
             except LanguageModelError as error:
@@ -124,6 +131,15 @@ class App:
             return self._spoiled(http, wire, wire.write(spoil(reply, fault, asked.request), asked, number), fault)
 
         return answer
+
+    async def _complete(self, request: Request, prompt: Prompt | None) -> Reply:
+        """Have the brain answer, and tell what its prompt cache had of the prompt."""
+        if self.prompt_caches is None or prompt is None:
+            return await self._brain.complete(request)
+        looked = self.prompt_caches.look(prompt)
+        reply = await self._brain.complete(request)
+        self.prompt_caches.keep(looked)
+        return replace(reply, usage=looked.usage(reply.usage))
 
     def _overflow(self, wire: Format, request: Request) -> Response | None:
         """Return the response to a request that the context has no room for."""

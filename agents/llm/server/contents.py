@@ -37,7 +37,7 @@ def read_content(content: Any) -> tuple[str, tuple[Picture, ...]]:
                 pictures.append(_picture(data))
             case _:
                 raise ValueError("only text, and pictures that are a PNG in base64, are known here")
-    return "\n\n".join(texts), tuple(pictures)
+    return "".join(texts), tuple(pictures)
 
 
 def _picture(data: str) -> Picture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
 from quorum.agents.llm.server.contents import read_content
@@ -39,6 +39,9 @@ class WireRequest:
 class Format(Protocol):
     """One format of the wire."""
 
+    provider: ClassVar[str]
+    """Whose format it is."""
+
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request.
 
@@ -61,6 +64,8 @@ class Format(Protocol):
 
 class OpenAIFormat:
     """OpenAI's chat completions."""
+
+    provider: ClassVar[str] = "openai"
 
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""
@@ -129,6 +134,8 @@ class OpenAIFormat:
 
 class AnthropicFormat:
     """Anthropic's messages."""
+
+    provider: ClassVar[str] = "anthropic"
 
     def read(self, body: Mapping[str, Any]) -> WireRequest:
         """Read the body of a request."""

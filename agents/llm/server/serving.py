@@ -17,6 +17,7 @@ from quorum.agents.llm.server.batches import Batches
 from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
+from quorum.agents.llm.server.prompt_cache import PromptCaches
 
 KEEP_ALIVE = 75
 """Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
@@ -102,6 +103,7 @@ async def serve(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    prompt_cache: bool = False,
     batches: Batches | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
     head_seconds: float = HEAD_SECONDS,
@@ -115,6 +117,8 @@ async def serve(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
         batches: what becomes of batches, and a count of them; None: they take as long as an answer does.
         bodies: bounds of the bodies of requests.
         head_seconds: seconds that the head of a request may take.
@@ -123,6 +127,7 @@ async def serve(
         OSError: the port is taken.
     """
     app = App(brain, models, faults, latency, context=context, batches=batches)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
         server = _QuietServer(_config(app, "critical"))
@@ -144,6 +149,7 @@ def run(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    prompt_cache: bool = False,
     ready: Callable[[Addresses], None] = lambda _: None,
 ) -> None:
     """Serve a brain on 127.0.0.1 until the process is interrupted.
@@ -155,12 +161,15 @@ def run(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
+            then depends on the order in which requests arrive.
         ready: called with the addresses when the port is taken and before the first request is answered.
 
     Raises:
         OSError: the port is taken.
     """
     app = App(brain, models, faults, latency, context=context)
+    app.prompt_caches = PromptCaches() if prompt_cache else None
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)
         ready(_addresses(listener))

@@ -1,0 +1,81 @@
+"""The glossary of metrics, made from what each metric says of itself.
+
+`python -m quorum.experiments.configuration.glossary` prints the page of the guide, docs/metrics.md.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from maeil.metrics import METRICS, Metric, metrics_by_group
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.terminal import echo
+
+_HEAD = """# Glossary of metrics
+
+Every metric of a run, as its own code describes it. `quorum list metrics` prints the same, with the metrics of your
+plug-ins (`--plugin`); `quorum list metrics.GROUP` a group of it. A metric that a trace does not define is left empty.
+Metrics marked *wall time* are not the same in two equal runs.
+"""
+
+
+def glossary(group: str | None = None) -> list[dict[str, Any]]:
+    """Return every metric, group by group, as JSON-ready data.
+
+    Args:
+        group: only this one.
+
+    Raises:
+        UserError: there is no such group.
+    """
+    groups = list(dict.fromkeys(one.group for one in METRICS.values()))
+    if group is not None and group not in groups:
+        raise UserError(f"list: there is no group of metrics {group!r}", choices_hint(group, "Groups", groups))
+    return [_plain(one) for one in metrics_by_group() if group in (None, one.group)]
+
+
+def _plain(one: Metric) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "unit": one.unit,
+        "better": one.better,
+        "share": one.share,
+        "reproducible": one.reproducible,
+        "description": " ".join(one.description.split()),
+    }
+
+
+def as_text(entries: Sequence[dict[str, Any]], width: int) -> str:
+    """Write the glossary for a terminal of so many characters."""
+    lines = []
+    for entry in entries:
+        lines.append(f"{entry['name']}  ({', '.join(_facts(entry))})")
+        lines += textwrap.wrap(entry["description"], max(width, 40), initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def as_markdown(entries: Sequence[dict[str, Any]]) -> str:
+    """Write the glossary as a page: a table for each group."""
+    parts = [_HEAD]
+    for group, members in groupby(entries, key=lambda entry: entry["name"].partition(".")[0]):
+        rows = "\n".join(
+            f"| `{entry['name']}` | {'; '.join(_facts(entry))} | {entry['description'].replace('|', chr(92) + '|')} |"
+            for entry in members
+        )
+        parts.append(f"## {group}\n\n| metric | unit | what it measures |\n|---|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def _facts(entry: dict[str, Any]) -> list[str]:
+    facts = ["share, 0 to 1" if entry["share"] else entry["unit"] or "number"]
+    facts += [f"{entry['better']} is better"] if entry["better"] else []
+    facts += [] if entry["reproducible"] else ["wall time" if "second" in entry["name"] else "not reproducible"]
+    return facts
+
+
+if __name__ == "__main__":
+    echo(as_markdown(glossary()), nl=False)

@@ -1,0 +1,160 @@
+"""Completion: what may come next, and that each shell's script, asked in that shell, offers it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.cli import _verbs
+from quorum.experiments.completion import candidates, script
+from tests.conftest import ROOT
+
+Ask = Callable[[str], list[str]]
+
+
+def offered(*words: str) -> list[str]:
+    return [found.word for found in candidates(words, _verbs())]
+
+
+def test_the_first_word_is_a_verb_that_is_not_hidden() -> None:
+    assert {"run", "sweep", "list", "completion"} <= set(offered(""))
+    assert "complete" not in offered("")
+    assert offered("swe") == ["sweep"]
+    assert offered("nonsense", "x") == []
+
+
+def test_options_are_those_of_the_verb() -> None:
+    assert offered("run", "--budget") == ["--budget-usd", "--budget-tokens", "--budget-calls"]
+    assert "--baseline" in offered("compare", "--")
+    assert "--baseline" not in offered("run", "--")
+
+
+def test_groups_of_a_sweep_are_offered_to_a_sweep_alone() -> None:
+    assert "experiment=" in offered("sweep", "exp")
+    assert offered("run", "exp") == []
+    assert "env=" in offered("run", "")
+
+
+def test_options_of_a_group_and_the_last_of_several() -> None:
+    assert offered("run", "env=cube") == ["env=cube", "env=cube_coop2"]
+    assert "env=cube,crafter_coop" in offered("sweep", "env=cube,crafter")
+    assert offered("run", "env=cube,crafter") == []
+
+
+def test_keys_are_those_of_the_chosen_option_a_part_at_a_time() -> None:
+    assert "env.picks=" in offered("run", "env=squeeze", "env.")
+    assert "env.picks=" not in offered("run", "env.")
+    assert "env.text." in offered("run", "env=squeeze", "env.")
+    assert offered("run", "memory") == ["memory."]
+    assert offered("run", "memory.") == ["memory.messages="]
+
+
+def test_a_key_with_two_values_offers_both() -> None:
+    assert offered("run", "env=squeeze", "env.hint=") == ["env.hint=true", "env.hint=false"]
+    assert offered("run", "max_steps=") == ["max_steps=500"]
+
+
+def test_a_folder_of_configurations_on_the_line_is_read(tmp_path: Path) -> None:
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "maze.yaml").write_text("# A maze.\nname: maze\nwidth: 3  # cells\n")
+    assert offered("run", "--config-dir", str(tmp_path), "env=ma") == ["env=maze"]
+    assert "env.width=" in offered("run", "--config-dir", str(tmp_path), "env=maze", "env.")
+
+
+def test_folders_of_runs_and_sweeps_are_told_from_others(tmp_path: Path) -> None:
+    for name, mark in (("a-run", "meta.json"), ("b-sweep", "sweep.json"), ("c-other", "notes.txt")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / mark).write_text("{}")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / "file.txt").write_text("")
+    start = f"{tmp_path}/"
+    assert offered("view", start) == [f"{start}a-run", f"{start}b-sweep/", f"{start}c-other/"]
+    assert [found.about for found in candidates(["view", start], _verbs())] == ["a run", "a sweep", ""]
+    assert f"{start}file.txt" in offered("replay", "RUN", "--out", start)
+    assert offered("view", f"{tmp_path}/none/") == []
+
+
+def test_an_unknown_shell_is_one_message_that_names_those_there_are() -> None:
+    with pytest.raises(UserError, match="csh: there is no script for this shell"):
+        script("csh")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment in whose PATH `quorum` is this checkout's."""
+    command = tmp_path / "bin" / "quorum"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m quorum "$@"\n')
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+    }
+
+
+def _run(shell: str, lines: str, environment: dict[str, str]) -> list[str]:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell}: apt install {shell}")
+    done = subprocess.run(
+        [shell, "-c", lines], capture_output=True, text=True, env=environment, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def _bash(line: str, environment: dict[str, str]) -> list[str]:
+    return _run(
+        "bash",
+        f'eval "$(quorum completion bash)"; COMP_LINE={line!r}; COMP_POINT=${{#COMP_LINE}};'
+        ' _quorum; printf "%s\\n" "${COMPREPLY[@]}"',
+        environment,
+    )
+
+
+def test_bash_offers_what_stands_behind_the_sign_at_which_it_splits(environment: dict[str, str]) -> None:
+    assert "sweep" in _bash("quorum sw", environment)
+    assert _bash("quorum run env=squ", environment) == ["squeeze"]
+    assert _bash("quorum run env=squeeze env.pi", environment) == ["env.picks="]
+    assert "env=" in _bash("quorum run ", environment)
+    assert _bash("quorum nonsense ", environment) == [""]
+
+
+def _zsh(words: list[str], environment: dict[str, str]) -> list[str]:
+    # compadd only works inside of a completion widget: this one tells the array that it is given
+    given = " ".join(f"'{word}'" for word in words)
+    return _run(
+        "zsh",
+        'compdef() { : }; compadd() { print -l -- "${(@P)@[-1]}" }; eval "$(quorum completion zsh)";'
+        f" words=({given}); CURRENT={len(words)}; _quorum; true",
+        environment,
+    )
+
+
+def test_zsh_offers_the_words(environment: dict[str, str]) -> None:
+    assert _zsh(["quorum", "swe"], environment) == ["sweep"]
+    assert _zsh(["quorum", "run", "env=squ"], environment) == ["env=squeeze"]
+    assert "env." in _zsh(["quorum", "run", ""], environment) + _zsh(["quorum", "run", "env"], environment)
+
+
+def test_fish_offers_the_words_with_what_they_are(environment: dict[str, str]) -> None:
+    ask = "quorum completion fish | source; complete -C {!r}"
+    assert _run("fish", ask.format("quorum swe"), environment) == [
+        "sweep\tRun a grid of episodes, or the part of it that has no results yet."
+    ]
+    (line,) = _run("fish", ask.format("quorum run env=squ"), environment)
+    assert line.startswith("env=squeeze\tThe Gaussian squeeze")
+    assert any(
+        line.startswith("env.picks=") for line in _run("fish", ask.format("quorum run env=squeeze env.p"), environment)
+    )
