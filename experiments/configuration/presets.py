@@ -63,7 +63,7 @@ def _places(llm: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
     usual = llm.get("name")
     for group in ("agents", "roles"):
         found = llm.get(group)
-        for key in found if isinstance(found, DictConfig) else ():
+        for key in map(str, found if isinstance(found, DictConfig) else ()):
             own = found[key]
             if isinstance(own, DictConfig):
                 yield f"{group}.{key}", own, usual
