@@ -896,6 +896,15 @@ def serve_simulated(
         int | None,
         typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
     ] = None,
+    thinking: Annotated[
+        int | None, typer.Option("--thinking", metavar="TOKENS", min=1, help="Spend so many on thoughts first.")
+    ] = None,
+    empty_stop: Annotated[
+        float, typer.Option("--empty-stop", metavar="RATE", help="End this share of answers after the thoughts.")
+    ] = 0.0,
+    empty_length: Annotated[
+        float, typer.Option("--empty-length", metavar="RATE", help="Spend all tokens on thoughts in this share.")
+    ] = 0.0,
     prompt_cache: Annotated[
         bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
     ] = False,
@@ -910,6 +919,7 @@ def serve_simulated(
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
     from quorum.experiments.episode.simulated_server import serve
 
@@ -920,6 +930,8 @@ def serve_simulated(
         faults=faults or [],
         latency=latency,
         context=context,
+        thinking=thinking,
+        empty=(empty_stop, empty_length),
         prompt_cache=prompt_cache,
     )
 

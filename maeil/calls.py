@@ -16,10 +16,12 @@ class Call:
     Attributes:
         completion_tokens: tokens written by the model: the cost of a thought in the clock's default unit.
         record: everything else that is known of the call, JSON-ready.
+        reasoning_tokens: those of the completion tokens that were thoughts.
     """
 
     completion_tokens: int
     record: Mapping[str, Any]
+    reasoning_tokens: int = 0
 
 
 class LedgerEntry(Protocol):

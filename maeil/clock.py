@@ -12,11 +12,21 @@ from maeil.calls import Call
 P = TypeVar("P")
 
 
+class ClockCount(StrEnum):
+    """Which tokens of an answer move the cognitive clock, where tokens do."""
+
+    ALL = "all"
+    """Thoughts and answer: an agent that thinks longer is later."""
+
+    ANSWER = "answer"
+    """The answer alone: thinking takes no time, as if it were faster than everything else."""
+
+
 class ClockUnit(StrEnum):
     """What moves the cognitive clock."""
 
     TOKENS = "tokens"
-    """Completion tokens of the calls made; 1 for a thought without a call."""
+    """Completion tokens of the calls made, as `ClockCount` says; 1 for a thought without a call."""
 
     FIXED = "fixed"
     """1 for each thought."""
@@ -24,9 +34,11 @@ class ClockUnit(StrEnum):
     SECONDS = "seconds"
     """Measured wall time: not reproducible."""
 
-    def cost(self, calls: tuple[Call, ...], seconds: float) -> float:
+    def cost(self, calls: tuple[Call, ...], seconds: float, count: ClockCount = ClockCount.ALL) -> float:
         """Return how far a thought moves its agent."""
         match self:
+            case ClockUnit.TOKENS if calls and count is ClockCount.ANSWER:
+                return max(1, sum(call.completion_tokens - call.reasoning_tokens for call in calls))
             case ClockUnit.TOKENS:
                 return sum(call.completion_tokens for call in calls) if calls else 1
             case ClockUnit.FIXED:

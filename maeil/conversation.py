@@ -218,7 +218,7 @@ class Conversation:
             await together(partial(self._run, thinking) for thinking in in_flight)
         finally:
             for thinking in in_flight:
-                cost = self._settings.clock_unit.cost(thinking.calls, thinking.seconds)
+                cost = self._settings.clock_unit.cost(thinking.calls, thinking.seconds, self._settings.clock_count)
                 end = self._team.now.t_hat + cost
                 self._queue.push(end, thinking.view.agent, _Returned(thinking, cost))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maeil.clock import ClockUnit
+from maeil.clock import ClockCount, ClockUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,7 @@ class LoopSettings:
 
     Attributes:
         clock_unit: what moves the cognitive clock.
+        clock_count: which tokens do, where tokens move it.
         delivery: cognitive time from the send of a message to its arrival.
         max_thoughts_per_step: thoughts of one participant in one environment step, at most.
         max_repairs: how often a refused thought is asked for again.
@@ -23,6 +24,7 @@ class LoopSettings:
     """
 
     clock_unit: ClockUnit = ClockUnit.TOKENS
+    clock_count: ClockCount = ClockCount.ALL
     delivery: float = 0
     max_thoughts_per_step: int = 8
     max_repairs: int = 2

@@ -382,6 +382,8 @@ def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum,
         (["--faults", "html=0.7", "--faults", "drip=0.7"], "at most 1 together"),
         (["llm.poor=7"], "llm.poor: 7 is not allowed"),
         (["n=3"], "a server takes values of the simulated model"),
+        (["--empty-stop", "0.1"], "Add --thinking 200."),
+        (["--thinking", "10", "--empty-stop", "0.6", "--empty-length", "0.6"], "at most 1 together"),
         (["--port", "1"], "--port 1: "),
     ],
 )

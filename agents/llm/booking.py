@@ -62,7 +62,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         record["parse_failure"] = True
     if empty:
         record["empty_answer"] = empty
-    return Call(usage.completion, record)
+    return Call(usage.completion, record, usage.reasoning)
 
 
 def invalid(error: AnswerInvalid) -> Call:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
 
-from maeil.clock import ClockUnit
+from maeil.clock import ClockCount, ClockUnit
 from maeil.component import RECORDED, ComponentConfig, Usual
 from maeil.mind import COORDINATOR
 from maeil.registry import Registry
@@ -40,6 +40,8 @@ class Clock(_Part):
 
     unit: ClockUnit
     """What a thought costs."""
+    count: ClockCount
+    """Whether thinking of a model costs anything, where tokens do."""
     delivery: Annotated[float, Field(ge=0)]
     """Cognitive time from the end of a thought to the arrival of its messages."""
     max_thoughts_per_step: Positive

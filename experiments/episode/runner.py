@@ -214,6 +214,7 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
     c = cell.configuration
     settings = LoopSettings(
         clock_unit=c.clock.unit,
+        clock_count=c.clock.count,
         delivery=c.clock.delivery,
         max_thoughts_per_step=c.clock.max_thoughts_per_step,
         max_repairs=c.max_repairs,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.llm.server import Addresses, Fault, FaultKind, run
+from quorum.agents.llm.server import Addresses, Fault, FaultKind, Thinking, run
 from quorum.agents.simulated import NAME, SimulatedModel
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
@@ -21,6 +21,8 @@ def serve(
     latency: float,
     context: int | None,
     prompt_cache: bool,
+    thinking: int | None = None,
+    empty: tuple[float, float] = (0.0, 0.0),
 ) -> None:
     """Serve until the process is interrupted.
 
@@ -31,6 +33,8 @@ def serve(
         faults: `FAULT=RATE` each: the share of the requests that fail so.
         latency: seconds that every answer takes.
         context: tokens of the model's context; None for any number.
+        thinking: tokens of thoughts before an answer, at the usual effort; None for a model that does not think.
+        empty: shares of the answers that hold nothing but thoughts: ended by the model, and by its longest answer.
         prompt_cache: whether the prompt caches of OpenAI and Anthropic are played.
 
     Raises:
@@ -40,6 +44,7 @@ def serve(
         raise UserError(f"{strangers[0]!r}: a server takes values of the simulated model", "For example: llm.poor=0.2")
     brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     planned = _Planned(_rates(faults))
+    how = _thinking(thinking, *empty)
     try:
         run(
             brain,
@@ -47,11 +52,23 @@ def serve(
             faults=planned,
             latency=latency,
             context=context,
+            thinking=how,
             prompt_cache=prompt_cache,
             ready=lambda found: echo(_greeting(found)),
         )
     except OSError as error:
         raise UserError(f"--port {port}: {error.strerror or error}", "Give another one, or 0 for any.") from error
+
+
+def _thinking(tokens: int | None, empty_stop: float, empty_length: float) -> Thinking | None:
+    if tokens is None and not (empty_stop or empty_length):
+        return None
+    if tokens is None:
+        raise UserError("--empty-stop, --empty-length: only a model that thinks ends so", "Add --thinking 200.")
+    try:
+        return Thinking(tokens, empty_stop, empty_length)
+    except ValueError as error:
+        raise UserError(f"--thinking, --empty-stop, --empty-length: {error}") from error
 
 
 def _rates(faults: Sequence[str]) -> Mapping[FaultKind, float]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Sampling
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Effort, Finish, Reply, Request, Sampling
 from quorum.agents.llm.server.contents import read_content
+from quorum.agents.llm.server.thinking import effort_told
 
 DEFAULT_MAX_TOKENS = 4096
 DEEPEST_SCHEMA = 100
@@ -80,7 +81,10 @@ class OpenAIFormat:
             function = _object(tool, "function")
             answer = _form(function.get("name"), function, "parameters")
         most = _integer(body, "max_completion_tokens") or _integer(body, "max_tokens") or DEFAULT_MAX_TOKENS
-        sampling = Sampling(_temperature(body), most, seed=_integer(body, "seed"))
+        effort, budget = _openai_thinking(body)
+        sampling = Sampling(
+            _temperature(body), most, seed=_integer(body, "seed"), effort=effort, thinking_tokens=budget
+        )
         tier = _tier(body, {None: "default", "auto": "default", "fast": "priority"}, ("default", "flex", "priority"))
         return WireRequest(_model(body), Request(messages, answer, sampling), tool is not None, tier)
 
@@ -90,7 +94,7 @@ class OpenAIFormat:
         finish = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.REFUSAL: "content_filter"}[reply.finish]
         if reply.finish is Finish.REFUSAL:
             message |= {"content": None, "refusal": reply.text}
-        elif asked.tool and asked.request.answer is not None:
+        elif asked.tool and asked.request.answer is not None and reply.text:
             function = {"name": asked.request.answer.name, "arguments": reply.text}
             message |= {
                 "content": None,
@@ -98,6 +102,10 @@ class OpenAIFormat:
             }
             finish = "tool_calls" if reply.finish is Finish.STOP else finish
         usage = reply.usage
+        details = {}
+        if usage.reasoning:
+            message["reasoning_content"] = reply.thinking
+            details["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
         return {
             "id": f"chatcmpl-{number}",
             "object": "chat.completion",
@@ -110,6 +118,7 @@ class OpenAIFormat:
                 "completion_tokens": usage.completion,
                 "total_tokens": usage.prompt + usage.completion,
                 "prompt_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written},
+                **details,
             },
         }
 
@@ -153,7 +162,8 @@ class AnthropicFormat:
             answer = _form("answer", wanted, "schema")
         elif tool is not None:
             answer = _form(tool.get("name"), tool, "input_schema")
-        sampling = Sampling(_temperature(body), most)
+        effort, budget = _anthropic_thinking(body, config)
+        sampling = Sampling(_temperature(body), most, effort=effort, thinking_tokens=budget)
         tier = _tier(body, {None: "standard", "auto": "standard", "standard_only": "standard"})
         return WireRequest(_model(body), Request(tuple(messages), answer, sampling), tool is not None, tier)
 
@@ -171,6 +181,11 @@ class AnthropicFormat:
                 content = [{"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}]
                 finish = "tool_use"
         usage = reply.usage
+        details = {}
+        if usage.reasoning:
+            thoughts = {"type": "thinking", "thinking": reply.thinking, "signature": "simulated"}
+            content = [thoughts, *(content if reply.text else ())]
+            details["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
         return {
             "id": f"msg_{number}",
             "type": "message",
@@ -184,6 +199,7 @@ class AnthropicFormat:
                 "cache_read_input_tokens": usage.cached,
                 "cache_creation_input_tokens": usage.cache_written,
                 "output_tokens": usage.completion,
+                **details,
                 "service_tier": asked.tier,
             },
         }
@@ -210,6 +226,28 @@ def _refuse_streams(body: Mapping[str, Any]) -> None:
         raise BadBody("stream: this server does not stream")
     if body.get("n", 1) != 1:
         raise BadBody("n: this server gives one answer")
+
+
+def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None]:
+    """Return the effort and the budget of a body, in whatever dialect of OpenAI's format it names them."""
+    nested, template = (body.get(name) or {} for name in ("reasoning", "chat_template_kwargs"))
+    switch = body.get("thinking") or {}
+    for name, part in (("reasoning", nested), ("chat_template_kwargs", template), ("thinking", switch)):
+        if not isinstance(part, Mapping):
+            raise BadBody(f"{name}: an object is needed")
+    told = (body.get("reasoning_effort"), nested.get("effort"), template.get("reasoning_effort"))
+    effort = next((level for value in told if (level := effort_told(value)) is not None), None)
+    if template.get("enable_thinking") is False or switch.get("type") == "disabled":
+        effort = Effort.NONE
+    budgets = (_integer(body, "thinking_token_budget"), _integer(body, "reasoning_budget_tokens"))
+    return effort, next((found for found in (*budgets, _integer(nested, "max_tokens")) if found is not None), None)
+
+
+def _anthropic_thinking(body: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Effort | None, int | None]:
+    """Return the effort and the budget of a body in Anthropic's format."""
+    switch = _object(body, "thinking") if body.get("thinking") else {}
+    off = switch.get("type") in ("disabled", "between_tools")
+    return Effort.NONE if off else effort_told(config.get("effort")), _integer(switch, "budget_tokens")
 
 
 def _messages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from quorum.agents.llm.server.bodies import BodyBounds
 from quorum.agents.llm.server.connections import HEAD_SECONDS
 from quorum.agents.llm.server.faults import Faults
 from quorum.agents.llm.server.prompt_cache import PromptCaches
+from quorum.agents.llm.server.thinking import Thinking, ThinkingModel
 
 KEEP_ALIVE = 75
 """Seconds that an unused connection stays open: longer than clients keep theirs, so that only faults lose one."""
@@ -94,6 +95,10 @@ def _addresses(listener: socket.socket) -> Addresses:
     return Addresses(openai=f"{root}/v1", anthropic=root)
 
 
+def _thinking(brain: Model, how: Thinking | None) -> Model:
+    return brain if how is None else ThinkingModel(brain, how)
+
+
 @contextlib.asynccontextmanager
 async def serve(
     brain: Model,
@@ -103,6 +108,7 @@ async def serve(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    thinking: Thinking | None = None,
     prompt_cache: bool = False,
     batches: Batches | None = None,
     bodies: BodyBounds = BodyBounds(),  # noqa: B008 - it is frozen
@@ -117,6 +123,7 @@ async def serve(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        thinking: how the brain thinks before it answers; None: not at all.
         prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
             then depends on the order in which requests arrive.
         batches: what becomes of batches, and a count of them; None: they take as long as an answer does.
@@ -126,7 +133,7 @@ async def serve(
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context=context, batches=batches)
+    app = App(_thinking(brain, thinking), models, faults, latency, context=context, batches=batches)
     app.prompt_caches = PromptCaches() if prompt_cache else None
     app.bodies, app.connections.head_seconds = bodies, head_seconds
     with contextlib.closing(_listen(port)) as listener:
@@ -149,6 +156,7 @@ def run(
     faults: Faults = (),
     latency: float = 0.0,
     context: int | None = None,
+    thinking: Thinking | None = None,
     prompt_cache: bool = False,
     ready: Callable[[Addresses], None] = lambda _: None,
 ) -> None:
@@ -161,6 +169,7 @@ def run(
         faults: what goes wrong, by number of the request.
         latency: seconds that every answer takes.
         context: tokens that a prompt and its longest answer may have together, four characters each; None: any number.
+        thinking: how the brain thinks before it answers; None: not at all.
         prompt_cache: whether the prompt cache of the format's provider is played: what answers say of their tokens
             then depends on the order in which requests arrive.
         ready: called with the addresses when the port is taken and before the first request is answered.
@@ -168,7 +177,7 @@ def run(
     Raises:
         OSError: the port is taken.
     """
-    app = App(brain, models, faults, latency, context=context)
+    app = App(_thinking(brain, thinking), models, faults, latency, context=context)
     app.prompt_caches = PromptCaches() if prompt_cache else None
     with contextlib.closing(_listen(port)) as listener:
         listener.listen(2048)

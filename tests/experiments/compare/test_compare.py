@@ -196,12 +196,18 @@ def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), agents__name="heuristic")
     write_run(tmp_path / "none", outcome(), agents__name="heuristic")
     made_up = {"simulated": True, "models": ["simulated"]}
-    write_run(tmp_path, outcome(model__calls=40, model__parse_failures=1), agents__name="naive", meta=made_up)
+    write_run(
+        tmp_path,
+        outcome(model__calls=40, model__parse_failures=1, model__empty_answers=2),
+        agents__name="naive",
+        meta=made_up,
+    )
     some = answer(tmp_path, by=["agents"])
     assert "It answered in: naive." in notes(some)[0]
     assert "Parse failures: 2.5% of 40 calls (1)." in told(some)
     runs, shown = tables(some)
-    assert ("naive", "1", "40", "2.5%", "simulated") in runs.rows
+    assert "Empty answers: 5.0% of 40 calls (2), beside those." in told(some)
+    assert ("naive", "1", "40", "2.5%", "5.0%", "simulated") in runs.rows
     assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
     assert all(SIMULATED in table.caption for table in tables(some))
     assert not any(SIMULATED in table.caption for table in tables(answer(tmp_path / "none", by=["agents"])))
