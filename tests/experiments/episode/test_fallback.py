@@ -100,7 +100,7 @@ def test_a_fallback_answers_what_cannot_be_reached_and_everything_names_it(sound
 
 
 def test_a_fallback_is_asked_with_its_own_values(sound, broken, tmp_path: Path) -> None:
-    words = [*_uncached(broken), f"llm.fallback=[{_anthropic(sound, max_tokens='7')}]", "max_repairs=0", "max_steps=1"]
+    words = [*_uncached(broken), f"llm.fallback=[{_anthropic(sound, max_tokens='7')}]", "max_repairs=0"]
     assert {call["reply"]["finish"] for call in _calls(_run(tmp_path, *words))} == {"length"}
 
 
