@@ -6,6 +6,8 @@ episode has its own wrappers around them: its budget, its recording, the waits b
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 import random
@@ -19,6 +21,8 @@ from typing import Any, BinaryIO
 
 from maeil import Seeds
 from maeil.user_errors import UserError
+from quorum.agents.llm.batches.model import Batched
+from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.cache_file import NotOurs
@@ -30,6 +34,7 @@ from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.services import provider_name
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
@@ -58,6 +63,8 @@ _PER_REQUEST = {
     "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
+_NO_LIMIT = 10**9
+"""Calls at once where they wait for batches: they are bounded by those."""
 
 
 def default_cache() -> Path:
@@ -82,9 +89,12 @@ class ModelPool:
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
         under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
+        waves: by which all calls go out in batches; None: each goes out by itself.
     """
 
-    def __init__(self, processes: int = 1, under_way: UnderWay | None = None) -> None:
+    def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
+        self.waves = waves
+        """By which all calls go out in batches."""
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -103,11 +113,25 @@ class ModelPool:
                 model = providers.get(config.name).build(config, None)
             if not isinstance(model, ProvidedModel):
                 raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
-            limits = Limits(*self._shares(config))
+            limits = Limits(*self._shares(config)) if self.waves is None else Limits(_NO_LIMIT)
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = _Client(config, model, limits, identity)
         return self._clients[key]
+
+    def model(self, client: _Client, cell: str) -> Model:
+        """Return what an episode asks: the client's model, or its batches.
+
+        Args:
+            client: of the pool.
+            cell: name of the episode's cell.
+        """
+        if self.waves is None:
+            return client.model
+        if not isinstance(client.model, Provider):
+            raise TypeError(f"llm={client.config.name} has no batches")
+        line = self.waves.line(line_key(client.identity), client.model)
+        return Batched(client.model, line, cell, client.config.price or client.model.price)
 
     def resize(self, processes: int) -> None:
         """Divide the limits among another number of processes from now on."""
@@ -143,12 +167,19 @@ class ModelPool:
 
     async def close(self) -> None:
         """Close all connections and files."""
+        if self.waves is not None:
+            await self.waves.close()
         for client in self._clients.values():
             await client.model.close()
         for cache in self._caches.values():
             cache.close()
         self._clients.clear()
         self._caches.clear()
+
+
+def line_key(identity: Mapping[str, str]) -> str:
+    """Return what names the batches of a model in the journal, whatever else its client is told."""
+    return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 
 @contextmanager
@@ -179,9 +210,11 @@ class EpisodeModels:
         pool: what is shared with other episodes.
         folder: where `calls.jsonl` is written when a model is first asked for, and the pictures of prompts beside it;
             None: nothing is recorded.
+        cell: name of the cell that is played, by which batches know its requests.
     """
 
-    def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None) -> None:
+    def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None, cell: str = "") -> None:
+        self._cell = cell
         self._configuration = configuration
         self._pool = pool
         self._folder = folder
@@ -226,7 +259,7 @@ class EpisodeModels:
         ]
         with as_user_errors(config):
             stack = build_stack(
-                way.client.model,
+                self._pool.model(way.client, self._cell),
                 name=config.label,
                 rng=way.rng,
                 retry=way.retry,
@@ -265,7 +298,7 @@ class EpisodeModels:
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
         way = self._way(config, rng)
         model = reached(
-            way.client.model,
+            self._pool.model(way.client, self._cell),
             rng=way.rng,
             retry=way.retry,
             limits=way.client.limits,
