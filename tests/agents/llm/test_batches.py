@@ -15,7 +15,8 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
 from quorum.agents.llm.batches.model import Batched
-from quorum.agents.llm.batches.waves import BatchRules, Waves
+from quorum.agents.llm.batches.status import BatchRules
+from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import TABLE
 from quorum.agents.llm.protocol import Model, Reply, Request
