@@ -95,6 +95,7 @@ class ModelPool:
     def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
         self.waves = waves
         """By which all calls go out in batches."""
+        self._of_batches = Limits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -113,7 +114,7 @@ class ModelPool:
                 model = providers.get(config.name).build(config, None)
             if not isinstance(model, ProvidedModel):
                 raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
-            limits = Limits(*self._shares(config)) if self.waves is None else Limits(_NO_LIMIT)
+            limits = Limits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = _Client(config, model, limits, identity)
@@ -133,6 +134,10 @@ class ModelPool:
         line = self.waves.line(line_key(client.identity), client.model)
         return Batched(client.model, line, cell, client.config.price or client.model.price)
 
+    def limits(self, client: _Client) -> Limits:
+        """Return the limits of what `model` gives: batches are bounded by those who send them."""
+        return client.limits if self.waves is None else self._of_batches
+
     def resize(self, processes: int) -> None:
         """Divide the limits among another number of processes from now on."""
         self._processes = processes
@@ -148,7 +153,7 @@ class ModelPool:
     @property
     def traffic(self) -> tuple[int, int]:
         """Calls that a provider has answered so far, and those that met a rate limit."""
-        limits = [client.limits for client in self._clients.values()]
+        limits = [self._of_batches, *(client.limits for client in self._clients.values())]
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, path: Path) -> Cache:
@@ -263,7 +268,7 @@ class EpisodeModels:
                 name=config.label,
                 rng=way.rng,
                 retry=way.retry,
-                limits=way.client.limits,
+                limits=self._pool.limits(way.client),
                 caching=way.caching,
                 spending=self._spending,
                 price=way.price,
@@ -301,7 +306,7 @@ class EpisodeModels:
             self._pool.model(way.client, self._cell),
             rng=way.rng,
             retry=way.retry,
-            limits=way.client.limits,
+            limits=self._pool.limits(way.client),
             caching=way.caching,
             price=way.price,
         )
