@@ -229,6 +229,9 @@ def sweep(
     budget_tokens: Annotated[
         int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
     ] = None,
+    cancel_batches: Annotated[
+        bool, typer.Option("--cancel-batches", help="End the sweep's open batches, and run nothing.")
+    ] = False,
     accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
     strict: Strict = False,
     skip_invalid: Annotated[
@@ -253,6 +256,7 @@ def sweep(
       quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME engine.batch=true
     """
     from maeil.user_errors import UserError
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
@@ -277,6 +281,11 @@ def sweep(
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+    if cancel_batches:
+        from quorum.experiments.sweep.command import cancel_batches as end_batches
+
+        _print_report(end_batches(request), as_json=as_json)
+        return
     if dry_run:
         expected = show_plan(request)
         if names and not as_json:
@@ -703,6 +712,9 @@ def show(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
     ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Show what the provider's cache should read again of a prompt.")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -724,6 +736,7 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt n=4 topology=debate --cache
       quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.configuration.cell import Cell
@@ -739,22 +752,31 @@ def show(
 
             prompt = recorded_prompt(wanted)
         else:
-            prompt = find_prompt(wanted, config_dir)
+            prompt = find_prompt(wanted, config_dir, later=cache)
         if picture is not None:
             from quorum.experiments.common.files import write_whole
 
             write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
         if prompt.remark:
             echo(f"notice: {prompt.remark}", err=True)
-        if as_json:
+        if cache:
+            from quorum.experiments.episode.prompt_cache import cache_views
+
+            views = cache_views(prompt, wanted, config_dir)
+            if as_json:
+                echo_json([view.plain() for view in views])
+            else:
+                echo("\n\n".join(view.text() for view in views))
+        elif as_json:
             echo_json(prompt.plain())
         else:
             echo(prompt.text())
         return
-    if picture is not None:
+    if picture is not None or cache:
         from maeil.user_errors import UserError
 
-        raise UserError("--picture: it belongs to a prompt", "quorum show prompt ... --picture FILE")
+        option = "--cache" if cache else "--picture"
+        raise UserError(f"{option}: it belongs to a prompt", f"quorum show prompt ... {option}")
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}

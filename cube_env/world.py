@@ -31,7 +31,7 @@ from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
-from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
+from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import Ids, Progress, Transition
@@ -308,7 +308,7 @@ def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None
 def _check_legible(side: int) -> None:
     """Refuse a picture on which no cell can be read."""
     try:
-        scale_of(side, side, MOST_LINES)
+        scale_of(side, side, lines=2)
     except TooManyCells as error:
         raise CubeError(f"observation: {error}; set env.observation=text, or a smaller side") from error
 

@@ -130,7 +130,7 @@ async def _run(
     watch: Watch | None,
     played: Callable[[], Awaitable[None]] | None,
 ) -> Result:
-    models = EpisodeModels(cell.configuration, pool, folder.path)
+    models = EpisodeModels(cell.configuration, pool, folder.path, cell.name)
     try:
         prepare(cell.configuration.env.name, cell.configuration.agents.name)
         METRICS.load()  # one that cannot be imported is told before the episode, and not after it

@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.tiers import BATCH
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.models import CALLS
@@ -76,7 +77,8 @@ def finished_cell(folder: Path) -> FinishedCell:
 def read_spent(folder: Path) -> Spent:
     """Return what the calls of an episode took, however far it came.
 
-    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read.
+    It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read. Answers of
+    batches are left out there: the journal of the sweep has them for the episode when it is played again.
     """
     files, spent = RunFolder(folder), Spent()
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
@@ -108,7 +110,7 @@ def _answers(files: RunFiles) -> Iterator[Spent]:
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
         reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
-        if reply is not None:
+        if reply is not None and reply.get("tier") != BATCH:
             usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
             yield Spent(
                 answers=answers,

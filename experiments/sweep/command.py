@@ -15,6 +15,7 @@ from rich.table import Table
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.effects import refuse
+from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
@@ -113,8 +114,20 @@ def show_plan(request: SweepRequest) -> Forecast:
     """
     planned, folder, _, engine_words = _prepare(request, with_keys=False)
     engine = choose_engine(engine_words, request.config_dir)
+    if batching_of(engine) is not None:
+        check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
     return forecast(planned, status, folder, engine, request.limit)
+
+
+def cancel_batches(request: SweepRequest) -> Cancelled:
+    """End the open batches of a sweep at the provider.
+
+    Raises:
+        UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.
+    """
+    planned, folder, _, _ = _prepare(request, with_keys=True)
+    return cancel(folder.path, planned.cells)
 
 
 def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
@@ -125,7 +138,10 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     """
     planned, folder, command, engine_words = _prepare(request, with_keys=True)
     engine = choose_engine(engine_words, request.config_dir)
-    for notice in _notices(planned) if not quiet else ():
+    if batching_of(engine) is not None:
+        check_batches(planned.cells)
+    left = "" if batching_of(engine) is not None else notice_of_batches(folder.path)
+    for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
     result = run_sweep(planned, folder, command, engine, request=request, view=view)

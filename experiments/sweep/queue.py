@@ -11,6 +11,7 @@ from enum import Enum
 from math import fsum
 from pathlib import Path
 
+from quorum.agents.llm.batches.status import BatchStatus
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
@@ -18,6 +19,7 @@ from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, read_finished
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
+    Batching,
     Finished,
     Shard,
     Started,
@@ -104,6 +106,8 @@ class Queue:
         self._thinking: dict[str, tuple[float, Thinking]] = {}
         self.waits = ""
         """What the engine waits for, where that is not its cells."""
+        self.batches: BatchStatus | None = None
+        """What there is of batches; None where there are none."""
         self.stop: Stop | None = None
         """Why no more cells begin."""
         self.reason = ""
@@ -190,6 +194,8 @@ class Queue:
                 self.simulated = self.simulated or simulated
             case Thinking(worker):
                 self._thinking[worker] = (self._clock(), report)
+            case Batching(status):
+                self.batches = status
             case Waits(what):
                 self.waits = what
             case Stuck(message):

@@ -18,13 +18,15 @@ LONGEST_EDGE = 1568
 """Pixels of the longest edge that a picture may have."""
 LARGEST_CELL, USUAL_LEAST_CELL, SMALLEST_CELL = 64, 16, 12
 """Pixels of a cell: at most; at least, while there is room; and below which nothing on it can be read."""
+LEAST_WIDTH = 640
+"""Pixels of a picture's width, at least, so that the words below a narrow board have room."""
 EDGE = 30
 """Pixels around the board, in which its rows and columns are numbered."""
 NUMBER = 13
 """Pixels of a figure of a number."""
 LINE = 24
 """Pixels of a line of words below."""
-MOST_LINES = 10
+MOST_LINES = 16
 """Lines of words below, at most: longer words end in an ellipsis."""
 
 
@@ -38,8 +40,8 @@ class Scale:
 
     Attributes:
         cell: pixels along an edge of a cell.
-        width: of the board with its numbers, in pixels.
-        height: the same, and of the words below it.
+        width: of the board with its numbers, and of the words below it, in pixels.
+        height: the same.
     """
 
     cell: int
@@ -66,7 +68,8 @@ def scale_of(columns: int, rows: int, lines: int = 0) -> Scale:
             f"{columns} x {rows} cells cannot be read on a picture of at most {LONGEST_EDGE} pixels: "
             f"it has room for about {most} along an edge"
         )
-    return Scale(cell, columns * cell + 1 + 2 * EDGE, rows * cell + 1 + 2 * EDGE + lines * LINE)
+    width = max(columns * cell + 1 + 2 * EDGE, LEAST_WIDTH)
+    return Scale(cell, width, rows * cell + 1 + 2 * EDGE + lines * LINE)
 
 
 def _cell(edge: int, columns: int, rows: int, lines: int) -> int:

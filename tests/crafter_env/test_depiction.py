@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from crafter_env.constants import Item
-from crafter_env.symbolic.depiction import depict
 from maeil.drawing import Depicted
 from tests.crafter_env.joined import advance, world
 
@@ -37,7 +36,7 @@ def test_an_agent_remembers_what_it_saw_and_nothing_in_between() -> None:
     w = world("0..T....\n........\n........\n........\n........\n........\n........\n........\n.......1")
     known = w._episode.memory[0]
     known[7, 8] = 2
-    shown = depict(w.observe(0), known)
+    shown = w.depict(0)
     assert ground(shown, 3, 0) == "tree"
     assert ground(shown, 7, 0) == "unseen"
     assert "agent_1" not in shown.drawing.marks

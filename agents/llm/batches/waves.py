@@ -12,13 +12,15 @@ import copy
 import logging
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
+from quorum.agents.llm.batches.exchanges import FIRST_PAUSE, LONGEST_PAUSE, OUTAGE, Exchanges
 from quorum.agents.llm.batches.journal import BatchJournal, Intent, Place
 from quorum.agents.llm.batches.service import BatchRefused, BatchRow, Fate, RowResult
+from quorum.agents.llm.batches.status import BatchRules, BatchStatus
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, TimedOut, Transient
 from quorum.agents.llm.providers.base import Provider
 
@@ -26,62 +28,6 @@ _log = logging.getLogger(__name__)
 
 SETTLE = 0.1
 """Seconds in which nobody asks, after which those who could are taken to have asked."""
-EXCHANGE = 600.0
-"""Seconds that one exchange about a batch may take: up to 256 MB go up or down."""
-OUTAGE = 3600.0
-"""Seconds in which no exchange about a batch succeeds, after which those who wait for it are told."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-
-Found = TypeVar("Found")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRules:
-    """The bounds of batches.
-
-    Attributes:
-        size: requests of a batch, at most; None for as many as the provider takes.
-        bytes: of a batch, at most; None for as many as the provider takes.
-        wait: seconds that a request waits for others, at most.
-        poll: seconds between two looks at a batch.
-    """
-
-    size: int | None
-    bytes: int | None
-    wait: float
-    poll: float
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStatus:
-    """What there is of batches in this process.
-
-    Attributes:
-        waves: that have gone out.
-        open: batches whose answers are awaited.
-        asked: requests in them.
-        age: seconds since the oldest of them was sent.
-        ended: batches whose answers were read.
-        seconds: that these took, in the mean; 0 where there are none.
-        answers: that episodes got.
-        replayed: those of them that an earlier process has read, or asked for.
-        usd: money of the answers; None where a price is not known.
-    """
-
-    waves: int = 0
-    open: int = 0
-    asked: int = 0
-    age: float = 0.0
-    ended: int = 0
-    seconds: float = 0.0
-    answers: int = 0
-    replayed: int = 0
-    usd: float | None = 0.0
-
-    @property
-    def expected_usd(self) -> float | None:
-        """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
-        return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
 
 
 @dataclass(slots=True)
@@ -213,6 +159,7 @@ class Line:
         self._key = key
         self._provider = provider
         self._service = provider.batches()
+        self._exchanges = Exchanges(provider)
         self._queue: list[_Asked] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.open: list[_Open] = []
@@ -322,7 +269,7 @@ class Line:
             if refused is not None:
                 journal.dropped(intent)
                 raise _refusal(refused)
-            results = await self._insist(lambda: self._service.results(intent.batch or ""))
+            results = await self._exchanges.insist(lambda: self._service.results(intent.batch or ""))
             self._hand_out(batch, results)
         except Exception as error:  # also a bug: nobody may wait for ever
             if not isinstance(error, LanguageModelError | OSError):
@@ -342,10 +289,10 @@ class Line:
         """
         intent, journal = batch.intent, self._waves.journal
         known = bool(batch.rows)  # whether it is certain that there is none yet
-        begin, pause = time.monotonic(), _FIRST_PAUSE
+        begin, pause = time.monotonic(), FIRST_PAUSE
         while True:
             if not known:
-                found = await self._insist(
+                found = await self._exchanges.insist(
                     lambda: self._service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
                     patient=True,
                 )
@@ -357,7 +304,7 @@ class Line:
                     return False
             known = False
             try:
-                created = await self._exchange(lambda: self._service.create(intent.mark, batch.rows))
+                created = await self._exchanges.once(lambda: self._service.create(intent.mark, batch.rows))
             except LanguageModelError as failure:
                 # A refusal says that nothing was created; whatever else went wrong, it may have been.
                 if not isinstance(failure, Transient) or isinstance(failure, RateLimited):
@@ -370,7 +317,7 @@ class Line:
                     raise
                 _log.info("a batch could not be created and is tried again in %.0f s: %s", pause, failure)
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 journal.created(intent, created)
                 return True
@@ -383,7 +330,7 @@ class Line:
 
     async def _until_its_end(self, batch: str) -> BatchRefused | None:
         while True:
-            ended = await self._insist(lambda: self._service.ended(batch))
+            ended = await self._exchanges.insist(lambda: self._service.ended(batch))
             if isinstance(ended, BatchRefused):
                 return ended
             if ended:
@@ -408,45 +355,6 @@ class Line:
                 answer.set_result(found.get(row) or RowResult(intent.name(row), Fate.EXPIRED))
             elif row in fresh:
                 journal.keep(place, fresh[row])
-
-    async def _insist(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
-        """Ask about a batch until there is an answer: the batch goes on although the network is gone for a while.
-
-        Args:
-            call: asks once.
-            patient: whether it may take as long as other batches do.
-
-        Raises:
-            quorum.agents.llm.errors.LanguageModelError: the provider refuses, or the network is gone for too long.
-        """
-        begin, pause = time.monotonic(), _FIRST_PAUSE
-        while True:
-            try:
-                return await self._exchange(call, patient=patient)
-            except Transient as failure:
-                pause = max(pause, failure.retry_after or 0.0)
-                if time.monotonic() + pause - begin > OUTAGE:
-                    raise
-                _log.info("a batch cannot be asked for and is tried again in %.0f s: %s", pause, failure)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-
-    async def _exchange(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
-        """Ask once, with the errors of the SDK as ours."""
-        failure: LanguageModelError
-        try:
-            async with asyncio.timeout(None if patient else EXCHANGE) as scope:
-                return await call()
-        except TimeoutError as error:
-            if not scope.expired():
-                raise
-            failure = TimedOut(f"an exchange about a batch took more than {EXCHANGE:g} s ({type(error).__name__})")
-        except Exception as error:  # every failure of an SDK ends here; what is none goes on
-            ours = self._provider.translate(error)
-            if ours is None:
-                raise
-            failure = ours
-        raise failure  # outside of the handler: what the SDK says may hold a key
 
     async def close(self) -> None:
         """Leave all batches where they are, and close the connections."""

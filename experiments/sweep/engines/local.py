@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Annotated, Literal
@@ -18,11 +19,14 @@ from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
+from quorum.agents.llm.batches.status import BatchRules
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT, Member, hand_out
 
+ALL = 10**6
+"""Episodes at once where all of them are played by one worker: for forecasts."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable of Python: do not look for modules in the current folder."""
 
@@ -35,23 +39,40 @@ class LocalConfig(ComponentConfig):
     """Worker processes; null: one for each processor that this process may use."""
     episodes: Annotated[int, Field(ge=1)]
     """Episodes of teams with language models that a worker plays at once."""
+    batch: bool
+    """Whether one worker plays all episodes at once, and what they ask at the same time goes out as one batch."""
+    batch_size: Annotated[int, Field(ge=1)] | None
+    """Requests of a batch, at most; null: as many as the provider takes."""
+    batch_bytes: Annotated[int, Field(ge=1)] | None
+    """Bytes of a batch, at most; null: as many as the provider takes."""
+    batch_wait: Annotated[float, Field(gt=0)]
+    """Seconds that a request waits for those of other episodes, at most."""
+    batch_poll: Annotated[float, Field(gt=0)]
+    """Seconds between two looks at a batch."""
 
 
 class Local:
     """Runs cells in processes of this machine."""
 
     def __init__(self, config: LocalConfig, _context: None = None) -> None:
-        self._most = config.workers or len(os.sched_getaffinity(0))
-        self._episodes = config.episodes
+        self.batching = (
+            BatchRules(config.batch_size, config.batch_bytes, config.batch_wait, config.batch_poll)
+            if config.batch
+            else None
+        )
+        """The bounds of batches; None where every request goes out by itself."""
+        self._most = 1 if config.batch else config.workers or len(os.sched_getaffinity(0))
+        self._episodes = None if config.batch else config.episodes
         self._processes: list[_Process] = []
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once."""
-        return self._most * (self._episodes if uses_models else 1)
+        return self._most * (self._episodes or ALL if uses_models else 1)
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
         number = max(1, min(self._most, work.waiting))
+        job = replace(job, batching=self.batching)
 
         def another() -> _Process | None:
             return _Process(job, number) if len(self._processes) < number else None

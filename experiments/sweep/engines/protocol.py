@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from quorum.agents.llm.batches.status import BatchRules, BatchStatus
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
@@ -30,6 +31,7 @@ class SweepJob:
         plugins: modules that register components.
         code: the code that the workers must run, too.
         claim: of the command that runs the sweep; see `quorum.experiments.sweep.engines.locks`.
+        batching: the bounds of batches; None where every request goes out by itself.
     """
 
     folder: Path
@@ -37,6 +39,7 @@ class SweepJob:
     plugins: tuple[str, ...]
     code: CodeVersion
     claim: str
+    batching: BatchRules | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,14 @@ class Waits:
     what: str
 
 
-WorkerReport = Started | Finished | Traffic | Thinking | Stuck | Waits
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """What there is of batches in a worker now."""
+
+    status: BatchStatus
+
+
+WorkerReport = Started | Finished | Traffic | Thinking | Stuck | Waits | Batching
 
 
 class CellQueue(Protocol):

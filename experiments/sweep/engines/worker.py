@@ -12,6 +12,9 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal
+from quorum.agents.llm.batches.status import BatchStatus
+from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
@@ -25,6 +28,7 @@ from quorum.experiments.episode.runner import leave_error, run_in_pool
 from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence
 from quorum.experiments.sweep.engines.protocol import (
+    Batching,
     Finished,
     Started,
     Stuck,
@@ -63,7 +67,9 @@ class Worker:
             )
         self._job = job
         self._report = report
-        self._pool = ModelPool(processes)
+        self._waves = _waves(job)
+        self._pool = ModelPool(processes, waves=self._waves)
+        self._batches = BatchStatus()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
         self._reported = (0, 0, Spent())
@@ -83,8 +89,11 @@ class Worker:
                 return
             self._report(Started(cell.name))
             task = asyncio.create_task(self._finish(cell))
+            waves = self._waves if cell.uses_models else None
             try:
-                self._report(Finished(await task))
+                with contextlib.nullcontext() if waves is None else waves.episode(cell.name):
+                    done = await task
+                self._report(Finished(done))
             except UserError as error:
                 self._stuck = True
                 self._keeping.discard(task)
@@ -165,18 +174,37 @@ class Worker:
             self._report(Thinking(self._name, len(calls), now - calls[0].since if calls else 0.0))
         self._thinking = bool(calls)
 
+    def report_batches(self) -> None:
+        """Report what there is of batches, where something has changed or is open."""
+        if self._waves is not None and ((status := self._waves.status()) != self._batches):
+            self._report(Batching(status))
+            self._batches = status
+
     async def pulse(self) -> None:
         """Report the traffic, and who waits for an answer, every second."""
         while True:
             await asyncio.sleep(PULSE)
             self.report_traffic()
             self.report_thinking()
+            self.report_batches()
 
     async def close(self) -> None:
         """Close all connections."""
         self.report_traffic()
         await self._pool.close()
         self._presence.close()
+
+
+def _waves(job: SweepJob) -> Waves | None:
+    """Return what sends the requests of all episodes in batches; None where each goes out by itself.
+
+    Raises:
+        UserError: the journal of the sweep's batches is damaged.
+    """
+    if job.batching is None:
+        return None
+    journal = BatchJournal(job.folder / BATCHES, wanted=lambda cell: not (job.folder / cell).exists())
+    return Waves(journal, job.batching)
 
 
 def _collect_seldom() -> None:

@@ -23,14 +23,16 @@ class Member(ABC):
         """Those that it was given and has not finished, by name."""
         self._alone = False
 
-    def has_room(self, episodes: int) -> bool:
+    def has_room(self, episodes: int | None) -> bool:
         """Whether it can be given another cell.
 
         Args:
-            episodes: of teams with language models that it may play at once.
+            episodes: of teams with language models that it may play at once; None: all cells there are, for batches.
         """
         if self._alone and self.cells:
             return False
+        if episodes is None:
+            return True
         waits = all(cell.uses_models for cell in self.cells.values())
         return len(self.cells) < (episodes if waits else _AHEAD)
 
@@ -48,13 +50,15 @@ class Member(ABC):
 AnyMember = TypeVar("AnyMember", bound=Member)
 
 
-def hand_out(work: CellQueue, members: list[AnyMember], episodes: int, another: Callable[[], AnyMember | None]) -> None:
+def hand_out(
+    work: CellQueue, members: list[AnyMember], episodes: int | None, another: Callable[[], AnyMember | None]
+) -> None:
     """Return the worker with the fewest cells another one, until all are busy or nothing may begin.
 
     Args:
         work: of the sweep.
         members: the workers; while all have something to do, others join.
-        episodes: of teams with language models that a worker may play at once.
+        episodes: of teams with language models that a worker may play at once; None: all cells there are.
         another: starts a worker; gives None where there are as many as there may be.
     """
     while not work.stopping and work.waiting:

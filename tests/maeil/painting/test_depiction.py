@@ -51,8 +51,9 @@ def test_rows_and_columns_are_numbered_on_all_four_edges_with_their_own_numbers(
     cell = scale_of(5, 4).cell
     for number in range(4):
         along = slice(EDGE + number * cell, EDGE + (number + 1) * cell)
-        near, far = slice(0, EDGE), slice(-EDGE, None)
-        for place in ((along, near), (along, far), (slice(12, EDGE), along), (far, along)):
+        edge = scale_of(5, 4).cell * 5 + EDGE + 1
+        near, far, below = slice(0, EDGE), slice(edge, edge + EDGE), slice(-EDGE, None)
+        for place in ((along, near), (along, far), (slice(12, EDGE), along), (below, along)):
             assert (first[place] < 128).any(), "there is a number"
             assert (first[place] != other[place]).any(), "it is that of the cell"
 
@@ -84,6 +85,11 @@ def test_words_stand_below_and_long_ones_are_broken_and_bounded() -> None:
     below = pixels(words)[-20:]
     assert (below < 128).any()
     assert (below[:, width - EDGE // 2 :] == 255).all()
+
+
+def test_a_narrow_board_leaves_room_for_its_words() -> None:
+    words = depiction(2, 60, lines=("agent_0 at [1, 1]. health 9, food 9, drink 9, energy 9. Bag: empty.",))
+    assert picture_size(words)[1] == picture_size(depiction(2, 60, lines=("short",)))[1], "they take one line"
 
 
 def test_the_same_depiction_is_the_same_picture() -> None:

@@ -1,0 +1,161 @@
+"""What a sweep does about batches besides sending them: which cells can, what is left of them, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from maeil.user_errors import UserError
+from quorum.agents.llm.batches.cancelling import cancel_batches
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, orphans
+from quorum.agents.llm.batches.status import BatchRules
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.tiers import OFFER_BATCHES
+from quorum.experiments.common.consoles import Text
+from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.models import ModelPool, as_user_errors, line_key
+from quorum.experiments.sweep.engines.locks import SweepLock
+from quorum.experiments.sweep.engines.protocol import Engine
+
+_HINT = "Batches are offered by llm=openai and llm=anthropic: engine.batch=false sends each request by itself."
+
+
+def batching_of(engine: Engine) -> BatchRules | None:
+    """Return the bounds of an engine's batches; None where it sends each request by itself."""
+    rules: BatchRules | None = getattr(engine, "batching", None)  # engines of others need not know of batches
+    return rules
+
+
+def check_batches(cells: Iterable[PlannedCell]) -> None:
+    """Refuse to send by batches what cannot be sent so, before anything is asked.
+
+    Raises:
+        UserError: a cell's model has no batches, or a limit of the clock would end what waits for one.
+    """
+    for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
+        configuration = cell.cell().configuration
+        for config in models_of(configuration):
+            if config.name not in OFFER_BATCHES:
+                raise UserError(f"engine.batch=true: llm={config.name} has no batches", _HINT)
+            if getattr(config, "service_tier", None) is not None:
+                raise UserError(
+                    f"engine.batch=true: a batch has a price of its own, so llm.service_tier={config.service_tier} "  # type: ignore[attr-defined]
+                    "says nothing",
+                    "Leave one of them out: llm.service_tier=null, or engine.batch=false.",
+                )
+        limits = configuration.limits
+        for name, seconds in (("thought", limits.thought_seconds), ("episode", limits.episode_seconds)):
+            if seconds is not None:
+                raise UserError(
+                    f"engine.batch=true: limits.{name}_seconds={seconds:g} would end what waits for a batch, for hours",
+                    f"Leave one of them out: limits.{name}_seconds=null, or engine.batch=false.",
+                )
+
+
+def models_of(configuration: Configuration) -> Iterator[ModelConfig]:
+    """Return the values of all models that an episode may ask."""
+    llm = configuration.llm
+    yield llm
+    for participant in llm.participants:
+        yield configuration.llm_of(participant)
+    for role in llm.special_roles:
+        yield configuration.llm_of("", role)
+
+
+def notice_of_batches(folder: Path) -> str:
+    """Say what of a sweep's batches is in no cell, to one who goes on without them; empty where there is nothing.
+
+    Raises:
+        UserError: the journal is damaged.
+    """
+    found = orphans(folder)
+    told = []
+    if found.answers:
+        told.append(f"{found.answers:,} answers of batches are in no cell")
+    if found.asked:
+        told.append(f"{found.asked:,} requests are in batches whose answers were not read")
+    return f"{' and '.join(told)}: engine.batch=true goes on with them" if told else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """What `--cancel-batches` came to.
+
+    Attributes:
+        folder: of the sweep.
+        batches: that were under way and are ended now.
+        requests: of all batches whose answers were not read yet.
+    """
+
+    folder: Path
+    batches: int
+    requests: int
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {"folder": str(self.folder), "cancelled_batches": self.batches, "requests": self.requests}
+
+    def table(self) -> RenderableType:
+        """Return it for the terminal."""
+        table = Table.grid(padding=(0, 2))
+        table.add_row("cancelled", f"{self.batches} batches that were under way")
+        table.add_row("requests", f"{self.requests:,} in all batches whose answers were not read yet")
+        if self.batches:
+            table.add_row("", "What they have answered is paid, and read when the sweep goes on: engine.batch=true.")
+        table.add_row("folder", Text(str(self.folder), overflow="fold"))
+        return table
+
+
+def cancel(folder: Path, cells: Iterable[PlannedCell]) -> Cancelled:
+    """Have the provider end all open batches of a sweep.
+
+    Args:
+        folder: of the sweep.
+        cells: of its plan, whose models tell how the providers are reached.
+
+    Raises:
+        UserError: another command is at work in the folder, the journal is damaged, or a provider does not answer.
+    """
+    if not (folder / BATCHES).exists():
+        return Cancelled(folder, 0, 0)
+    with SweepLock(folder):
+        journal = BatchJournal(folder / BATCHES)
+        try:
+            rows = sum(len(intent.rows) for intent in journal.open.values())
+            number = asyncio.run(_cancel(journal, cells))
+        finally:
+            journal.close()
+    return Cancelled(folder, number, rows)
+
+
+async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
+    wanted = {intent.line for intent in journal.open.values()}
+    number = 0
+    pool = ModelPool()
+    try:
+        for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
+            for config in models_of(cell.cell().configuration):
+                if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER_BATCHES:
+                    continue
+                client = pool.client(config)
+                key = line_key(client.identity)
+                if key in wanted and isinstance(client.model, Provider):
+                    wanted.discard(key)
+                    with as_user_errors(config):
+                        number += await cancel_batches(journal, key, client.model)
+    finally:
+        await pool.close()
+    if wanted:
+        raise UserError(
+            "--cancel-batches: open batches of models that these words do not name are left",
+            "Say the words with which the sweep was run.",
+        )
+    return number

@@ -1,0 +1,44 @@
+"""The pictures of prompts: another picture is another prompt, and those who see the same share one."""
+
+from __future__ import annotations
+
+from maeil.mind import Act, Turn, View
+from maeil.world import World
+from quorum.agents.llm.protocol import ChatMessage, ChatRole
+from quorum.agents.prompting.pictures import Pictures
+from quorum.agents.prompting.requests import RequestCounter
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.parts import build, no_models
+
+MESSAGES = (ChatMessage(ChatRole.USER, "What do you see?"),)
+
+
+def cube(*words: str) -> World:
+    return build(Cell.compose(["n=2", "env.observation=picture", *words]), no_models).world
+
+
+def seen(world: World, agent: int | None, pictures: Pictures | None = None) -> tuple[ChatMessage, ...]:
+    pictures = pictures or Pictures(world)
+    return pictures.attached(MESSAGES, pictures.see(agent))
+
+
+def test_another_picture_is_another_prompt_and_no_further_sample_of_it() -> None:
+    world = cube()
+    names = tuple(world.agents)
+    view = View(0, names[0], names, Turn(0, frozenset({Act.PLAN})), 0, 0, world.observe(0))
+    counter = RequestCounter()
+    boards = [seen(cube(f"seed={seed}"), 0) for seed in (0, 1, 0)]
+    assert [counter.request(messages, None, view).sample for messages in boards] == [0, 0, 1]
+
+
+def test_those_who_see_the_same_share_a_picture() -> None:
+    world = cube()
+    pictures = Pictures(world)
+    first, second = (seen(world, agent, pictures)[-1].pictures[0] for agent in (0, 1))
+    assert first is second
+
+
+def test_a_world_that_shows_text_has_no_pictures() -> None:
+    world = build(Cell.compose(["n=2"]), no_models).world
+    assert seen(world, 0) == MESSAGES
+    assert Pictures(world).told({"observation": "data"}, "observation", None) == {"observation": "data"}

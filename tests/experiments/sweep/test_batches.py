@@ -1,0 +1,185 @@
+"""A sweep by batches: the same results, every request sent once whenever it is killed, and half the money."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
+from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.records import request_key
+from quorum.agents.llm.server import Addresses, Batches
+from quorum.agents.simulated import SimulatedModel
+from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.schema import validate
+from quorum.experiments.results import as_csv, read_results
+from quorum.experiments.sweep.command import cancel_batches, run_sweep_command, show_plan
+from quorum.experiments.sweep.run import SweepRequest
+from tests.conftest import command, environment
+from tests.experiments.sweep.conftest import leftovers
+from tests.serving import served
+
+BY_BATCH = ("engine.batch=true", "engine.batch_wait=2", "engine.batch_poll=0.05")
+PLAIN = ("engine.workers=1",)
+TEAM = ("agents=naive", "n=2", "max_steps=4")
+
+
+@dataclass
+class Counting:
+    """The simulated model, and how often each request was asked."""
+
+    model: SimulatedModel = field(
+        default_factory=lambda: SimulatedModel(validate(compose(["llm=simulated"])).llm)  # type: ignore[arg-type]
+    )
+    asked: Counter[str] = field(default_factory=Counter)
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer, and count."""
+        self.asked[request_key(request)] += 1
+        return await self.model.complete(request)
+
+
+def words(wire: str, addresses: Addresses) -> tuple[str, ...]:
+    """Give the words for a model behind a wire."""
+    address = addresses.openai if wire == "openai" else addresses.anthropic
+    own = (f"llm={wire}", f"llm.base_url={address}", "llm.model=simulated", "llm.api_key_env=null", "llm.cache=false")
+    return (*TEAM, *own)
+
+
+ALONE, DEBATE = "topology=individual", "topology=debate"
+"""Few waves for each episode, and many: those who debate speak one after the other."""
+
+
+@contextmanager
+def plain_run(wire: str, out: Path, *more: str, batches: Batches | None = None) -> Iterator[tuple[Counting, Addresses]]:
+    """Run a sweep without batches, and go on serving."""
+    brain = Counting()
+    with served(brain, batches=batches or Batches()) as addresses:
+        run_sweep_command(SweepRequest((*words(wire, addresses), *more, *PLAIN), out=out, name="plain"), quiet=True)
+        yield brain, addresses
+
+
+def table(folder: Path) -> str:
+    """Give the table of results."""
+    return as_csv(read_results(folder))
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_batches_change_no_result_and_halve_the_money(wire: str, tmp_path: Path) -> None:
+    batches = Batches()
+    prices = "llm.prices={input: 1, output: 10}"
+    with plain_run(wire, tmp_path, ALONE, "seed=range(0,6)", prices, batches=batches) as (brain, addresses):
+        once = Counter(brain.asked)
+        by_batch = (*words(wire, addresses), ALONE, "seed=range(0,6)", prices, *BY_BATCH)
+        report = run_sweep_command(SweepRequest(by_batch, out=tmp_path, name="s"), quiet=True)
+    assert (report.result.left, report.result.failed) == (0, ())
+    assert brain.asked == once + once
+    assert batches.rows == once.total()
+    plain, other = read_results(tmp_path / "plain"), read_results(tmp_path / "s")
+    for one, two in zip(plain.rows, other.rows, strict=True):
+        assert one.metrics["model.usd"] == pytest.approx(2 * two.metrics["model.usd"])  # type: ignore[operator]
+        steps = "outcome.steps", "model.prompt_tokens", "model.completion_tokens", "model.answers"
+        assert [one.metrics[name] for name in steps] == [two.metrics[name] for name in steps]
+    first = next(iter(batches.made.values()))
+    assert len(first.names) == 12  # six episodes, two agents: a wave is all that waits
+    assert leftovers(tmp_path / "s") == [BATCHES] or leftovers(tmp_path / "s") == []
+
+
+def kill_again_and_again(wire: str, tmp_path: Path, *, seeds: int, kills: int, least: int, longest: float) -> None:
+    batches = Batches(seconds=1.0)
+    more = (DEBATE, f"seed=range(0,{seeds})")
+    with plain_run(wire, tmp_path, *more, batches=batches) as (brain, addresses):
+        once = Counter(brain.asked)
+        line = command(
+            "sweep", *words(wire, addresses), *more, *BY_BATCH, "--name", "s", "--quiet", "--out", str(tmp_path)
+        )
+        draw = random.Random(5)
+        ends = Counter[int]()
+        for _ in range(kills):
+            ends[_run_and_kill(line, draw.uniform(1.0, longest), tmp_path / "s" / BATCHES)] += 1
+        assert ends[-signal.SIGKILL] >= least
+        assert subprocess.run(line, env=environment(), check=False).returncode == 0
+    assert brain.asked - once == once
+    assert batches.rows == once.total()
+    assert table(tmp_path / "s") == table(tmp_path / "plain")
+    assert orphans(tmp_path / "s") == Orphans(0, 0)
+
+
+def _run_and_kill(line: Sequence[str], seconds: float, journal: Path) -> int:
+    """Run a command and kill it so long after it has begun to ask; return how it ended."""
+    process = subprocess.Popen(line, env=environment())
+    size = journal.stat().st_size if journal.exists() else 0
+    deadline = time.monotonic() + 300
+    while process.poll() is None and time.monotonic() < deadline:
+        if journal.exists() and journal.stat().st_size > size:
+            break
+        time.sleep(0.01)
+    time.sleep(seconds - 1.0)
+    process.send_signal(signal.SIGKILL)
+    return process.wait()
+
+
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, tmp_path: Path) -> None:
+    kill_again_and_again(wire, tmp_path, seeds=6, kills=3, least=1, longest=2.0)
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+def test_two_hundred_episodes_killed_ten_times(wire: str, tmp_path: Path) -> None:
+    kill_again_and_again(wire, tmp_path, seeds=200, kills=10, least=10, longest=4.0)
+
+
+def test_open_batches_can_be_ended_and_are_named_to_those_who_go_on_without_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batches = Batches(seconds=100.0)
+    with plain_run("openai", tmp_path, ALONE, "seed=0", batches=batches) as (_, addresses):
+        asked = (*words("openai", addresses), ALONE, "seed=range(0,3)")
+        line = command("sweep", *asked, *BY_BATCH, "--name", "s", "--quiet", "--out", str(tmp_path))
+        _run_and_kill(line, 1.5, tmp_path / "s" / BATCHES)
+        assert orphans(tmp_path / "s") == Orphans(0, 6)
+        request = SweepRequest((*asked, *BY_BATCH), out=tmp_path, name="s")
+        assert cancel_batches(request).batches == 1
+        assert next(iter(batches.made.values())).cancelled
+        run_sweep_command(SweepRequest((*asked, *PLAIN), out=tmp_path, name="s"), quiet=False)
+        assert "6 requests are in batches whose answers were not read" in " ".join(capsys.readouterr().err.split())
+
+
+def test_answers_of_a_cancelled_batch_are_asked_for_again(tmp_path: Path) -> None:
+    batches = Batches(seconds=100.0)
+    with plain_run("anthropic", tmp_path, ALONE, "seed=0", batches=batches) as (_, addresses):
+        asked = (*words("anthropic", addresses), ALONE, "seed=range(0,3)", *BY_BATCH)
+        line = command("sweep", *asked, "--name", "s", "--quiet", "--out", str(tmp_path))
+        _run_and_kill(line, 1.2, tmp_path / "s" / BATCHES)
+        request = SweepRequest(asked, out=tmp_path, name="s")
+        assert cancel_batches(request).batches == 1
+        batches.seconds = 0.0
+        assert run_sweep_command(request, quiet=True).exit_code == 0
+        assert BatchJournal(tmp_path / "s" / BATCHES).open == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("llm=simulated",), "llm=simulated has no batches"),
+        (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
+        (("llm=openai", "llm.model=gpt-5", "limits.thought_seconds=60"), "limits.thought_seconds=60"),
+    ],
+    ids=range(3),
+)
+def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"engine\.batch=true") as caught:
+        show_plan(SweepRequest((*TEAM, ALONE, *more, *BY_BATCH), out=tmp_path, name="s"))
+    assert told in str(caught.value)
+    assert not (tmp_path / "s").exists()
