@@ -712,6 +712,9 @@ def show(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
     ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Show what the provider's cache should read again of a prompt.")
+    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -733,6 +736,7 @@ def show(
       quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt n=4 topology=debate --cache
       quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.configuration.cell import Cell
@@ -748,22 +752,31 @@ def show(
 
             prompt = recorded_prompt(wanted)
         else:
-            prompt = find_prompt(wanted, config_dir)
+            prompt = find_prompt(wanted, config_dir, later=cache)
         if picture is not None:
             from quorum.experiments.common.files import write_whole
 
             write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
         if prompt.remark:
             echo(f"notice: {prompt.remark}", err=True)
-        if as_json:
+        if cache:
+            from quorum.experiments.episode.prompt_cache import cache_views
+
+            views = cache_views(prompt, wanted, config_dir)
+            if as_json:
+                echo_json([view.plain() for view in views])
+            else:
+                echo("\n\n".join(view.text() for view in views))
+        elif as_json:
             echo_json(prompt.plain())
         else:
             echo(prompt.text())
         return
-    if picture is not None:
+    if picture is not None or cache:
         from maeil.user_errors import UserError
 
-        raise UserError("--picture: it belongs to a prompt", "quorum show prompt ... --picture FILE")
+        option = "--cache" if cache else "--picture"
+        raise UserError(f"{option}: it belongs to a prompt", f"quorum show prompt ... {option}")
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}

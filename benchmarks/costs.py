@@ -29,6 +29,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Requ
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.unsent import unsent
 from quorum.agents.llm.server.prompt_cache import PromptCaches, read_prompt
 from quorum.agents.llm.tiers import BATCH, FLEX
 from quorum.agents.prompting.marks import marks
@@ -68,18 +69,6 @@ class Cost:
     priced: str
 
 
-class _Built(Exception):
-    """A request was built, and is not to be sent."""
-
-    def __init__(self, body: Mapping[str, Any]) -> None:
-        super().__init__("built")
-        self.body = body
-
-
-async def _not_sent(body: Mapping[str, Any]) -> Any:
-    raise _Built(body)
-
-
 def recorded(folder: Path) -> Iterator[tuple[Request, Usage]]:
     """Return the calls of all runs of a folder, with the marks that their prompts had, and the tokens of their answers.
 
@@ -105,14 +94,6 @@ def _request(told: Mapping[str, Any]) -> Request:
     return Request(messages, answer, Sampling(None, told["sampling"]["max_tokens"]))
 
 
-async def _body(provider: Provider, request: Request) -> Mapping[str, Any]:
-    try:
-        await provider.answer(request, _not_sent, None)
-    except _Built as built:
-        return built.body
-    raise AssertionError("a request was answered that was not sent")
-
-
 async def costs(folder: Path) -> list[Cost]:
     """Reckon what the calls of a folder cost with each model.
 
@@ -129,7 +110,7 @@ async def costs(folder: Path) -> list[Cost]:
     for request, usage in recorded(folder):
         whole = _sum(whole, usage)
         for name, client in clients.items():
-            body = await _body(client, request)
+            body = await unsent(client, request)
             for model in MODELS[name][2]:
                 prompt = read_prompt(name, {**body, "model": model})
                 assert prompt is not None

@@ -54,6 +54,8 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         record["answers"] = reply.repairs + 1
     if reply.tier:
         record["tier"] = reply.tier
+    if reply.fallback:
+        record["fallback"] = reply.fallback
     if reply.not_sent:
         record["not_sent"] = list(reply.not_sent)
     if parse_failure:
@@ -97,6 +99,7 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
         repairs=len(replies) - 1,
         cache_hit=all(reply.cache_hit for reply in replies),
         rejected=tuple(rejected),
+        fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
     )
 
 

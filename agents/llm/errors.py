@@ -152,9 +152,17 @@ class NotRecorded(LanguageModelError):
 
 
 class InfrastructureFailed(EpisodeStop):
-    """The provider did not answer within the bounds on tries and waiting; such an episode is not pooled with others."""
+    """The provider did not answer within the bounds on tries and waiting; such an episode is not pooled with others.
+
+    Attributes:
+        attempts: HTTP requests that were made.
+    """
 
     outcome = "error"
+
+    def __init__(self, message: str, attempts: int = 0) -> None:
+        super().__init__(message)
+        self.attempts = attempts
 
 
 class ContextExceeded(EpisodeStop):

@@ -202,6 +202,8 @@ class Reply:
         cache_hit: whether our cache answered.
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
+        fallback: the model that answered in the place of the one that was chosen, which could not be reached; empty
+            where that one answered itself.
         rejected: the answers before this one that were not of the wanted form, in order.
         thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
@@ -220,6 +222,7 @@ class Reply:
     not_sent: tuple[str, ...] = ()
     simulated: bool = False
     rejected: tuple[Rejected, ...] = ()
+    fallback: str = ""
     thinking: str = ""
     tier: str = ""
 

@@ -91,6 +91,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
         **tier,
+        **({"fallback": reply.fallback} if reply.fallback else {}),
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
 
@@ -125,6 +126,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         thinking=record.get("thinking", ""),
         rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
         tier=record.get("tier", ""),
+        fallback=record.get("fallback", ""),
     )
 
 

@@ -92,7 +92,7 @@ class Retrying:
                 bound = f"{failed + rate_limited} tries" if spent else f"waiting {self._rules.max_wait:g} s at most"
                 asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
-                    f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}"
+                    f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
                 ) from None
             waited += wait
             _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)

@@ -10,6 +10,8 @@ from typing import Any
 
 BATCH = "batch"
 """Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI's responses do not tell."""
+OFFER_BATCHES = ("openai", "anthropic")
+"""Providers whose batches can be sent."""
 FLEX = "flex"
 PRIORITY = "priority"
 SCALE = "scale"

@@ -84,6 +84,7 @@ class Validator:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._tags: dict[int, tuple[tuple[str, str], ...]] = {}
         self._check_schema(schema)
 
     def reasons(self, value: Any) -> tuple[str, ...]:
@@ -98,6 +99,7 @@ class Validator:
             raise UnsupportedSchema(f"keywords of a JSON schema that are not checked: {', '.join(sorted(unknown))}")
         if "$ref" in schema:
             self._resolve(schema["$ref"])
+        self._tags[id(schema)] = tuple(_tags(schema))
         for keyword in ("properties", "$defs"):
             for inner in schema.get(keyword, {}).values():
                 self._check_schema(inner)
@@ -161,11 +163,17 @@ class Validator:
             else:
                 yield from self._problems(self._resolve(reference), value, place)
             return
-        fitting = (form for form in forms if next(self._problems(form, value, place), None) is None)
+        fitting = (form for form in forms if self._fits(form, value, place))
         if next(fitting, None) is None:
             yield from min((list(self._problems(form, value, place)) for form in forms), key=len)
         elif "oneOf" in schema and (others := sum(1 for _ in fitting)):
             yield f"{place or 'the answer'}: fits {1 + others} forms where it must fit one"
+
+    def _fits(self, form: Any, value: Any, place: str) -> bool:
+        """Whether a value is of a form; one with another tag is not looked at any closer, as plans have many forms."""
+        if isinstance(value, dict) and any(value.get(name, tag) != tag for name, tag in self._tags.get(id(form), ())):
+            return False
+        return next(self._problems(form, value, place), None) is None
 
     def _object(self, schema: Schema, value: dict[str, Any], place: str) -> Iterator[str]:
         properties = schema.get("properties", {})
@@ -193,6 +201,13 @@ class Validator:
         for index, item in enumerate(value):
             inner = first[index] if index < len(first) else schema.get("items", True)
             yield from self._problems(inner, item, f"{place}[{index}]")
+
+
+def _tags(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Return the texts that fields of a form must have, by field."""
+    for name, inner in schema.get("properties", {}).items():
+        if isinstance(inner, Mapping) and isinstance(inner.get("const"), str):
+            yield name, inner["const"]
 
 
 def _string(schema: Schema, value: str, place: str) -> Iterator[str]:

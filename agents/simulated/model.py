@@ -106,7 +106,10 @@ class SimulatedModel(ProvidedModel):
             usage.prompt * self._settings.usd_per_million_prompt
             + usage.completion * self._settings.usd_per_million_completion
         ) / 1e6
-        return Reply(text, finish, usage, usd, time.perf_counter() - begin, name, simulated=True)
+        seconds = time.perf_counter() - begin
+        wanted = (("effort", request.sampling.effort), ("thinking_tokens", request.sampling.thinking_tokens))
+        not_sent = tuple(key for key, value in wanted if value is not None)  # rules do not think
+        return Reply(text, finish, usage, usd, seconds, name, not_sent=not_sent, simulated=True)
 
     def _speak(self, request: Request) -> tuple[str, Finish, str]:
         """Return the answer, why it ends, and the name under which the model gives it."""

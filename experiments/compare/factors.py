@@ -16,6 +16,7 @@ _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
     "inputs": lambda row: row.inputs_digest or None,
     "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
+    "provider": lambda row: ", ".join(row.providers) or None,
     "sweep": lambda row: row.folder.resolve().parent.name,
     "version": lambda row: row.version,
 }

@@ -17,7 +17,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _cached, _boards, _differences, _unused, _design)
+    parts = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached, _boards, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -73,6 +73,17 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
         yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
         if empty := sum(tally.empty_answers for tally in tallies):
             yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), beside those."
+
+
+def _fallbacks(comparison: Comparison) -> Iterator[str]:
+    rows = [row for row in comparison.pool.rows if row.metrics.get("model.fallbacks")]
+    if rows:
+        calls, fallen = (sum(row.metrics.get(f"model.{name}") or 0 for row in rows) for name in ("calls", "fallbacks"))
+        names = ", ".join(dict.fromkeys(name for row in rows for name in row.fallbacks))
+        yield (
+            f"In {len(rows)} runs another model answered in the place of one that could not be reached: {names},"
+            f" in {fallen:g} of their {calls:g} calls."
+        )
 
 
 def _cached(comparison: Comparison) -> Iterator[str]:

@@ -23,6 +23,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from quorum.experiments.configuration.overrides import parse, single_values
+from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment, refuse_secrets
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ class Session:
         """
         with self._explained(overrides):
             _check_groups(overrides)
-            return _composed("config", [*self._search_path, *map(_opened, overrides)])
+            template = _composed("config", [*self._search_path, *map(_opened, overrides)])
+        expand_presets(template, (*([self._config_dir] if self._config_dir is not None else []), CONFIGS))
+        return template
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.

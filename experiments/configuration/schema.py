@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
@@ -19,7 +19,7 @@ from maeil.mind import COORDINATOR
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing
+from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
 from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
@@ -132,7 +132,7 @@ class Configuration(Knobs):
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
-        keys of `env` that came with a later version and have the value of those before it (`Usual`).
+        keys of `env` and `llm` that came with a later version and have the value of those before it (`Usual`).
         """
         plain = self.plain()
         plain["env"] = _without(_as_before(self.env, plain["env"]), plain["env"])
@@ -141,12 +141,20 @@ class Configuration(Knobs):
             del plain["llm"], plain["budget"]
             return plain
         fields = type(self.llm).model_fields
-        markers = {Operational} if self.budget.usd is not None else {Operational, Pricing}
-        operational = {name for name, field in fields.items() if not markers.isdisjoint(field.metadata)}
-        plain["llm"] = _without(operational, plain["llm"])
+        markers = (Operational,) if self.budget.usd is not None else (Operational, Pricing)
+        operational = {name for name, field in fields.items() if any(mark in markers for mark in field.metadata)}
+        plain["llm"] = _without(operational | _as_before(self.llm, plain["llm"]), plain["llm"])
         for group in set(OF_THE_GROUP) & plain["llm"].keys():
             plain["llm"][group] = {name: _without(operational, own) for name, own in plain["llm"][group].items()}
         return plain
+
+    def fallbacks_of(self, model: ModelConfig) -> Sequence[ModelConfig]:
+        """Return the values of the models that are asked, in turn, when one cannot be reached.
+
+        Raises:
+            UserError: values of one do not go with the others.
+        """
+        return _fallbacks_of(model, "llm.")
 
     def llm_of(self, participant: str, role: str = "") -> ModelConfig:
         """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
@@ -162,9 +170,13 @@ class Configuration(Knobs):
 
     @property
     def special_models(self) -> Mapping[str, ModelConfig]:
-        """The models beside that of `llm`, by the key that names each: `llm.agents.agent_0`, `llm.roles.assessor`."""
-        agents = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
-        return agents | {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
+        """The models beside that of `llm` by the key of each: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
+        found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
+        found |= {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
+        chosen: Mapping[str, ModelConfig] = {"llm": self.llm, **found}
+        instead = {key: self.fallbacks_of(model) for key, model in chosen.items()}
+        own = {key: models for key, models in instead.items() if key == "llm" or models != instead["llm"]}
+        return found | {f"{key}.fallback.{i}": model for key, models in own.items() for i, model in enumerate(models)}
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -183,7 +195,11 @@ def _as_before(part: ComponentConfig, plain: Mapping[str, Any]) -> set[str]:
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
+    """Return values without some, in the fallbacks among them, too."""
+    kept = {name: value for name, value in values.items() if name not in names}
+    if isinstance(fallback := kept.get("fallback"), list):
+        kept["fallback"] = [_without(names, own) for own in fallback]
+    return kept
 
 
 def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration:
@@ -205,7 +221,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     llm = _of_model(parts["llm"])
     for participant in ("", *llm.participants):
         for role in ("", *llm.special_roles):
-            _llm_of(raw["llm"], participant, role)
+            _fallbacks_of(_llm_of(raw["llm"], participant, role), _place(participant, role))
     whole = Configuration(**dict(knobs), env=parts["env"], agents=parts["agents"], topology=parts["topology"], llm=llm)
     if whole.uses_models:
         _check_roles(whole)
@@ -219,12 +235,45 @@ def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConf
     if not own:
         return _of_model(component_values(providers, {"llm": values}))
     for where, layer in own.items():
+        _check_provider(layer, where)
         for key in OF_THE_GROUP:
             if key in layer:
                 raise UserError(f"{where}{key}: this is said once, for all: llm.{key}")
     merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
     schema = providers.get(merged["name"]).config
     return _of_model(_checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
+
+
+def _check_provider(own: Mapping[str, Any], place: str) -> None:
+    name = own.get("name")
+    if name is not None and name not in providers.names():
+        hint = choices_hint(str(name), "The providers", providers.names())
+        raise UserError(f"{place}name: no provider is called {name!r}", hint)
+
+
+def _place(participant: str, role: str) -> str:
+    return f"llm.agents.{participant}." if participant else f"llm.roles.{role}." if role else "llm."
+
+
+def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
+    values = {**model.model_dump(mode="json"), "fallback": []}
+    found = []
+    for index, own in enumerate(model.fallbacks):
+        place = f"{where}fallback.{index}."
+        for key in (*OF_THE_GROUP, "fallback"):
+            if key in own:
+                raise UserError(f"{place}{key}: a fallback has none of its own: llm.{key} is for the whole team")
+        _check_provider(own, place)
+        merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
+        if merged == values:
+            raise UserError(
+                f"{place.rstrip('.')}: it asks the same model at the same address", "Give another: model=NAME."
+            )
+        schema = providers.get(merged["name"]).config
+        if not issubclass(schema, ProviderConfig):
+            raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot stand in the place of a model")
+        found.append(_checked(schema, merged, place, known=list(schema.model_fields)))
+    return found
 
 
 def _check_roles(whole: Configuration) -> None:

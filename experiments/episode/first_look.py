@@ -98,12 +98,17 @@ class FirstLook:
         if isinstance(config, ReplayConfig) and config.run not in self._replayed:
             read_replay(config, None)
             self._replayed.add(config.run)
-        elif isinstance(config, ProviderConfig) and self._pool is not None:
-            price = config.price or self._pool.client(config).model.price
-            limits = configuration.budget
-            with as_user_errors(config):
-                check_price(Budget(limits.usd, limits.tokens, limits.calls), config.label, config.priced or bool(price))
+        for model in (config, *configuration.fallbacks_of(config)):
+            self._check(model, configuration)
         return config
+
+    def _check(self, config: ModelConfig, configuration: Configuration) -> None:
+        if not isinstance(config, ProviderConfig) or self._pool is None:
+            return
+        price = config.price or self._pool.client(config).model.price
+        limits = configuration.budget
+        with as_user_errors(config):
+            check_price(Budget(limits.usd, limits.tokens, limits.calls), config.label, config.priced or bool(price))
 
 
 def _stop_at_a_step(stamped: Stamped) -> None:

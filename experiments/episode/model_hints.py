@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from quorum.agents.llm import errors
+from quorum.agents.llm.providers.services import service_at
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 
 _LONGEST_ANSWER = re.compile(
@@ -26,7 +27,13 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.AuthenticationFailed():
             if variable is None:
                 return f"If {where} wants a key: llm.api_key_env=NAME, the environment variable that holds it."
-            return f"Set it in the shell: export {variable}=..., or name another variable: llm.api_key_env=NAME."
+            service = service_at(config.address)
+            made = f" Keys are made at {service.keys}." if service is not None else ""
+            return f"Set it in the shell: export {variable}=..., or name another variable: llm.api_key_env=NAME.{made}"
+        case errors.BadRequest() if "LLM Provider NOT provided" in str(error):
+            return "LiteLLM's names begin with the provider: llm.model=bedrock/NAME, llm.model=vertex_ai/NAME."
+        case errors.UnknownModel() if (bare := _without_provider(config)) is not None:
+            return f"Names have no prefix of the provider here: llm.model={bare}."
         case errors.UnknownModel():
             return f"Give a name that {where} lists: llm.model=NAME."
         case errors.TimedOut() if "first_byte_timeout" in str(error):
@@ -80,6 +87,13 @@ def _how_to_start(address: str) -> str:
     parts = urlsplit(address)
     command = _STARTED_BY.get(parts.port or 0) if parts.hostname in ("localhost", "127.0.0.1", "::1") else None
     return f" Start it: {command}." if command is not None else ""
+
+
+def _without_provider(config: ModelConfig) -> str | None:
+    """Return the name of a model without the prefix that LiteLLM would want; None where it has none."""
+    service = service_at(config.address)
+    prefix, slash, bare = config.label.partition("/")
+    return bare if service is not None and slash and prefix in (service.name, service.prices) else None
 
 
 def _is_lost(error: BaseException) -> bool:

@@ -27,15 +27,18 @@ from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.cache_file import NotOurs
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow, LanguageModelError
+from quorum.agents.llm.fallback import Fallback
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.pictures import Picture
+from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.services import provider_name
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.stack import Caching, build_stack
+from quorum.agents.llm.stack import Caching, build_stack, reached
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -55,9 +58,9 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 _PER_REQUEST = {
-    "agents", "roles", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed", "effort",
-    "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries", "max_wait",
-    "cache", "cache_path", "prices",
+    "agents", "roles", "fallback", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
+    "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries",
+    "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 _NO_LIMIT = 10**9
@@ -92,6 +95,7 @@ class ModelPool:
     def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
         self.waves = waves
         """By which all calls go out in batches."""
+        self._of_batches = Limits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -110,7 +114,7 @@ class ModelPool:
                 model = providers.get(config.name).build(config, None)
             if not isinstance(model, ProvidedModel):
                 raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
-            limits = Limits(*self._shares(config)) if self.waves is None else Limits(_NO_LIMIT)
+            limits = Limits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = _Client(config, model, limits, identity)
@@ -130,6 +134,10 @@ class ModelPool:
         line = self.waves.line(line_key(client.identity), client.model)
         return Batched(client.model, line, cell, client.config.price or client.model.price)
 
+    def limits(self, client: _Client) -> Limits:
+        """Return the limits of what `model` gives: batches are bounded by those who send them."""
+        return client.limits if self.waves is None else self._of_batches
+
     def resize(self, processes: int) -> None:
         """Divide the limits among another number of processes from now on."""
         self._processes = processes
@@ -145,7 +153,7 @@ class ModelPool:
     @property
     def traffic(self) -> tuple[int, int]:
         """Calls that a provider has answered so far, and those that met a rate limit."""
-        limits = [client.limits for client in self._clients.values()]
+        limits = [self._of_batches, *(client.limits for client in self._clients.values())]
         return sum(limit.answers for limit in limits), sum(limit.rate_limited for limit in limits)
 
     def cache(self, path: Path) -> Cache:
@@ -186,6 +194,17 @@ def as_user_errors(config: ModelConfig) -> Iterator[None]:
         yield
     except (LanguageModelError, ImportError, ValueError) as error:
         raise UserError(f"llm: {error}", model_hint(error, config)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a model is reached in an episode: its client, the waits between tries, the cache; and its price."""
+
+    client: _Client
+    rng: random.Random
+    retry: RetryRules
+    caching: Caching | None
+    price: Price | None
 
 
 class EpisodeModels:
@@ -236,24 +255,25 @@ class EpisodeModels:
     def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
-        client = self._pool.client(config)
-        caching = None
-        if config.caches:
-            path = Path(config.cache_path) if config.cache_path else default_cache()
-            caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
         seeds = Seeds(self._configuration.seed).child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
+        way = self._way(config, random.Random(seeds.integer()))
+        fallbacks = [
+            self._fallback(other, random.Random(seeds.child("fallback").child(index).integer()))
+            for index, other in enumerate(self._configuration.fallbacks_of(config))
+        ]
         with as_user_errors(config):
             stack = build_stack(
-                self._pool.model(client, self._cell),
+                self._pool.model(way.client, self._cell),
                 name=config.label,
-                rng=random.Random(seeds.integer()),
-                retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
-                limits=client.limits,
-                caching=caching,
+                rng=way.rng,
+                retry=way.retry,
+                limits=self._pool.limits(way.client),
+                caching=way.caching,
                 spending=self._spending,
-                price=config.price or client.model.price,
+                price=way.price,
                 priced=config.priced,
+                fallbacks=fallbacks,
                 max_repairs=self._configuration.max_repairs,
                 sink=self._write,
                 keep=self._keep,
@@ -267,6 +287,31 @@ class EpisodeModels:
             deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
+
+    def _way(self, config: ProviderConfig, rng: random.Random) -> _Way:
+        """Return how a model is reached."""
+        client = self._pool.client(config)
+        caching = None
+        if config.caches:
+            path = Path(config.cache_path) if config.cache_path else default_cache()
+            caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
+        retry = RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT)
+        return _Way(client, rng, retry, caching, config.price or client.model.price)
+
+    def _fallback(self, config: ModelConfig, rng: random.Random) -> Fallback:
+        if not isinstance(config, ProviderConfig):
+            raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
+        way = self._way(config, rng)
+        model = reached(
+            self._pool.model(way.client, self._cell),
+            rng=way.rng,
+            retry=way.retry,
+            limits=self._pool.limits(way.client),
+            caching=way.caching,
+            price=way.price,
+        )
+        name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
+        return Fallback(name, model, partial(_drawn_for, config), config.priced or way.price is not None)
 
     def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
         if self._recorded is None:
@@ -314,6 +359,16 @@ def sampling_of(config: ProviderConfig) -> Sampling:
         effort=config.effort,
         thinking_tokens=config.thinking_tokens,
     )
+
+
+def _drawn_for(config: ProviderConfig, request: Request) -> Request:
+    """Return a request as the values of a fallback have it drawn; its form stays that of the chosen model."""
+    longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
+    origin = request.origin or Origin("", 0)
+    deadline = deadline_of(config.deadlines, config.deadline, origin)
+    room = request.sampling.times_the_room
+    sampling = replace(sampling_of(config), max_tokens=longest, times_the_room=room)
+    return replace(request, sampling=sampling, deadline=deadline)
 
 
 def grounded(request: Request) -> Request:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, tier_told
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -35,6 +37,8 @@ class Expected:
         seconds: wall time.
         priceless: whether the price of an answer is not known.
         cut: whether the trial was ended before the episode was over, so that all of it is more.
+        by_tier: the money in each tier of service whose price is known, batches among them; the usual one has the
+            empty name. Known of trials alone: what is finished had the price of the tier that answered.
     """
 
     answers: float
@@ -43,6 +47,7 @@ class Expected:
     seconds: float
     priceless: bool = False
     cut: bool = False
+    by_tier: Mapping[str, float] = field(default_factory=dict)
 
 
 def stands_in(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
@@ -76,13 +81,35 @@ def tried(raw: Mapping[str, Any], *, uses_models: bool, seconds: float | None = 
         float(result.metrics[f"model.{name}"] or 0) for name in ("answers", "prompt_tokens", "completion_tokens")
     )
     usd: float | None = float(result.metrics["model.usd"] or 0.0)
+    by_tier: Mapping[str, float] = {}
     lasted = result.seconds
     if stand_in:
-        price = providers.get(real["name"]).config.model_validate(real).price
-        usd = None if price is None else price.usd(Usage(prompt=int(read), completion=int(written)))
+        by_tier = _by_tier(real, Usage(prompt=int(read), completion=int(written)))
+        usd = by_tier.get(tier_told(real.get("service_tier")))
         lasted += answers * SECONDS_PER_CALL
     cut = result.outcome == "limit"
-    return Expected(answers, read + written, usd or 0.0, lasted, priceless=usd is None, cut=cut)
+    return Expected(answers, read + written, usd or 0.0, lasted, priceless=usd is None, cut=cut, by_tier=by_tier)
+
+
+def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
+    """Return what tokens of a model cost in each tier whose price is known.
+
+    Args:
+        values: of the model.
+        usage: the tokens.
+    """
+    config = providers.get(values["name"]).config.model_validate(values)
+    price = config.price
+    if price is None:
+        return {}
+    known = {"", tier_told(values.get("service_tier")), *price.tiers}
+    own_address = urlsplit(config.address or "").hostname == getattr(config, "official", None)
+    if values["name"] in OFFER_BATCHES and own_address:
+        known.add(BATCH)
+    else:  # servers of others speak the format, and mostly have no batches
+        known.discard(BATCH)
+    prices = {tier: price.of_tier(tier) for tier in sorted(known)}
+    return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
 
 
 def _played(cell: Cell, *, twice: bool) -> Result:

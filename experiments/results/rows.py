@@ -15,7 +15,10 @@ from quorum.experiments.results.sweep_file import Sweep, SweepCell
 Scalar = str | int | float | bool | None
 """A value of a configuration; a list is its JSON text."""
 
-OWN = ("name", "hash", "arm", "outcome", "reason", "error", "version", "inputs", "models", "simulated")
+OWN = (
+    "name", "hash", "arm", "outcome", "reason", "error", "version", "inputs", "providers", "models", "fallbacks",
+    "simulated",
+)  # fmt: skip
 """The columns of a record before the configuration and the metrics."""
 
 POOLED = ("completed", "budget")
@@ -40,7 +43,9 @@ class Row:
         unused: groups of the configuration that its minds had no use for, each with what they do not do.
         packages: versions of Python and of every package that it ran with.
         start: when it began, ISO 8601.
+        providers: where its configuration has the language models from: `openai`, `groq`, an address.
         models: the language models that answered.
+        fallbacks: those that answered in the place of others, which could not be reached.
         simulated: whether one of them was simulated.
         factors: its configuration, flat: `topology.rounds` to 1. `llm.*` and `budget.*` are left out where no model
             answered and nothing failed, since they changed nothing.
@@ -60,7 +65,9 @@ class Row:
     unused: Mapping[str, str]
     packages: Mapping[str, str]
     start: str
+    providers: tuple[str, ...]
     models: tuple[str, ...]
+    fallbacks: tuple[str, ...]
     simulated: bool
     factors: Mapping[str, Scalar]
     metrics: Mapping[str, float | None]
@@ -78,7 +85,8 @@ class Row:
     def record(self) -> dict[str, Scalar]:
         """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
         own = {name: getattr(self, name) for name in OWN}
-        return {**own, "inputs": self.inputs_digest, "models": "; ".join(self.models), **self.factors, **self.metrics}
+        several = {name: "; ".join(getattr(self, name)) for name in ("providers", "models", "fallbacks")}
+        return {**own, "inputs": self.inputs_digest, **several, **self.factors, **self.metrics}
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from maeil.trace import Trace, parse_trace
 from maeil.user_errors import UserError, nearest
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
+from quorum.experiments.results.model_providers import providers_of
 from quorum.experiments.results.rows import Damaged, Row, flatten
 from quorum.experiments.results.run_meta import RunMeta
 
@@ -176,7 +177,9 @@ class RunFolder:
             unused=meta.unused,
             packages=_shared(tuple(meta.versions.items())),
             start=meta.start,
+            providers=providers_of(configuration) if meta.models else (),
             models=tuple(meta.models),
+            fallbacks=tuple(meta.fallbacks),
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,

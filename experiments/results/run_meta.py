@@ -52,6 +52,8 @@ class RunMeta(_Part):
     """The language models that answered."""
     simulated: bool = False
     """Whether one of them was simulated."""
+    fallbacks: list[str] = []
+    """Those that answered in the place of others, which could not be reached."""
     configuration: dict[str, Any] | None = None
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
     inputs: Mapping[str, str] = {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from maeil.metrics import METRICS
+from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.results_csv import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
@@ -37,6 +38,15 @@ def print_results(results: Results, console: Console) -> None:
     counts.update({"damaged": len(results.damaged)})
     parts = (f"{number} {what}" for what, number in counts.items() if number)
     console.print(Text(f"{len(results.rows)} runs: {', '.join(parts)}"))
+    left = orphans(results.folder)
+    if left.answers or left.asked:
+        console.print(
+            Text(
+                f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open: "
+                "the sweep goes on with them by engine.batch=true"
+            ),
+            soft_wrap=True,
+        )
     for item in results.damaged:
         console.print(Text(f"damaged: {item.name}: {item.reason}"), soft_wrap=True)
 

@@ -46,6 +46,7 @@ _WARNINGS = (
     "plans.invalid",
     "plans.timed_out",
     "model.unanswered",
+    "model.fallbacks",
     "model.empty_answers",
     "model.reasoning_tokens",
     "model.cached_answers",

@@ -14,8 +14,9 @@ from rich.table import Table
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.cancelling import cancel_batches
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, orphans
-from quorum.agents.llm.batches.waves import BatchRules
+from quorum.agents.llm.batches.status import BatchRules
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.tiers import OFFER_BATCHES
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -24,8 +25,6 @@ from quorum.experiments.episode.models import ModelPool, as_user_errors, line_ke
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine
 
-OFFER = ("openai", "anthropic")
-"""Providers that have batches."""
 _HINT = "Batches are offered by llm=openai and llm=anthropic: engine.batch=false sends each request by itself."
 
 
@@ -44,7 +43,7 @@ def check_batches(cells: Iterable[PlannedCell]) -> None:
     for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
         configuration = cell.cell().configuration
         for config in models_of(configuration):
-            if config.name not in OFFER:
+            if config.name not in OFFER_BATCHES:
                 raise UserError(f"engine.batch=true: llm={config.name} has no batches", _HINT)
             if getattr(config, "service_tier", None) is not None:
                 raise UserError(
@@ -144,7 +143,7 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
     try:
         for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
             for config in models_of(cell.cell().configuration):
-                if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER:
+                if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER_BATCHES:
                     continue
                 client = pool.client(config)
                 key = line_key(client.identity)

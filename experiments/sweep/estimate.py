@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import fsum
+from dataclasses import dataclass, field, replace
+from math import ceil, fsum
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,18 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.agents.llm.spent import dollars
+from quorum.agents.llm.tiers import BATCH
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.trial import SECONDS_PER_CALL, SIMULATED, Expected, stands_in, tried
+from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 
+_TIERS = {"": "in the usual tier", BATCH: "in batches: engine.batch=true"}
 MOST_TRIALS = 8
 """Kinds of cells that are tried, at most."""
 
@@ -57,6 +60,8 @@ class Forecast:
         sources: number of cells by what their estimate rests on.
         tried_with: what stood in for real models in trials; empty where nothing did.
         simulated: whether simulated models answer in the sweep itself, so that the money is made up.
+        by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
+        waves: batches that come one after the other, at least; None where requests do not go out in batches.
     """
 
     folder: Path
@@ -73,6 +78,8 @@ class Forecast:
     sources: Mapping[str, int]
     tried_with: str
     simulated: bool
+    by_tier: Mapping[str, float] = field(default_factory=dict)
+    waves: int | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -90,6 +97,8 @@ class Forecast:
             "seconds": round(self.seconds, 1),
             "estimated_from": dict(self.sources),
             "simulated": bool(self.tried_with) or self.simulated,
+            "usd_by_tier": {tier or "usual": round(usd, 6) for tier, usd in self.by_tier.items()},
+            "waves": self.waves,
         }
 
     def table(self) -> RenderableType:
@@ -107,7 +116,12 @@ class Forecast:
         why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
         money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
         table.add_row("money", f"{money} (simulated)" if self.simulated else money)
-        table.add_row("time", f"about {clock_time(self.seconds)}")
+        for tier, usd in self.by_tier.items():
+            table.add_row("", f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}")
+        if self.waves is None:
+            table.add_row("time", f"about {clock_time(self.seconds)}")
+        else:
+            table.add_row("time", f"at least {self.waves} waves of batches, each within 24 hours")
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "in proportion to cells of another team size or arm",
@@ -136,6 +150,11 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
     priceless = any(expected.priceless for _, expected in known)
     priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
+    models = [expected for cell, expected in known if cell.uses_models]
+    common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
+    by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
+    batching = batching_of(engine) is not None
+    usd = None if priceless else fsum(expected.usd for _, expected in known)
     seconds = 0.0
     for waits in (False, True):
         alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
@@ -151,11 +170,14 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
         tokens=sum(expected.tokens for _, expected in known),
-        usd=None if priceless else fsum(expected.usd for _, expected in known),
+        usd=by_tier.get(BATCH, usd) if batching else usd,
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         tried_with=estimates.tried_with,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == SIMULATED for cell in cells),
+        by_tier=by_tier,
+        # Agents think beside each other at best, and each of their thoughts waits for the last.
+        waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,
     )
 
 
@@ -209,7 +231,14 @@ class _Estimates:
             return None
         other, estimate, e = min(alike, key=lambda found: abs(found[0] - size))
         share = size / other
-        scaled = Expected(e.answers * share, e.tokens * share, e.usd * share, e.seconds * share, priceless=e.priceless)
+        scaled = Expected(
+            e.answers * share,
+            e.tokens * share,
+            e.usd * share,
+            e.seconds * share,
+            priceless=e.priceless,
+            by_tier={tier: usd * share for tier, usd in e.by_tier.items()},
+        )
         return replace(estimate, expected=scaled, source="scaled")
 
     def _tried(self, cell: PlannedCell) -> _Estimate:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from quorum.agents.llm.batches.waves import BatchStatus
+from quorum.agents.llm.batches.status import BatchStatus
 from quorum.agents.llm.spent import Spent, dollars
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time

@@ -11,7 +11,7 @@ from enum import Enum
 from math import fsum
 from pathlib import Path
 
-from quorum.agents.llm.batches.waves import BatchStatus
+from quorum.agents.llm.batches.status import BatchStatus
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder

@@ -19,6 +19,7 @@ all optional:
 | `reasoning_tokens` | those of the completion tokens that were thoughts; absent: 0 |
 | `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |
 | `unanswered` | why its last request got no answer: `cancelled` under way, or `failed`; absent: it got one |
+| `fallback` | the models that answered in the place of the chosen one, which could not be reached; absent: none |
 | `cache_hit` | whether all answers came from the cache of the harness; absent: false |
 
 A call is a question of a mind: asking again because of a useless answer (a repair) belongs to it, and so does sending a
@@ -101,6 +102,12 @@ def unanswered(trace: Trace) -> Value:
 def cached_answers(trace: Trace) -> Value:
     """Answers that came from the cache of the harness, so that they were paid earlier, if at all."""
     return sum(_answers(call) for call in calls_of(trace) if call.get("cache_hit") is True)
+
+
+@metric("model.fallbacks", "calls", better="lower", reproducible=False)
+def fallbacks(trace: Trace) -> Value:
+    """Calls of which another model answered in the place of the chosen one, which could not be reached."""
+    return sum(bool(call.get("fallback")) for call in calls_of(trace))
 
 
 _TOKENS: tuple[tuple[str, Better | None, str], ...] = (

@@ -25,7 +25,7 @@ PAGES = [
 ]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
-_PORT = "8008"
+_PORTS = ("8008", "8009")
 _WAIT = " > served.txt &\nuntil grep -q Try served.txt; do sleep 0.05; done"
 
 
@@ -57,13 +57,15 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs" / "boards", folder / "docs" / "boards")
     tools.mkdir()
     script = "\n".join(line[:-2] + _WAIT if line.endswith(" &") else line for line in shown)
+    for port in _PORTS:
+        script = script.replace(port, _free_port())
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "cache"))
     with forked_quorum(tools):
         done = subprocess.run(
             [
                 "bash",
                 "-ec",
-                f"trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\nset -x\n{script.replace(_PORT, _free_port())}",
+                f"trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\nset -x\n{script}",
             ],
             cwd=folder,
             env={**variables, "PATH": f"{tools}:{variables['PATH']}"},

@@ -77,3 +77,9 @@ def test_the_command_finds_the_server_and_an_answer_of_the_wanted_form(server: s
     assert fine, told
     assert told.startswith("llamacpp answers in ")
     assert "simulated" not in told
+
+
+def test_the_server_takes_what_else_it_can_be_told(server: str, tmp_path: Path) -> None:
+    drawn = ("llm.temperature=0.5", "llm.top_p=0.9", "llm.sampling_seed=7", "llm.extra_body.repeat_penalty=1.1")
+    thinking = ("llm.effort=low", "llm.thinking_tokens=16")
+    plays_and_replays(server, tmp_path, *WORLDS["squeeze"], "topology=individual", *SHORT, *drawn, *thinking)

@@ -20,6 +20,7 @@ from typing import Any
 from quorum.agents.llm.batches.exchanges import FIRST_PAUSE, LONGEST_PAUSE, OUTAGE, Exchanges
 from quorum.agents.llm.batches.journal import BatchJournal, Intent, Place
 from quorum.agents.llm.batches.service import BatchRefused, BatchRow, Fate, RowResult
+from quorum.agents.llm.batches.status import BatchRules, BatchStatus
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, TimedOut, Transient
 from quorum.agents.llm.providers.base import Provider
 
@@ -27,55 +28,6 @@ _log = logging.getLogger(__name__)
 
 SETTLE = 0.1
 """Seconds in which nobody asks, after which those who could are taken to have asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRules:
-    """The bounds of batches.
-
-    Attributes:
-        size: requests of a batch, at most; None for as many as the provider takes.
-        bytes: of a batch, at most; None for as many as the provider takes.
-        wait: seconds that a request waits for others, at most.
-        poll: seconds between two looks at a batch.
-    """
-
-    size: int | None
-    bytes: int | None
-    wait: float
-    poll: float
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStatus:
-    """What there is of batches in this process.
-
-    Attributes:
-        waves: that have gone out.
-        open: batches whose answers are awaited.
-        asked: requests in them.
-        age: seconds since the oldest of them was sent.
-        ended: batches whose answers were read.
-        seconds: that these took, in the mean; 0 where there are none.
-        answers: that episodes got.
-        replayed: those of them that an earlier process has read, or asked for.
-        usd: money of the answers; None where a price is not known.
-    """
-
-    waves: int = 0
-    open: int = 0
-    asked: int = 0
-    age: float = 0.0
-    ended: int = 0
-    seconds: float = 0.0
-    answers: int = 0
-    replayed: int = 0
-    usd: float | None = 0.0
-
-    @property
-    def expected_usd(self) -> float | None:
-        """Money that the open batches are expected to cost, by the mean of the answers so far; None: not known."""
-        return self.usd / self.answers * self.asked if self.usd is not None and self.answers else None
 
 
 @dataclass(slots=True)

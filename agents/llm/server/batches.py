@@ -6,6 +6,7 @@ A batch is answered by the same brain as a call of its own. It counts what it wa
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import re
 import time
@@ -71,6 +72,7 @@ class ServedBatch:
         ended: whether it has.
         cancelled: whether it was asked to end.
         refused: why it was refused as a whole; empty where it was not.
+        stop: set when it is cancelled.
     """
 
     id: str
@@ -83,6 +85,7 @@ class ServedBatch:
     ended: bool = False
     cancelled: bool = False
     refused: str = ""
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Batches:
@@ -95,7 +98,8 @@ class Batches:
     """
 
     def __init__(self, seconds: float = 0.0, faults: RowFaults = lambda _: None, refusals: Sequence[str] = ()) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
+        """That a batch takes, at least."""
         self._faults = faults
         self._refusals = refusals
         self._files: dict[str, bytes] = {}
@@ -194,7 +198,9 @@ class Batches:
         return batch
 
     async def _work(self, batch: ServedBatch, wire: Format, first: int) -> None:
-        await asyncio.sleep(self._seconds)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.seconds):
+                await batch.stop.wait()
         for number, (name, body) in enumerate(zip(batch.names, batch.bodies, strict=True), first):
             fault = self._faults(number)
             if fault is RowFault.LOST:
@@ -245,6 +251,7 @@ class Batches:
     async def _cancel_openai(self, http: HttpRequest) -> Response:
         batch = self._batch(http)
         batch.cancelled = True
+        batch.stop.set()
         return _json(self._openai(batch))
 
     async def _list_openai(self, http: HttpRequest) -> Response:
@@ -298,6 +305,7 @@ class Batches:
     async def _cancel_anthropic(self, http: HttpRequest) -> Response:
         batch = self._batch(http)
         batch.cancelled = True
+        batch.stop.set()
         return _json(self._anthropic(batch, http))
 
     async def _list_anthropic(self, http: HttpRequest) -> Response:

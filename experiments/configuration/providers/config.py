@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from maeil.component import ComponentConfig
+from maeil.component import ComponentConfig, Usual
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Effort
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
@@ -32,6 +32,7 @@ class Pricing:
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 Rate = Positive | None
+Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
 
 
 class ModelConfig(ComponentConfig):
@@ -58,6 +59,11 @@ class ModelConfig(ComponentConfig):
         return ()
 
     @property
+    def fallbacks(self) -> Sequence[Mapping[str, Any]]:
+        """What differs of the models that are asked when this one cannot be reached."""
+        return ()
+
+    @property
     def price(self) -> Price | None:
         """Price of the model; None where it is not known, or where the replies say what they cost."""
         return None
@@ -78,13 +84,13 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
-    effort: Effort | None
+    effort: Annotated[Effort | None, Usual(None)] = None
     """How much the model thinks; null leaves it to the provider."""
-    thinking_tokens: Positive | None
+    thinking_tokens: Annotated[Positive | None, Usual(None)] = None
     """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
-    thinking_format: ThinkingFormat
+    thinking_format: Annotated[ThinkingFormat, Usual("auto")] = ThinkingFormat.AUTO
     """What the switch of thinking is called in OpenAI's format."""
-    text_of_thinking: Annotated[Literal["keep", "drop"], Operational]
+    text_of_thinking: Annotated[Literal["keep", "drop"], Operational] = "keep"
     """Whether the text of thoughts stands in `calls.jsonl`, where a server returns it."""
     max_tokens: Positive
     """Longest answer, in tokens; room for thinking comes on top."""
@@ -92,13 +98,13 @@ class ProviderConfig(ModelConfig):
     """Tokens more for each agent beyond the first that the answer has a plan for."""
     sampling_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     """Sent to providers that take one."""
-    top_p: Annotated[float, Field(gt=0, le=1)] | None
+    top_p: Annotated[Annotated[float, Field(gt=0, le=1)] | None, Usual(None)] = None
     """Share of the probability from which tokens are drawn; null leaves it to the provider."""
-    stop: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)] | None
+    stop: Annotated[Texts | None, Usual(None)] = None
     """Texts at which an answer ends; null: none."""
-    extra_body: Annotated[Mapping[str, Any], AfterValidator(free_fields)]
+    extra_body: Annotated[Mapping[str, Any], AfterValidator(free_fields), Usual({})] = {}
     """Fields of the request's body that only this provider knows."""
-    extra_headers: Annotated[Mapping[str, str], AfterValidator(harmless_headers)]
+    extra_headers: Annotated[Mapping[str, str], AfterValidator(harmless_headers), Usual({})] = {}
     """Headers sent with every request; never a key."""
     structured: Structured
     """How the JSON is asked for."""
@@ -110,7 +116,7 @@ class ProviderConfig(ModelConfig):
     """Whether the beginnings of prompts are marked for the provider's own cache, where it has one."""
     deadline: Annotated[Seconds, Operational]
     """Seconds that one attempt may take in all."""
-    deadlines: Annotated[Mapping[str, Seconds], Operational]
+    deadlines: Annotated[Mapping[str, Seconds], Operational] = {}
     """The same for calls of a sort: by role, or by turn (`quorum.agents.prompting.requests.TURNS`)."""
     connect_timeout: Annotated[Seconds, Operational]
     """Seconds within which there must be a connection."""
@@ -134,9 +140,11 @@ class ProviderConfig(ModelConfig):
     """Whether answers come from disk; auto: at temperature 0 alone."""
     cache_path: Annotated[str | None, Operational]
     """File of the cache; null: in the user's cache folder."""
+    fallback: Annotated[tuple[Mapping[str, Any], ...], Usual([])] = ()
+    """Models that are asked in turn when this one cannot be reached, each by what differs of it."""
     agents: Mapping[str, Mapping[str, Any]]
     """What differs for single participants, by name."""
-    roles: Mapping[str, Mapping[str, Any]]
+    roles: Annotated[Mapping[str, Mapping[str, Any]], Usual({})] = {}
     """What differs for the calls of a role, by its name; what an agent has of its own goes before it."""
 
     @property
@@ -163,3 +171,8 @@ class ProviderConfig(ModelConfig):
     def special_deadlines(self) -> Sequence[str]:
         """The roles and turns whose calls have deadlines of their own."""
         return tuple(self.deadlines)
+
+    @property
+    def fallbacks(self) -> Sequence[Mapping[str, Any]]:
+        """What differs of the models that are asked when this one cannot be reached."""
+        return self.fallback

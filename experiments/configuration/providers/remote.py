@@ -20,6 +20,7 @@ from quorum.agents.llm.providers.families import ToolsThinking, complaint, find_
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.services import service_at
 from quorum.agents.llm.providers.thinking import BOTH, family_table, format_at, thinks
 from quorum.experiments.configuration.providers.config import Pricing, ProviderConfig
 
@@ -101,7 +102,10 @@ class RemoteConfig(ProviderConfig):
                 date="",
                 given=True,
             )
-        return find_price(self.name, self.model) if self.host == self.official else None
+        if self.host == self.official:
+            return find_price(self.name, self.model)
+        service = service_at(self.base_url)
+        return find_price(service.prices, self.model) if service is not None and service.prices else None
 
     @property
     def priced(self) -> bool:

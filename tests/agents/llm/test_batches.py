@@ -15,7 +15,8 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
 from quorum.agents.llm.batches.model import Batched
-from quorum.agents.llm.batches.waves import BatchRules, Waves
+from quorum.agents.llm.batches.status import BatchRules
+from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import TABLE
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -82,6 +83,28 @@ async def test_what_all_episodes_ask_at_once_is_one_batch_and_each_gets_its_own_
     price = TABLE["openai", "gpt-5"]
     assert (first.tier, first.attempts) == (BATCH, 1)
     assert first.usd == pytest.approx(price.usd(first.usage) / 2)
+
+
+async def test_a_wave_waits_for_an_episode_that_thinks_longer_before_it_asks(tmp_path: Path) -> None:
+    batches = Batches()
+
+    async def slow(waves: Waves, model: Model) -> None:
+        with waves.episode("slow"):
+            for prompt in ("1", "2"):
+                await asyncio.sleep(0.3)
+                await model.complete(request(prompt))
+
+    async with (
+        serve(Brain(), batches=batches) as addresses,
+        process("openai", addresses, tmp_path, BatchRules(size=None, bytes=None, wait=10.0, poll=0.01)) as (
+            waves,
+            model,
+        ),
+    ):
+        await asyncio.gather(
+            slow(waves, model("slow")), *(play(waves, model(cell), cell, "1", "2") for cell in ("a", "b"))
+        )
+    assert [len(batch.names) for batch in batches.made.values()] == [3, 3]
 
 
 @BOTH

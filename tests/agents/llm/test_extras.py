@@ -37,7 +37,7 @@ def _drawn(**changes: Any) -> Request:
 async def _asked(wire: str, respond: Any, asked: Request, **arguments: Any) -> tuple[Reply, RawServer]:
     async with (
         raw_server(respond) as (addresses, server),
-        client(wire, addresses, key_variable=None, **arguments) as model,
+        client(wire, addresses, **arguments) as model,
     ):
         return await model.complete(asked), server
 

@@ -50,7 +50,7 @@ def said(**changes: Any) -> dict[str, Any]:
     }
 
 
-async def ask(*told: Answer) -> tuple[Reply, list[dict[str, Any]]]:
+async def ask(*told: Answer, words: str = "") -> tuple[Reply, list[dict[str, Any]]]:
     """Ask a server by the preset; return the reply, and the bodies that the server got.
 
     The server says one thing after the other, and the last one from then on.
@@ -61,7 +61,7 @@ async def ask(*told: Answer) -> tuple[Reply, list[dict[str, Any]]]:
         return left.pop(0) if len(left) > 1 else left[0]
 
     async with raw_server(respond) as (addresses, server):
-        cell = Cell.compose(["agents=naive", "llm=llamacpp", f"llm.base_url={addresses.openai}"])
+        cell = Cell.compose(["agents=naive", "llm=llamacpp", f"llm.base_url={addresses.openai}", *words.split()])
         config = cell.configuration.llm_of("agent_0")
         assert isinstance(config, ProviderConfig)
         async with providers.get(config.name).build(config, None) as model:
@@ -82,6 +82,14 @@ async def test_it_is_asked_by_the_schema_without_a_key_and_told_by_the_name_that
         "max_tokens": 1024,
         "temperature": 0.0,
     }
+
+
+async def test_it_is_told_how_much_to_think_in_its_own_words() -> None:
+    _, (body,) = await ask(answer(said()), words="llm.effort=low llm.thinking_tokens=64")
+    assert body["chat_template_kwargs"]["enable_thinking"] is True
+    assert body["thinking_budget_tokens"] == 64
+    assert "reasoning_effort" not in body
+    assert body["max_tokens"] == 1024 + 64
 
 
 async def test_an_answer_that_fills_the_context_was_cut_off() -> None:

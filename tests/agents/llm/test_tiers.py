@@ -75,7 +75,7 @@ async def test_the_tier_stands_in_records_where_it_is_not_the_usual_one() -> Non
 async def test_flex_without_room_is_tried_again() -> None:
     faults = [Fault(FaultKind.NO_RESOURCES)] * 2
     async with provider("openai", Brain(), faults, service_tier="flex") as model:
-        found = await stack(model).complete(request())
+        found = await stack(model).complete(request(free=True))
     assert (found.attempts, found.tier) == (3, FLEX)
 
 

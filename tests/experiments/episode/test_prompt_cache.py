@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from maeil.trace.events import ThoughtEnd
 from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
-from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.unsent import unsent
 from quorum.agents.prompting.marks import marks
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
+from tests.conftest import Quorum
 from tests.serving import served
 
 DEBATE = ("env=cube", "agents=naive", "topology=debate", "n=4", "max_steps=60")
@@ -77,20 +78,6 @@ def test_whether_prompts_are_marked_is_no_part_of_a_cells_name() -> None:
     assert one.hash == other.hash
 
 
-class _Built(Exception):
-    """A request was built, and is not to be sent."""
-
-
-async def _body(client: Provider, request: Request) -> Mapping[str, Any]:
-    async def keep(body: Mapping[str, Any]) -> Any:
-        raise _Built(body)
-
-    with pytest.raises(_Built) as built:
-        await client.answer(request, keep, None)
-    body: Mapping[str, Any] = built.value.args[0]
-    return body
-
-
 def _texts(content: Any) -> list[str]:
     return [content] if isinstance(content, str) else [block["text"] for block in content]
 
@@ -110,13 +97,37 @@ async def test_no_prompt_has_more_breakpoints_than_there_may_be_and_none_loses_a
             messages = (ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, user, marks(user)))
             answer = AnswerFormat(call["answer"]["name"], call["answer"]["schema"])
             request = Request(messages, answer, Sampling(None, 512))
-            told = await _body(claude, request)
+            told = await unsent(claude, request)
             contents = [told["system"], told["messages"][0]["content"]]
             assert ["".join(_texts(content)) for content in contents] == [system, user]
             assert all(text.strip() for content in contents for text in _texts(content))
             assert 1 <= str(contents).count("'cache_control': {'type': 'ephemeral'}") <= 4
-            parts = [message["content"] for message in (await _body(gpt, request))["messages"]]
+            parts = [message["content"] for message in (await unsent(gpt, request))["messages"]]
             assert ["".join(_texts(content)) for content in parts] == [system, user]
             assert 1 <= str(parts).count("'prompt_cache_breakpoint': {'mode': 'explicit'}") <= 4
     await claude.close()
     await gpt.close()
+
+
+def test_the_view_shows_where_breakpoints_lie_and_what_is_read_of_later_prompts(quorum: Quorum) -> None:
+    words = ("show", "prompt", *DEBATE[:4], "--cache")
+    chosen = ("llm=anthropic", "llm.model=claude-sonnet-5")
+    (view,) = json.loads(quorum(*words, *chosen, "--json").stdout)
+    assert view["minimum"] == 1024
+    assert [found["kept"] for found in view["breakpoints"]] == [False, True]
+    other, form, own = (again["share"] for again in view["again"])
+    assert other == pytest.approx(view["breakpoints"][1]["tokens"] / view["tokens"], abs=0.05)
+    assert (form, own > 0.7) == (0, True)
+    told = quorum(*words).stdout
+    for model in ("gpt-6-sol", "gpt-5-mini", "claude-sonnet-5", "claude-haiku-4-5"):
+        assert f", {model} ---" in told
+    assert "from 4,096 tokens on" in told
+
+
+def test_the_view_of_a_prompt_that_is_too_short_and_of_none(quorum: Quorum) -> None:
+    words = ("show", "prompt", *DEBATE[:4], "--cache", "llm=anthropic", "llm.model=claude-haiku-4-5", "--json")
+    (view,) = json.loads(quorum(*words).stdout)
+    assert {again["share"] for again in view["again"]} == {0}
+    assert not any(found["kept"] for found in view["breakpoints"])
+    refused = quorum("show", "n=2", "--cache")
+    assert (refused.returncode, "belongs to a prompt" in refused.stderr) == (2, True)

@@ -46,6 +46,12 @@ def test_no_empty_answer_is_called_a_parse_failure(tmp_path: Path, how: Thinking
     assert metrics["model.usd"] == pytest.approx(spent / 1e6)
 
 
+def test_rules_do_not_think_and_say_so(tmp_path: Path) -> None:
+    folder = run_cell(Cell.compose([*TEAM, "llm=simulated", "llm.effort=high"]), tmp_path).folder
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    assert {tuple(call["reply"]["not_sent"]) for call in calls} == {("effort",)}
+
+
 def test_a_sweep_tells_empty_answers_apart_in_its_tables(tmp_path: Path, quorum: Quorum) -> None:
     with _model(Thinking(100, empty_stop=0.4)) as llm:
         swept = quorum("sweep", *TEAM, *llm, "seed=0,1", "--name", "s")

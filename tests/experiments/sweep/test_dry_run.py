@@ -121,3 +121,24 @@ def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
     assert named.stdout.endswith(plain.stdout.splitlines()[-1] + "\n")
     told = quorum(*words[:-1], "--names")
     assert (told.returncode, "--names: it goes with --dry-run" in told.stderr) == (2, True)
+
+
+def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked: Callable[..., SweepRequest]) -> None:
+    words = ("env=cube", "agents=naive", "llm=openai", "llm.model=gpt-5-mini", "n=2", "max_steps=3", "seed=0,1")
+    usual = show_plan(asked(*words))
+    assert usual.usd is not None
+    assert usual.by_tier == pytest.approx(
+        {"": usual.usd, "batch": usual.usd / 2, "flex": usual.usd / 2, "priority": usual.usd * 1.8}
+    )
+    assert "in batches: engine.batch=true" in shown(usual)
+    assert "with llm.service_tier=flex" in shown(usual)
+    assert usual.waves is None
+    flex = show_plan(asked(*words, "llm.service_tier=flex"))
+    batch = show_plan(asked(*words, engine=("engine.batch=true",)))
+    assert flex.usd == batch.usd == pytest.approx(usual.usd / 2)
+    assert batch.waves is not None
+    assert batch.waves >= 1
+    assert f"at least {batch.waves} waves of batches, each within 24 hours" in shown(batch)
+    assert batch.plain()["usd_by_tier"]["usual"] == pytest.approx(usual.usd, abs=1e-5)
+    local = show_plan(asked(*words[:2], "llm=vllm", "llm.model=m", "llm.prices={input: 1, output: 1}", *words[4:]))
+    assert list(local.by_tier) == [""]

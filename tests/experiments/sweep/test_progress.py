@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from quorum.agents.llm.batches.status import BatchStatus
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell
-from quorum.experiments.sweep.engines.protocol import Finished, Started, Thinking, Traffic
+from quorum.experiments.sweep.engines.protocol import Batching, Finished, Started, Thinking, Traffic
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
 from quorum.experiments.sweep.queue import SILENT, Queue, Stop
@@ -169,3 +170,18 @@ def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: S
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7325, "2:02:05")])
 def test_durations(seconds: float, text: str) -> None:
     assert clock_time(seconds) == text
+
+
+def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sweeping) -> None:
+    progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
+    assert not any("waves" in fact for fact in progress.facts())
+    status = BatchStatus(waves=3, open=2, asked=400, age=95, ended=2, seconds=180.0, answers=200, replayed=20, usd=0.5)
+    sweeping.queue.report(Batching(status))
+    told = progress.facts()
+    assert "3 waves" in told
+    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in told
+    assert "about $1.00 in them" in told
+    assert "20 answers of an earlier command" in told
+    sweeping.queue.report(Batching(BatchStatus(waves=4, usd=None)))
+    assert "4 waves" in progress.facts()
+    assert not any("open" in fact or "about" in fact for fact in progress.facts())

@@ -1,0 +1,22 @@
+"""The page on providers tells of thinking what the tables of the code say."""
+
+from __future__ import annotations
+
+from quorum.agents.llm.protocol import Effort
+from quorum.agents.llm.providers.families import DATE, ROOM
+from quorum.agents.llm.providers.thinking import ThinkingFormat
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## Models that think\n")[2].partition("\n## ")[0]
+
+
+def test_the_page_has_every_level_with_its_room() -> None:
+    words = " ".join(SECTION.split())
+    assert [level for level in Effort if ROOM[level] and f"{ROOM[level]:,} (`{level}`)" not in words] == []
+
+
+def test_the_page_has_every_dialect_and_the_date_of_the_table() -> None:
+    chosen = set(ThinkingFormat) - {ThinkingFormat.AUTO, ThinkingFormat.OPENAI, ThinkingFormat.LITELLM}
+    assert [dialect for dialect in chosen if f"`thinking_format={dialect}`" not in SECTION] == []
+    assert DATE in SECTION
