@@ -59,7 +59,7 @@ def _show_logs(
         show_logs("debug" if debug else "info" if verbose else None)
 
 
-def _verb(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _verb(name: str | None = None, *, hidden: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a verb of the command, with the options of `_show_logs` behind its own."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -73,7 +73,7 @@ def _verb(name: str | None = None) -> Callable[[Callable[..., None]], Callable[.
         parameters = [*own.parameters.values(), *shared.parameters.values()]
         verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads
         verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return app.command(name)(verb)
+        return app.command(name, hidden=hidden)(verb)
 
     return register
 
@@ -556,7 +556,12 @@ def report(
     output.check()
     comparison = answer([found], question)
     pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
-    write_report(found, comparison, output, Options(tuple(plugin or ()), pages, str(out or "")))
+    write_report(
+        found,
+        comparison,
+        output,
+        Options(tuple(plugin or ()), pages, str(out or ""), first_is_baseline=baseline is None),
+    )
     if not quiet:
         echo(f"report: {output.target}")
 
@@ -975,7 +980,7 @@ def completion(
     echo(script(shell), nl=False)
 
 
-@app.command(hidden=True, context_settings={"ignore_unknown_options": True})
+@_verb(hidden=True)
 def complete(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Print what the last word may become, a line each, for the scripts of `quorum completion`."""
     from quorum.experiments.completion import candidates

@@ -36,7 +36,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "usd": reply.usd,
         "seconds": round(reply.seconds, 6),
         "attempts": reply.attempts,
-        "retries": max(reply.attempts - 1 - reply.repairs, 0),
+        "retries": max(reply.attempts - 1 - reply.repairs - reply.widened, 0),
         "repairs": reply.repairs + repairs,
         "finish": reply.finish.value,
         "cache_hit": reply.cache_hit,
@@ -50,8 +50,10 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         record["reasoning_estimated"] = True
     if usage.cache_written:
         record["cache_written_tokens"] = usage.cache_written
-    if reply.repairs:
-        record["answers"] = reply.repairs + 1
+    if again := reply.repairs + reply.widened:
+        record["answers"] = again + 1
+    if reply.widened:
+        record["widened"] = reply.widened
     if reply.tier:
         record["tier"] = reply.tier
     if reply.fallback:
@@ -71,13 +73,14 @@ def invalid(error: AnswerInvalid) -> Call:
     return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
 
 
-def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
+def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = (), widened: int = 0) -> Reply:
     """Return the answers of one call as one: tokens, money, time and tries are those of all of them.
 
     Args:
         replies: the answers, in order, at least one.
         value: the last one as JSON, when it is of the wanted form.
         rejected: those before it, and what was wrong with each.
+        widened: how many of the answers came when the same was asked again with more room, as the one before was empty.
     """
     money = [reply.usd for reply in replies]
     known = [usd for usd in money if usd is not None]
@@ -96,7 +99,8 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
         usd=fsum(known) if len(known) == len(money) else None,
         seconds=fsum(reply.seconds for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
-        repairs=len(replies) - 1,
+        repairs=len(replies) - 1 - widened,
+        widened=widened,
         cache_hit=all(reply.cache_hit for reply in replies),
         rejected=tuple(rejected),
         fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
@@ -112,6 +116,7 @@ class Booking:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         """The answers so far."""
+        self._widened = 0
         self._unanswered = ""
         self._invalid: AnswerInvalid | None = None
         current_ledger().enter(self)
@@ -122,12 +127,21 @@ class Booking:
         if self._invalid is not None:
             return invalid(self._invalid)
         if not self._unanswered:
-            return answered(together(self.replies)) if self.replies else None
-        known = answered(together(self.replies)) if self.replies else Call(0, {})
+            return answered(self.whole()) if self.replies else None
+        known = answered(self.whole()) if self.replies else Call(0, {})
         return replace(known, record={**known.record, "unanswered": self._unanswered})
 
-    async def ask(self, model: Model, request: Request) -> Reply:
+    def whole(self, value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
+        """Return the answers so far as one; see `together`."""
+        return together(self.replies, value, rejected, self._widened)
+
+    async def ask(self, model: Model, request: Request, *, wider: bool = False) -> Reply:
         """Ask once, and book what comes of it, whatever that is.
+
+        Args:
+            model: the model.
+            request: what is asked.
+            wider: whether the same is asked again with more room, since the answer was empty.
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError, maeil.errors.EpisodeStop: as the model does.
@@ -146,6 +160,7 @@ class Booking:
             self._unanswered = "failed"
             raise
         self.replies.append(reply)
+        self._widened += wider
         return reply
 
     def fail(self, error: AnswerInvalid) -> None:

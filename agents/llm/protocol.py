@@ -199,6 +199,7 @@ class Reply:
         model: the model, as the provider names it.
         attempts: HTTP requests made.
         repairs: times the model was asked again because its answer was no valid JSON of the schema.
+        widened: times the same was asked again with more room because the answer was empty.
         cache_hit: whether our cache answered.
         not_sent: sampling parameters that the provider does not take.
         simulated: whether no real model stands behind it.
@@ -218,6 +219,7 @@ class Reply:
     value: Any = None
     attempts: int = 1
     repairs: int = 0
+    widened: int = 0
     cache_hit: bool = False
     not_sent: tuple[str, ...] = ()
     simulated: bool = False

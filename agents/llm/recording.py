@@ -51,13 +51,14 @@ class Recording:
             self._fail(request, {"kind": CANCELLED}, begin)
             raise
         except (errors.LanguageModelError, EpisodeStop) as error:
-            self._fail(request, describe_failure(error), begin)
+            self._fail(request, describe_failure(error), begin, getattr(error, "attempts", 0))
             raise
         self._record(request, {"reply": describe_reply(reply)})
         return reply
 
-    def _fail(self, request: Request, failure: dict[str, Any], begin: float) -> None:
-        self._record(request, {"failure": {**failure, WALL: {"seconds": time.perf_counter() - begin}}})
+    def _fail(self, request: Request, failure: dict[str, Any], begin: float, attempts: int = 0) -> None:
+        tried = {"attempts": attempts} if attempts else {}
+        self._record(request, {"failure": {**failure, WALL: {"seconds": time.perf_counter() - begin, **tried}}})
 
     def _record(self, request: Request, end: dict[str, Any]) -> None:
         for message in request.messages:

@@ -16,7 +16,7 @@ from quorum.agents.llm import errors
 from quorum.agents.llm.protocol import Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
-from quorum.agents.llm.records import describe_request, read_reply, read_sampling, request_key
+from quorum.agents.llm.records import WALL, describe_request, read_reply, read_sampling, request_key
 
 _MOST_COMPARED = 64
 _MOST_LINES = 30
@@ -152,6 +152,8 @@ def _failure(record: Mapping[str, Any]) -> errors.LanguageModelError | EpisodeSt
     if "budget" in record:
         return errors.BudgetReached(**record["budget"])
     kind = getattr(errors, record["kind"], None)
+    if kind is errors.InfrastructureFailed:
+        return errors.InfrastructureFailed(record["message"], record.get(WALL, {}).get("attempts", 0))
     if isinstance(kind, type) and issubclass(kind, errors.LanguageModelError | EpisodeStop):
         return kind(record["message"])
     return errors.NotRecorded(f"a failure of an unknown kind was recorded: {record['kind']}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quorum.agents.llm.booking import Booking, together
+from quorum.agents.llm.booking import Booking
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.extraction import NoAnswer, extract
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Sampling
@@ -53,25 +53,27 @@ class Structuring:
         validator = None if request.answer is None else validator_of(request.answer.schema)
         rejected: list[Rejected] = []
         left = self._max_repairs
-        widened = False
+        widened = wider_now = False
         asked = request
         while True:
-            reply = await booking.ask(self._model, asked)
+            reply = await booking.ask(self._model, asked, wider=wider_now)
+            wider_now = False
             if is_empty(reply):
                 if widened:
                     raise _failed(booking, rejected, reply.finish)
                 if self._widens(wider := _with_more_room(asked)):
                     rejected.append(Rejected(reply.text, (f"{EMPTY} ({reply.finish})",)))
                     asked, request, widened = wider, _with_more_room(request), True
+                    wider_now = True
                     continue
             if validator is None:
-                return together(booking.replies, None, rejected)
+                return booking.whole(None, rejected)
             try:
                 value = _value(reply, validator, request.sampling)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
-                return together(booking.replies, value, rejected)
+                return booking.whole(value, rejected)
             if not left:
                 raise _failed(booking, rejected)
             left -= 1
@@ -89,7 +91,7 @@ def _with_more_room(request: Request) -> Request:
 
 def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
     """Book that a call has failed, and return the failure."""
-    whole = together(booking.replies, None, rejected if empty is not None else rejected[:-1])
+    whole = booking.whole(None, rejected if empty is not None else rejected[:-1])
     failure: AnswerInvalid
     if empty is not None:
         failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))

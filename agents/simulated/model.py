@@ -118,7 +118,7 @@ class SimulatedModel(ProvidedModel):
             return _without_world(request), Finish.STOP, NAME
         settings = self._settings
         chance, choice, fault = (
-            np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, request.sample)
+            np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, _draw(request))
         )
         refuses, malforms, invalidates, adds = (
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
@@ -232,9 +232,15 @@ def _without_world(request: Request) -> str:
         ) from error
 
 
-def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: int) -> tuple[int, ...]:
+def _draw(request: Request) -> str:
+    """Name a draw among those of the same prompt: its sample, and whether it is asked again as it was empty."""
+    again = request.sampling.times_the_room
+    return str(request.sample) if again is None else f"{request.sample} with {again} times the room"
+
+
+def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: str) -> tuple[int, ...]:
     """Return the seeds of the draws of one request: which faults, which choices, how the faults look."""
-    parts = [str(seed), str(sample), *(f"{name} {blocks[name]}" for name in sorted(blocks))]
+    parts = [str(seed), sample, *(f"{name} {blocks[name]}" for name in sorted(blocks))]
     parts += [f"{message.role.value} {message.content}" for message in later]
     digest = hashlib.sha256("\0".join(parts).encode()).digest()
     return tuple(int.from_bytes(digest[start : start + 8], "little") for start in (0, 8, 16))

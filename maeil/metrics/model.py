@@ -15,6 +15,7 @@ all optional:
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
 | `repairs` | how often the mind itself asked again because the reply was of no use; absent: 0 |
 | `parse_failure` | whether the reply could not be read as what was asked for; absent: false |
+| `widened` | how often the same was asked again with more room because the answer was empty; absent: 0 |
 | `empty_answer` | why there was no answer, nor with more room: `stop`, `length`, `refusal`; absent: there was one |
 | `reasoning_tokens` | those of the completion tokens that were thoughts; absent: 0 |
 | `answers` | answers that were received in the call, where asking again took more than one; absent: 1, or none |

@@ -19,7 +19,7 @@ RECORDS = (
     },
     {
         "completion_tokens": 30, "prompt_tokens": 300, "cached_tokens": 100, "usd": 0, "seconds": 4.0,
-        "parse_failure": True, "usage_estimated": True,
+        "parse_failure": True, "usage_estimated": True, "fallback": "other",
     },
 )  # fmt: skip
 
@@ -50,6 +50,7 @@ def test_model_by_hand(recorded, tmp_path):
         "repairs": 1,
         "parse_failures": 1,
         "empty_answers": 1,
+        "fallbacks": 1,
         "reasoning_tokens": 7,
         "estimated_calls": 1,
     }

@@ -169,7 +169,7 @@ def assert_slow_and_simple_agrees(events, found):
         assert found[f"plans.{status}"] == len(ends[status])
 
 
-NETWORK = {"model.retries", "model.unanswered", "model.cached_answers"}
+NETWORK = {"model.retries", "model.unanswered", "model.cached_answers", "model.fallbacks"}
 """Metrics of what the network and the cache did."""
 
 

@@ -243,7 +243,7 @@ def _damaged(path: Path, number: int, error: Exception) -> UserError:
 def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         file = path.open("rb")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     with file:
         for number, line in enumerate(file, 1):

@@ -72,11 +72,13 @@ class Options:
         plugins: modules that metrics and figures come from, for the command that writes the page again.
         episodes: the page of each run that has one, by the name of the run.
         out: the file as the user has named it; empty for the usual one.
+        first_is_baseline: whether the baseline is the first level because nobody has named one.
     """
 
     plugins: Sequence[str] = ()
     episodes: Mapping[str, Path] = field(default_factory=dict)
     out: str = ""
+    first_is_baseline: bool = False
 
 
 def write_report(results: Results, comparison: Comparison, output: Output, options: Options = Options()) -> None:
@@ -210,7 +212,7 @@ def _command(results: Results, comparison: Comparison, options: Options) -> str:
         "--by": comparison.by,
         "--across": (comparison.across or "none",),
         "--metric": comparison.metrics,
-        "--baseline": (comparison.baseline,) if comparison.baseline is not None else (),
+        "--baseline": (comparison.baseline,) if comparison.baseline and not options.first_is_baseline else (),
         "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
         "--radar": (comparison.radar,) if comparison.radar != Question().radar else (),
         "--out": (options.out,) if options.out else (),

@@ -34,7 +34,7 @@ async def test_an_empty_answer_is_asked_for_once_more_with_twice_the_room_and_no
     first, second = brain.asked
     assert second.messages == first.messages
     assert (first.sampling.max_tokens, second.sampling.max_tokens) == (256, 512)
-    assert (answered.value, answered.repairs, len(answered.rejected)) == (ANSWER, 1, 1)
+    assert (answered.value, answered.repairs, answered.widened, len(answered.rejected)) == (ANSWER, 0, 1, 1)
 
 
 @pytest.mark.parametrize(("fault", "cause"), [(FaultKind.EMPTY, "stop"), (FaultKind.REFUSAL, "refusal")], ids=str)
