@@ -32,6 +32,7 @@ class FinishedCell:
         spent: what its calls took.
         simulated: whether a simulated model answered in it, so that the money is made up.
         code: which code ran it.
+        completion: share of the goals that was reached; None where the episode says nothing of it.
     """
 
     name: str
@@ -42,6 +43,7 @@ class FinishedCell:
     spent: Spent
     simulated: bool
     code: CodeVersion
+    completion: float | None = None
 
     @property
     def failed(self) -> bool:
@@ -71,7 +73,23 @@ def finished_cell(folder: Path) -> FinishedCell:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise run.files.damaged(META, f"damaged: {error}") from error
     reason = (meta.error.message if meta.error is not None else "") or meta.reason
-    return FinishedCell(folder.name, meta.hash, meta.outcome or "", reason, seconds, spent, meta.simulated, meta.code)
+    return FinishedCell(
+        name=folder.name,
+        hash=meta.hash,
+        outcome=meta.outcome or "",
+        reason=reason,
+        seconds=seconds,
+        spent=spent,
+        simulated=meta.simulated,
+        code=meta.code,
+        completion=_completion(run),
+    )
+
+
+def _completion(files: RunFolder) -> float | None:
+    with suppress(DamagedFile):
+        return files.metrics().get("outcome.completion")
+    return None
 
 
 def read_spent(folder: Path) -> Spent:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import fmean
 
+import orjson
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -25,6 +27,9 @@ DRAW_EVERY = 0.25
 """Seconds between two pictures in a terminal."""
 _WINDOW = 10.0
 """Seconds over which calls a second are counted."""
+
+_CHROME = 6
+"""Lines around the table: the bar, its head, the facts."""
 
 Clock = Callable[[], float]
 """Gives monotonic seconds."""
@@ -137,7 +142,7 @@ def live_table(
     """Show a sweep as a table that changes."""
     progress = SweepProgress(queue, status, clock)
     failures = _Failures(console, queue)
-    arms = _Arms(queue, status)
+    arms = _Arms(queue, status, rows=max(1, console.height - _CHROME))
 
     def render() -> RenderableType:
         bar = Table.grid(padding=(0, 1))
@@ -222,26 +227,62 @@ class _Failures:
             self._console.print(Text(f"stopping: {first}{'' if self._queue.dropping else rest}"), soft_wrap=True)
 
 
-class _Arms:
-    """The rows of the table: an arm each."""
+@dataclass(slots=True)
+class _Row:
+    """What there is of the cells of an arm with one number of agents."""
 
-    def __init__(self, queue: Queue, status: SweepStatus) -> None:
+    planned: int = 0
+    done: int = 0
+    running: int = 0
+    failed: int = 0
+    completions: list[float] = field(default_factory=list)
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what the table shows: the mean is over the cells that are done and tell it."""
+        mean = f"{fmean(self.completions):.2f}" if self.completions else "-"
+        return str(self.done), str(self.planned), str(self.running), str(self.failed), mean
+
+
+class _Arms:
+    """The table: a row for each arm and number of agents, or for each arm where the screen has no room for that.
+
+    Args:
+        queue: what is under way.
+        status: what there was before.
+        rows: that there is room for.
+    """
+
+    def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:
         self._queue = queue
-        self._arm = {cell.name: cell.arm or "" for cell in status.cells}
-        self._planned = Counter(self._arm.values())
-        self._before = Counter(self._arm[name] for name in status.done if (queue.folder / name).exists())
-        self.several = len(self._planned) > 1
+        sizes = {cell.kind: orjson.loads(cell.configuration)["n"] for cell in status.cells}
+        self._place = {cell.name: (cell.arm or "", sizes[cell.kind]) for cell in status.cells}
+        self._by_size = len(set(sizes.values())) > 1
+        self._by_arm = any(cell.arm for cell in status.cells)
+        if len(set(self._place.values())) > rows:
+            self._by_size = False
+            self._place = {name: (arm, 0) for name, (arm, _) in self._place.items()}
+        self._before = [done for name, done in status.done.items() if (queue.folder / name).exists()]
+        self.several = len(set(self._place.values())) > 1
 
     def table(self) -> Table:
         """Draw it."""
-        finished = Counter(self._arm[done.name] for done in self._queue.finished)
-        failed = Counter(self._arm[done.name] for done in self._queue.finished if done.failed)
-        running = Counter(self._arm[name] for name in self._queue.running)
+        rows: dict[tuple[str, int], _Row] = {}
+        for place in self._place.values():
+            rows.setdefault(place, _Row()).planned += 1
+        for finished in (*self._before, *self._queue.finished):
+            row = rows[self._place[finished.name]]
+            row.done += 1
+            row.failed += finished.failed
+            if finished.completion is not None and not finished.failed:
+                row.completions.append(finished.completion)
+        for name in self._queue.running:
+            rows[self._place[name]].running += 1
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column("arm")
-        for title in ("done", "of", "running", "failed"):
+        if self._by_arm:
+            table.add_column("arm")
+        for title in (*(["n"] if self._by_size else []), "done", "of", "running", "failed", "completion"):
             table.add_column(title, justify="right")
-        for arm, planned in self._planned.items():
-            numbers = (self._before[arm] + finished[arm], planned, running[arm], failed[arm])
-            table.add_row(Text(arm), *map(str, numbers))
+        for (arm, size), row in rows.items():
+            names = ([Text(arm)] if self._by_arm else []) + ([Text(str(size))] if self._by_size else [])
+            table.add_row(*names, *row.cells())
         return table

@@ -47,11 +47,11 @@ class Sweeping:
             pass
         self.queue.report(Started(name))
 
-    def finish(self, name: str, outcome: str = "completed", simulated: bool = True) -> None:
-        spent = Spent(4, 1000, 0.25)
-        self.queue.report(
-            Finished(FinishedCell(name, "", outcome, "no luck", 1.0, spent, simulated, CodeVersion("1", None)))
-        )
+    def finish(
+        self, name: str, outcome: str = "completed", simulated: bool = True, completion: float | None = None
+    ) -> None:
+        code, spent = CodeVersion("1", None), Spent(4, 1000, 0.25)
+        self.queue.report(Finished(FinishedCell(name, "", outcome, "no luck", 1.0, spent, simulated, code, completion)))
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: S
     console = Console(file=text, force_terminal=True, width=100, color_system=None)
     with live_table(console, "mine", sweeping.queue, sweeping.status, sweeping.clock) as show:
         sweeping.begin(sweeping.names[2])
-        sweeping.finish(sweeping.names[0])
+        sweeping.finish(sweeping.names[0], completion=0.25)
         sweeping.finish(sweeping.names[1], "error")
         drawn = len(text.getvalue())
         sweeping.clock.now += 0.1
@@ -160,11 +160,37 @@ def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: S
         show()
         picture = text.getvalue()[drawn + len(before) :]
     rows = [line.split() for line in picture.replace("\x1b", "\n").splitlines()]
-    assert ["small", "2", "2", "0", "1"] in rows
-    assert ["large", "0", "2", "1", "0"] in rows
+    assert ["arm", "n", "done", "of", "running", "failed", "completion"] in rows
+    assert ["small", "1", "2", "2", "0", "1", "0.25"] in rows, "a failed cell is in no mean"
+    assert ["large", "2", "0", "2", "1", "0", "-"] in rows
     assert "2/4 done · 1 running · 1 failed" in picture
     assert f"failed: {sweeping.names[1]}: no luck" in before
     assert "2/4 done" not in before
+
+
+def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> None:
+    cells = plan(["n=1,2,4", "seed=0,1"], None).cells
+    queue = Queue(tmp_path, cells, SweepBudget(), Costs(), Clock())
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
+    clock = Clock()
+    with live_table(console, "mine", queue, SweepStatus(cells, {}, {}, cells, Costs()), clock) as show:
+        clock.now += 1
+        show()
+    rows = [line.split() for line in text.getvalue().replace("\x1b", "\n").splitlines()]
+    assert ["n", "done", "of", "running", "failed", "completion"] in rows
+    assert ["4", "0", "2", "0", "0", "-"] in rows
+
+
+def test_a_table_that_is_too_long_for_the_screen_is_by_arm_alone(sweeping: Sweeping) -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=100, height=7, color_system=None)
+    with live_table(console, "mine", sweeping.queue, sweeping.status, sweeping.clock) as show:
+        sweeping.clock.now += 1
+        show()
+    assert ["arm", "done", "of", "running", "failed", "completion"] in [
+        line.split() for line in text.getvalue().replace("\x1b", "\n").splitlines()
+    ]
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (59.6, "1:00"), (3599, "59:59"), (7325, "2:02:05")])
