@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from quorum.experiments.common.terminal import confirm, echo, echo_json, show_bugs, show_warnings
+from quorum.experiments.common.terminal import (
+    confirm,
+    echo,
+    echo_json,
+    show_bugs,
+    show_in_any_encoding,
+    show_warnings,
+)
 
 if TYPE_CHECKING:
     from quorum.experiments.completion import Verb
@@ -499,14 +506,15 @@ def compare(
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
+    folder = out or default_folder(comparison)
+    # files first: whoever reads the text may close the pipe after its first line
+    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
     if as_json:
         echo_json(json_of(comparison, remarks))
     elif not quiet:
         from quorum.experiments.common.consoles import Console
 
         print_tables(shown, remarks, Console())
-    folder = out or default_folder(comparison)
-    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
     if not quiet:
         echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)
 
@@ -1038,6 +1046,7 @@ def _load_plugins(modules: list[str] | None) -> None:
 def main() -> None:
     """Run the command. A user's mistake is one message and exit code 2; a bug keeps its traceback."""
     show_warnings()
+    show_in_any_encoding()
     try:
         sys.exit(app(prog_name="quorum", standalone_mode=False) or 0)
     except typer.Abort:

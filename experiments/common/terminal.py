@@ -6,6 +6,8 @@ the same way once `show_warnings` and `show_bugs` were called. Nothing else prin
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import sys
 import traceback
@@ -16,6 +18,28 @@ from typing import Any
 import typer
 
 from quorum.experiments.common.sanitize import escape_json, sanitize_lines
+
+_PLAIN = {
+    "↑": "^", "↓": "v", "→": "->", "←": "<-", "…": "...", "\u2013": "-", "\u2014": "-", "\u2212": "-", "·": "-", "\u00d7": "x", "─": "-",
+    "│": "|", "▲": "^", "▼": "v", "▶": ">", "◀": "<", "▀": "#", "█": "#", "•": "*", "\u2039": "<", "\u203a": ">",
+}  # fmt: skip
+"""What signs of ours are to a terminal that has only ASCII."""
+
+
+def show_in_any_encoding() -> None:
+    """Print to terminals and pipes of any encoding: signs that it lacks as plain ones, others by number."""
+    codecs.register_error("quorum", _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="quorum")
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    plain = (_PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in missing)
+    return "".join(plain), error.end
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
