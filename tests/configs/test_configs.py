@@ -25,7 +25,11 @@ from quorum.experiments.sweep.plan import plan
 
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains
-OPEN = {"model": "some-model", "run": "some-run"}  # keys that the user must give
+OPEN = {
+    "model": "some-model",
+    "run": "some-run",
+    "base_url": "https://some.openai.azure.com/openai/v1",
+}  # keys that the user must give
 
 
 def _of(*groups: str) -> pytest.MarkDecorator:
@@ -45,7 +49,7 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
     cell = Cell.compose([f"{option.group}={option.name}", *given])
     assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology", "llm"}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
-    typed = [f"{knob.key}={values.get(knob.key, knob.value)}" for knob in option.typed]
+    typed = [f"{knob.key}={values[knob.key] if knob.value == '???' else knob.value}" for knob in option.typed]
     assert Cell.compose([f"{option.group}={option.name}", *typed]).hash == cell.hash
 
 

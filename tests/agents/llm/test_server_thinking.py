@@ -75,7 +75,7 @@ async def test_it_ends_without_an_answer_at_set_rates(wire: str, how: Thinking, 
 async def test_more_room_helps_against_thoughts_that_need_it() -> None:
     async with serve(Brain(), thinking=Thinking(300)) as addresses, client("openai", addresses) as model:
         reply = await stack(model).complete(request())
-    assert (reply.value, reply.text, reply.repairs) == (ANSWER, TEXT, 1)
+    assert (reply.value, reply.text, reply.repairs, reply.widened) == (ANSWER, TEXT, 0, 1)
 
 
 @pytest.mark.parametrize("arguments", [(0,), (10, -0.1), (10, 0.6, 0.6)])

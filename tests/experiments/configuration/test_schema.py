@@ -74,9 +74,8 @@ WRONG = {
     "llm.agents.agent_0=fast": "llm.agents.agent_0: 'fast' is not a map {key: value}",
     "llm.agents.agent_0.por=0.1": "llm.agents.agent_0.por: there is no such key. Did you mean 'poor'?",
     "llm.agents.agent_0.poor=2": "llm.agents.agent_0.poor: 2 is not allowed: it must be at most 1",
-    "llm.agents.agent_0={name: openai, model: x}": "llm.agents.agent_0.base_url: the key is missing\n"
-    "llm.agents.agent_0.api_key_env: the key is missing",
-    "llm.agents.agent_0={name: gpt}": "llm.name: no provider is called 'gpt'",
+    "llm.agents.agent_0={name: openai}": "llm.agents.agent_0.model: missing mandatory value: model",
+    "llm.agents.agent_0={name: gpt}": "llm.agents.agent_0.name: no provider is called 'gpt'",
     "budget.usd=0": "budget.usd: 0 is not allowed: it must be more than 0",
     "budget.calls=1.5": "budget.calls: 1.5 is not a whole number",
     "+seeds=1": "seeds: there is no such key. Did you mean 'seed'? Keys: n, seed, ",
