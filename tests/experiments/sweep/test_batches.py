@@ -95,24 +95,32 @@ def test_batches_change_no_result_and_halve_the_money(wire: str, tmp_path: Path)
     assert leftovers(tmp_path / "s") == [BATCHES] or leftovers(tmp_path / "s") == []
 
 
-def kill_again_and_again(wire: str, tmp_path: Path, *, seeds: int, kills: int, least: int, longest: float) -> None:
-    batches = Batches(seconds=1.0)
+def kill_again_and_again(
+    wire: str, tmp_path: Path, *, seeds: int, kill: Callable[[Sequence[str], Path], int], kills: int, wave: float = 1.0
+) -> Counter[int]:
+    """Kill a sweep and go on, again and again; give how often its process ended how.
+
+    Args:
+        wire: the format.
+        tmp_path: where.
+        seeds: number of episodes.
+        kill: runs the command and kills it; gives how it ended.
+        kills: how often.
+        wave: seconds that each batch takes.
+    """
+    batches = Batches(seconds=wave)
     more = (DEBATE, f"seed=range(0,{seeds})")
     with plain_run(wire, tmp_path, *more, batches=batches) as (brain, addresses):
         once = Counter(brain.asked)
-        line = command(
-            "sweep", *words(wire, addresses), *more, *BY_BATCH, "--name", "s", "--quiet", "--out", str(tmp_path)
-        )
-        draw = random.Random(5)
-        ends = Counter[int]()
-        for _ in range(kills):
-            ends[_run_and_kill(line, draw.uniform(1.0, longest), tmp_path / "s" / BATCHES)] += 1
-        assert ends[-signal.SIGKILL] >= least
+        asked = (*words(wire, addresses), *more, *BY_BATCH, "engine.batch_size=64")
+        line = command("sweep", *asked, "--name", "s", "--quiet", "--out", str(tmp_path))
+        ends = Counter(kill(line, tmp_path / "s" / BATCHES) for _ in range(kills))
         assert subprocess.run(line, env=environment(), check=False).returncode == 0
     assert brain.asked - once == once
     assert batches.rows == once.total()
     assert table(tmp_path / "s") == table(tmp_path / "plain")
     assert orphans(tmp_path / "s") == Orphans(0, 0)
+    return ends
 
 
 def _run_and_kill(line: Sequence[str], seconds: float, journal: Path) -> int:
@@ -131,13 +139,28 @@ def _run_and_kill(line: Sequence[str], seconds: float, journal: Path) -> int:
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, tmp_path: Path) -> None:
-    kill_again_and_again(wire, tmp_path, seeds=6, kills=3, least=1, longest=2.0)
+    draw = random.Random(5)
+
+    def kill(line: Sequence[str], journal: Path) -> int:
+        return _run_and_kill(line, draw.uniform(1.0, 2.0), journal)
+
+    assert kill_again_and_again(wire, tmp_path, seeds=6, kill=kill, kills=3)[-signal.SIGKILL] >= 1
 
 
 @pytest.mark.conformance
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
-def test_two_hundred_episodes_killed_ten_times(wire: str, tmp_path: Path) -> None:
-    kill_again_and_again(wire, tmp_path, seeds=200, kills=10, least=10, longest=4.0)
+def test_two_hundred_episodes_killed_at_ten_random_moments(wire: str, tmp_path: Path) -> None:
+    draw = random.Random(5)
+
+    def kill(line: Sequence[str], _: Path) -> int:
+        process = subprocess.Popen(line, env=environment())
+        time.sleep(draw.uniform(2.0, 7.0))  # its start, a wave that goes out, batches that are waited for or read
+        process.send_signal(signal.SIGKILL)
+        return process.wait()
+
+    # three waves of 20 s: no machine is done with them before the tenth kill
+    ends = kill_again_and_again(wire, tmp_path, seeds=200, kill=kill, kills=10, wave=20.0)
+    assert ends == {-signal.SIGKILL: 10}
 
 
 def test_open_batches_can_be_ended_and_are_named_to_those_who_go_on_without_them(
