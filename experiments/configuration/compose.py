@@ -138,13 +138,17 @@ def _composed(name: str | None, arguments: list[str]) -> DictConfig:
     return template
 
 
-def resolved(template: DictConfig) -> dict[str, Any]:
+def resolved(template: DictConfig, *, partial: bool = False) -> dict[str, Any]:
     """Resolve a composed configuration into plain data.
+
+    Args:
+        template: the configuration.
+        partial: whether values may be missing; they are then `???`.
 
     Raises:
         UserError: a value is a key.
     """
-    plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=True)
+    plain = OmegaConf.to_container(template, resolve=True, throw_on_missing=not partial)
     refuse_secrets(plain)
     return {str(key): value for key, value in plain.items()} if isinstance(plain, dict) else {}
 
@@ -182,11 +186,18 @@ def _explain(error: Exception, overrides: Sequence[Override], search_path: list[
         return UserError(f"{group}: there is no option {option!r}", hint)
     if isinstance(error, InterpolationResolutionError | MissingMandatoryValue):
         reason = str(error).splitlines()[0]
-        return UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}")
+        hint = _meaning(error.full_key) if isinstance(error, MissingMandatoryValue) else ""
+        return UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}", hint)
     for override in overrides:
         if override.is_delete() and str(error).startswith("Could not delete"):
             return UserError(f"~{override.key_or_group}: there is no such key with a value that could be left out")
     return _unknown_key(overrides, search_path) or UserError(_raw(error))
+
+
+def _meaning(key: str | None) -> str:
+    """Return what a key that has no value of its own stands for, and how it is given."""
+    wanted = (knob for option in options() for knob in option.typed if knob.key == key and knob.value == "???")
+    return next((f"Give {key}=VALUE: {knob.description}." for knob in wanted), "")
 
 
 def _groups() -> list[str]:
@@ -216,7 +227,9 @@ def _unknown_key(overrides: Sequence[Override], search_path: list[str]) -> UserE
     groups = _groups()
     choices = [o.input_line for o in overrides if o.key_or_group in groups and o.input_line]
     try:
-        keys = list(_dotted(resolved(hydra.compose("config", overrides=[*search_path, *choices]))))
+        # A key without a value, such as the name of a model, hides no other key.
+        template = hydra.compose("config", overrides=[*search_path, *choices])
+        keys = list(_dotted(resolved(template, partial=True)))
     except _REFUSALS:
         return None
     for override in overrides:

@@ -63,6 +63,7 @@ REFUSED = {
     "env@x=cube": r"^env@x: a group has a fixed place; write env=OPTION",
     "~foo": r"^~foo: there is no such key",
     "n=${foo}": r"^n: interpolation key 'foo' not found",
+    "llm=openai": r"^llm.model: missing mandatory value: model\nGive llm.model=VALUE: name of the model, as the provider",
     "n=???": r"^n: missing mandatory value",
     "n": r"^'n' is not KEY=VALUE\nFor example",
     "": r"^'' is not KEY=VALUE",
@@ -89,6 +90,11 @@ def test_a_wrong_argument_is_told_in_our_words(argument: str) -> None:
         compose([argument])
     told = str(caught.value)
     assert not any(word in told for word in ("multirun", "hydra.cc", "struct", "Lexer", "EOF", "provider="))
+
+
+def test_a_key_without_a_value_hides_no_unknown_key() -> None:
+    with pytest.raises(UserError, match=r"^env\.observation: there is no such key\nKeys of env: name, n, rows"):
+        compose(["llm=openai", "env=transport", "env.observation=text"])
 
 
 def test_a_folder_of_options_that_is_not_there_is_told(tmp_path: Path) -> None:
