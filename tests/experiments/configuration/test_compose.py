@@ -63,7 +63,7 @@ REFUSED = {
     "env@x=cube": r"^env@x: a group has a fixed place; write env=OPTION",
     "~foo": r"^~foo: there is no such key",
     "n=${foo}": r"^n: interpolation key 'foo' not found",
-    "llm=openai": r"^llm.model: missing mandatory value: model\nGive llm.model=VALUE: name of the model, as the provider",
+    "llm=openai": r"^llm.model: missing mandatory value: model\nGive llm.model=VALUE: name of the model",
     "n=???": r"^n: missing mandatory value",
     "n": r"^'n' is not KEY=VALUE\nFor example",
     "": r"^'' is not KEY=VALUE",
