@@ -20,7 +20,7 @@ from starlette.routing import Route
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.server.batches import Batches
+from quorum.agents.llm.server.batches import AnthropicBatches, Batches, OpenAIBatches
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
 from quorum.agents.llm.server.connections import Connections
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
@@ -62,6 +62,7 @@ class App:
         self._latency = latency
         self._context = context
         self._batches = Batches(latency) if batches is None else batches
+        self._batches.answered_by(brain, models)
         self._number = 0
         self.prompt_caches: PromptCaches | None = None
         """The provider's prompt cache that is played; None: there is none."""
@@ -75,7 +76,8 @@ class App:
                 Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
                 Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
-                *self._batches.routes(self._brain, self._models),
+                *OpenAIBatches(self._batches).routes(),
+                *AnthropicBatches(self._batches).routes(),
             ],
             # Pages of other sites can be made to name this address; their host's name gives them away.
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],

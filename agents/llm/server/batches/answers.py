@@ -1,0 +1,54 @@
+"""How a route of batches answers: JSON, lines of JSON, and its errors in the words of the format."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+import orjson
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from quorum.agents.llm.server.batches.served import NotThere
+from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody
+from quorum.agents.llm.server.formats import Format
+
+BOUNDS = BodyBounds(bytes=300_000_000, seconds=300.0)
+"""Of what is uploaded."""
+PAGE = 20
+"""Batches of a page of their list, where a client asks for no number."""
+
+
+def route(method: str, path: str, wire: Format, handle: Callable[[HttpRequest], Awaitable[Response]]) -> Route:
+    """Return a route whose errors are told as the format tells them."""
+
+    async def answer(http: HttpRequest) -> Response:
+        try:
+            return await handle(http)
+        except ClientDisconnect:
+            return Response()
+        except RefusedBody as error:  # what is left of it would be taken for the next request
+            return as_json(wire.error("invalid_request_error", str(error)), error.status, {"connection": "close"})
+        except NotThere as error:
+            return as_json(wire.error("not_found_error", str(error)), 404)
+        except ValueError as error:
+            return as_json(wire.error("invalid_request_error", str(error)), 400)
+
+    return Route(path, answer, methods=[method])
+
+
+def as_json(body: Mapping[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a response of one JSON object."""
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def as_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return JSON Lines."""
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+
+
+def limit_of(http: HttpRequest) -> int:
+    """Return how many batches a client wants on a page."""
+    return int(http.query_params.get("limit", PAGE))
