@@ -46,7 +46,8 @@ from quorum.agents.llm.server import run
 from quorum.agents.llm.stack import build_stack
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import play

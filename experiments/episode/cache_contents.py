@@ -10,7 +10,7 @@ from pathlib import Path
 from maeil.user_errors import UserError
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.cache_file import NotOurs, is_marked, remove
-from quorum.experiments.episode.models import default_cache
+from quorum.experiments.episode.model_pool import default_cache
 
 
 @dataclass(frozen=True, slots=True)

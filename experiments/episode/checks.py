@@ -124,7 +124,7 @@ def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterato
 async def _look_at(cell: Cell) -> None:
     """Look at a cell as a sweep does before it begins: build it, and play up to the first question to a model."""
     from quorum.experiments.episode.first_look import FirstLook  # noqa: PLC0415
-    from quorum.experiments.episode.models import ModelPool  # noqa: PLC0415
+    from quorum.experiments.episode.model_pool import ModelPool  # noqa: PLC0415
 
     pool = ModelPool()
     try:

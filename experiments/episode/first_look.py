@@ -21,7 +21,8 @@ from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.configuration.providers.replay import build as read_replay
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.models import ModelPool, as_user_errors, sampling_of
+from quorum.experiments.episode.configured_model import sampling_of
+from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import play
 

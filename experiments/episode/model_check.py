@@ -11,8 +11,9 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Repl
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.episode.configured_model import sampling_of
 from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.models import ModelPool, sampling_of
+from quorum.experiments.episode.model_pool import ModelPool
 
 FORM = AnswerFormat(
     "check",

@@ -16,7 +16,9 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin,
 from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.models import EpisodeModels, ModelPool, grounded
+from quorum.experiments.episode.configured_model import grounded
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.runner import play
 

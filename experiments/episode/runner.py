@@ -24,7 +24,8 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build, no_models
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.rehearsal import compile_all, rehearse

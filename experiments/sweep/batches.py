@@ -21,7 +21,7 @@ from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.models import ModelPool, as_user_errors, line_key
+from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine
 

@@ -12,7 +12,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
-from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
 
 MOST_SHOWN = 20
 """Problems that a message lists."""

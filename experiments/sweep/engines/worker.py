@@ -23,7 +23,7 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
-from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
 from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
 from quorum.experiments.sweep.engines.locks import Presence

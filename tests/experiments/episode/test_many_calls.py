@@ -10,7 +10,8 @@ import pytest
 
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
 from tests.serving import served
 
 CALLS = 1000

@@ -14,7 +14,8 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.folding import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.models import EpisodeModels, ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import PLUGINS
 

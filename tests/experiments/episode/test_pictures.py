@@ -21,7 +21,7 @@ from quorum.experiments.common.run_files import DamagedFile, RunFiles, picture_f
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import EpisodeFolder
-from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.prompt import Wanted
 from quorum.experiments.episode.runner import run_cell, run_in_pool
 from quorum.experiments.results.recorded_prompt import recorded_prompt

@@ -12,7 +12,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import first_look
 from quorum.experiments.episode.first_look import FirstLook
-from quorum.experiments.episode.models import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.sweep import problems
 from quorum.experiments.sweep.command import run_sweep_command, show_plan
 from quorum.experiments.sweep.plan import plan
