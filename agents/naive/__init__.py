@@ -75,6 +75,6 @@ def _check_form(config: NaiveConfig) -> None:
         )
 
 
-component = Component(NaiveConfig, build, uses_models=True, inputs=inputs)
+component = Component(NaiveConfig, build, uses_models=True, repairs=True, inputs=inputs)
 
 __all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

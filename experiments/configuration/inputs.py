@@ -10,7 +10,8 @@ from typing import Any
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
-from quorum.agents.skills import skills
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills import prompts_of, skills
 from quorum.experiments.configuration.package_files import PROJECT, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import minds, providers, topologies, worlds
@@ -39,6 +40,8 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
         packages |= _packages(component)
+    if configuration.repair is not None:
+        found |= _repair_inputs(configuration, world)
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
     found |= {f"package {name}": describe_package(name) for name in packages - PROJECT}
@@ -58,7 +61,7 @@ class SharedInputs:
             UserError: as `inputs_of`.
         """
         c = configuration
-        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []))
+        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []), *([c.repair] if c.repair else []))
         key = tuple(part.model_dump_json() for part in parts)
         if key not in self._found:
             self._found[key] = inputs_of(c)
@@ -101,6 +104,12 @@ def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any
         yield "llm", providers.get(c.llm.name), c.llm
         for key, own in c.special_models.items():
             yield key, providers.get(own.name), own
+
+
+def _repair_inputs(c: Configuration, world: str) -> Inputs:
+    """Digest what the turns of a repair are told by, where the minds read prompts."""
+    prompts = getattr(c.agents, "prompts", None)
+    return prompts.for_repairs(world, prompts_of(world)).sources if isinstance(prompts, PromptSet) else {}
 
 
 def _packages(component: Component[Any, Any, Any]) -> set[str]:
