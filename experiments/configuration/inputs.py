@@ -10,8 +10,7 @@ from typing import Any
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.skills import prompts_of, skills
+from quorum.agents.skills import skills
 from quorum.experiments.configuration.package_files import PROJECT, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import minds, providers, topologies, worlds
@@ -37,11 +36,11 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     for group, component, values in _components(configuration):
         try:
             found |= component.inputs(values, world)
+            if configuration.repair is not None and component.repairs is not None:
+                found |= component.repairs(values, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
         packages |= _packages(component)
-    if configuration.repair is not None:
-        found |= _repair_inputs(configuration, world)
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
     found |= {f"package {name}": describe_package(name) for name in packages - PROJECT}
@@ -104,12 +103,6 @@ def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any
         yield "llm", providers.get(c.llm.name), c.llm
         for key, own in c.special_models.items():
             yield key, providers.get(own.name), own
-
-
-def _repair_inputs(c: Configuration, world: str) -> Inputs:
-    """Digest what the turns of a repair are told by, where the minds read prompts."""
-    prompts = getattr(c.agents, "prompts", None)
-    return prompts.for_repairs(world, prompts_of(world)).sources if isinstance(prompts, PromptSet) else {}
 
 
 def _packages(component: Component[Any, Any, Any]) -> set[str]:

@@ -246,8 +246,8 @@ def _repair_of(values: Any, agents: str) -> RepairConfig | None:
     schema = schema_of(values)
     if schema is None:
         return None
-    if not minds.get(agents).repairs:
-        able = [name for name in minds.names() if minds.get(name).repairs]
+    if minds.get(agents).repairs is None:
+        able = [name for name in minds.names() if minds.get(name).repairs is not None]
         raise UserError(
             f"repair={values['name']}: agents={agents} has no turns in which plans are repaired",
             f"Set repair=off, or choose minds that have: agents={', agents='.join(able)}.",
