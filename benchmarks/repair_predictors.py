@@ -14,7 +14,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -171,15 +171,15 @@ def judge(world: World, plans: Sequence[Plan], seed: int, predictor: Predictor) 
     return count
 
 
-def measure(name: str, plans: int) -> dict[str, Counter[str]]:
-    """Judge the plans of so many teams of a world with each predictor."""
+def measure(name: str, seeds: Iterable[int]) -> dict[str, Counter[str]]:
+    """Judge the plans of a team of a world for each seed with each predictor."""
     words, draw = WORLDS[name]
     found = {predictor: Counter[str]() for predictor in PREDICTORS}
-    for seed in range(plans):
+    world = build(Cell.compose([*words, f"max_steps={STEPS}"]), no_models).world
+    for seed in seeds:
+        world.reset(seed)
+        team = draw_team(world, draw, np.random.default_rng(seed))
         for predictor in PREDICTORS:
-            world = build(Cell.compose([*words, f"max_steps={STEPS}", f"seed={seed}"]), no_models).world
-            world.reset(seed)
-            team = draw_team(world, draw, np.random.default_rng(seed))
             found[predictor] += judge(world, team, seed, predictor)
     return found
 
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = parser.parse_args(arguments)
     rows = []
     for name in wanted.world or WORLDS:
-        for predictor, count in measure(name, wanted.plans).items():
+        for predictor, count in measure(name, range(wanted.plans)).items():
             rows.append(
                 {
                     "world": name,
