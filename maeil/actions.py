@@ -21,7 +21,7 @@ class SymbolicAction(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     phrase: ClassVar[str] = ""
-    """The action in words, for people: `push block {block}[ {steps} cell(s)]`.
+    """The action in words, for people: `push block {block} by {steps} cell(s)`.
 
     A name in braces stands for the value of this argument. What stands in brackets is left out where one of its
     arguments is null, and `(s)` behind a number of 1. It need not tell all. Without a phrase the action is said by its

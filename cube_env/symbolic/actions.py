@@ -56,7 +56,7 @@ class Rendezvous(SymbolicAction):
 class PushBlock(SymbolicAction):
     """Push a block, from the face where you stand, until it has moved `steps` cells."""
 
-    phrase: ClassVar[str] = "push block {block} {steps} cell(s)"
+    phrase: ClassVar[str] = "push block {block} by {steps} cell(s)"
     action: Literal["push_block"] = "push_block"
     block: BlockId
     steps: Steps = 1

@@ -40,7 +40,7 @@ _MODULES = (
     "lanes.js",
     "plan_lines.js",
     "traffic.js",
-    "summary.js",
+    "overview.js",
     "reader.js",
     "search.js",
     "player.js",

@@ -3,7 +3,7 @@ import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
 import { planLines } from "./plan_lines.js";
-import { summary } from "./summary.js";
+import { summary } from "./overview.js";
 import { asCall, shown } from "./text.js";
 import { usageLines } from "./usage.js";
 
