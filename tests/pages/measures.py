@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 GRAVE = ("serious", "critical")
 """Impacts of axe-core's findings that no page may have."""
 
+AA = 4.5
+"""Least contrast of text, WCAG 2.2, 1.4.3."""
+
 _BEYOND = """
 () => {
   const wide = document.documentElement.clientWidth;
@@ -81,6 +84,50 @@ _FAINT = """
 }
 """
 
+WATCH_CANVAS = """
+(() => {
+  const channels = text => {
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = text;
+    probe.fillRect(0, 0, 1, 1);
+    return [...probe.getImageData(0, 0, 1, 1).data];
+  };
+  const linear = value => (value /= 255) <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
+  const lightness = rgb => rgb.slice(0, 3).map(linear).reduce((sum, value, i) => sum + value * [.2126, .7152, .0722][i], 0);
+  const behind = node => {
+    for (let here = node; here; here = here.parentElement) {
+      const found = (getComputedStyle(here).backgroundColor.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+      if (found.length < 4 || found[3] === 1) return found;
+    }
+    return [255, 255, 255];
+  };
+  const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] / 255 + below[i] * (1 - top[3] / 255));
+  const words = window.wordsOnCanvas = [];
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  const halo = CanvasRenderingContext2D.prototype.strokeText;
+  let haloed = null;
+  CanvasRenderingContext2D.prototype.strokeText = function (text, ...place) {
+    haloed = { text, colour: this.strokeStyle };
+    return halo.call(this, text, ...place);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+    if (words.length < 4000 && String(text).trim() && this.canvas.isConnected) {
+      const wide = this.measureText(text);
+      const at = this.getTransform().transformPoint(
+        new DOMPoint(x + (wide.actualBoundingBoxRight - wide.actualBoundingBoxLeft) / 2, y - (wide.actualBoundingBoxAscent - wide.actualBoundingBoxDescent) / 2));
+      const below = this.getImageData(Math.round(at.x), Math.round(at.y), 1, 1).data;
+      const paper = haloed && haloed.text === text ? channels(haloed.colour) : over(below, behind(this.canvas));
+      const ink = over(channels(this.fillStyle).map((value, i) => i === 3 ? value * this.globalAlpha : value), paper);
+      const [dark, light] = [lightness(ink), lightness(paper)].sort((a, b) => a - b);
+      words.push([String(text).slice(0, 30), (light + .05) / (dark + .05)]);
+    }
+    haloed = null;
+    return write.call(this, text, x, y, ...rest);
+  };
+})();
+"""
+"""A script for the beginning of a page: it keeps the contrast of every word that is painted on a canvas."""
+
 _CONTROLS = """
 () => {
   const wanted = "a[href], button, input, select, textarea, summary, [tabindex], [role=button], [role=slider], [role=tab]";
@@ -143,6 +190,12 @@ def faint_drawings(page: Page) -> list[str]:
     """Return the words in drawings whose contrast is less than WCAG AA's 4.5 (axe-core looks at no SVG text)."""
     found: list[str] = page.evaluate(_FAINT)
     return found
+
+
+def faint_paintings(page: Page) -> list[str]:
+    """Return the words painted on canvases whose contrast is less than 4.5; `WATCH_CANVAS` must have run."""
+    words: list[tuple[str, float]] = page.evaluate("window.wordsOnCanvas")
+    return sorted({f'"{text}" has a contrast of {contrast:.2f}' for text, contrast in words if contrast < AA})
 
 
 def out_of_reach(page: Page, most: int = 400) -> list[str]:
