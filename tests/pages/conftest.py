@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.experiments.viewer.conftest import browser, episodes, opened, site
-from tests.pages.measures import WATCH_CANVAS
+from tests.pages.measures import SCRIPT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,7 +22,7 @@ Show = Callable[[str], "Page"]
 def show(browser: Browser) -> Iterator[Show]:
     """Shows a page that is given in words, 390 px wide."""
     context = browser.new_context(viewport={"width": 390, "height": 800})
-    context.add_init_script(WATCH_CANVAS)
+    context.add_init_script(path=SCRIPT)
 
     def shown(html: str) -> Page:
         page = context.new_page()

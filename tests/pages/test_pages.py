@@ -84,7 +84,7 @@ def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Br
         context = browser.new_context(
             viewport={"width": 1400, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
-        context.add_init_script(measures.WATCH_CANVAS)
+        context.add_init_script(path=measures.SCRIPT)
         pages[scheme] = context.new_page()
         pages[scheme].goto(addresses[name])
         if name in IN_THE_VIEWER:
@@ -100,8 +100,7 @@ def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Br
 def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], scheme: str) -> None:
     looks[scheme].set_viewport_size({"width": 1400, "height": 900})
     assert measures.axe(looks[scheme]) == []
-    assert measures.faint_drawings(looks[scheme]) == []
-    assert measures.faint_paintings(looks[scheme]) == []
+    assert measures.faint(looks[scheme]) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
