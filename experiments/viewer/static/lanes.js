@@ -188,7 +188,7 @@ export class Lanes {
       c.fillStyle = colour("soft");
       c.font = "600 11px system-ui, sans-serif";
       c.textAlign = "left";
-      c.fillText(row.text, 6, y + row.height / 2);
+      c.fillText(row.text, 6, y + row.height / 2, this.view.width - 12);
       return;
     }
     c.fillStyle = row.agent !== undefined && row.agent === this.chosen ? colour("chosen") : colour("paper");

@@ -1,4 +1,5 @@
 /* What became of messages: sums over senders, recipients and kinds. */
+import { shown } from "./text.js";
 
 /** Sums of messages: `late` ones were read after a plan had come first, `never` ones a plan has come first and they were not read; `open` ones are neither read nor passed over. */
 export class Sums {
@@ -27,9 +28,9 @@ export class Sums {
   /** In words. */
   words() {
     if (!this.sent) return "no messages";
-    const parts = [`${this.sent} sent`, `${this.read} read`];
-    if (this.passedOver) parts.push(`${this.passedOver} ignored: a plan came first (${this.late} read later, ${this.never} never)`);
-    if (this.open) parts.push(`${this.open} not read yet`);
+    const parts = [`${shown(this.sent)} sent`, `${shown(this.read)} read`];
+    if (this.passedOver) parts.push(`${shown(this.passedOver)} ignored: a plan came first (${shown(this.late)} read later, ${shown(this.never)} never)`);
+    if (this.open) parts.push(`${shown(this.open)} not read yet`);
     return parts.join(", ");
   }
 }

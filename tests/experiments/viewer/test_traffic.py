@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,16 @@ def test_what_pages_say_of_messages_adds_up_to_the_counts(sixteen: Path, monkeyp
         expected[sender, recipient, what, "read"] += read
         expected[sender, recipient, what, "passed over"] += passed
     assert +found == +expected
+
+
+def test_who_reads_a_message_on_a_later_page_is_put_into_its_own() -> None:
+    packed = pages.Pages()
+    page: Any = {"first": 0, "messages": [{"read": [], "passed_over": []}, {"read": [1, 0, 2], "passed_over": []}]}
+    packed.add(page)
+    packed.amend(0, "messages", 1, {"passed_over": (2,)})
+    packed.amend(0, "messages", 1, {"read": (2, 5, 7)})
+    found = packed.page(0)["messages"]
+    assert found == [{"read": [], "passed_over": []}, {"read": [1, 0, 2, 2, 5, 7], "passed_over": [2]}]
 
 
 def test_tokens_and_money_of_the_pages_are_those_of_the_metrics(sixteen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
