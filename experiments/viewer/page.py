@@ -33,6 +33,7 @@ _MODULES = (
     "board.js",
     "usage.js",
     "plan_words.js",
+    "why.js",
     "model.js",
     "pages.js",
     "strokes.js",

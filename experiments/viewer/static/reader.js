@@ -6,6 +6,7 @@ import { planLines } from "./plan_lines.js";
 import { summary } from "./overview.js";
 import { asCall, shown } from "./text.js";
 import { usageLines } from "./usage.js";
+import { whyLines } from "./why.js";
 
 const LONG = 20000;
 
@@ -85,6 +86,7 @@ export class Reader {
     fill(this.root, [
       heading(`plan ${plan.id}`, plan.flag),
       el("p", {}, el("b", {}, el("bdi", {}, model.name(plan.agent))), plan.task ? ` for ${plan.task.kind}:${plan.task.target}` : " for no named task", ", committed at ", this.#at(plan.t, plan.t_hat)),
+      whyLines(model, plan, this.seek),
       planLines(plan, model.phrases),
       plan.rationale ? long(plan.rationale) : null,
       el("ol", { class: "actions" }, list),
