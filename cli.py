@@ -1053,20 +1053,18 @@ def main() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        from maeil.user_errors import UserError
-        from quorum.experiments.common.logs import log_frames
+        from quorum.experiments.common.mistakes import told_as_mistake
 
         if isinstance(error, TyperException):  # of the words of the command
             usage = StringIO()
             error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
-        if not isinstance(error, UserError):
+        exit_code = told_as_mistake(error)
+        if exit_code is None:
             show_bugs()
             raise
-        echo(f"error: {error}", err=True)
-        log_frames(error)
-        sys.exit(2)
+        sys.exit(exit_code)
 
 
 if __name__ == "__main__":

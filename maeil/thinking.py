@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.errors import EpisodeStop
+from maeil.contracts import described, name_of
+from maeil.errors import ContractError, EpisodeStop
 from maeil.limits import Limits
 from maeil.mind import Mind, Thought, Turn, View
 from maeil.trace.events import CUT_SHORT
@@ -50,13 +52,21 @@ class Thinking:
 
         Raises:
             LimitReached: a wall-clock limit is over.
+            ContractError: the mind answers at once, and not by something that can be awaited.
             Exception: whatever the mind raises.
         """
         begin = time.perf_counter()
         try:
             with entered_in(self.ledger):
                 async with limits.thought(self.view.name):
-                    self.thought = await mind.think(self.view)
+                    answer = mind.think(self.view)
+                    if not inspect.isawaitable(answer):
+                        raise ContractError(
+                            f"{name_of(mind.think)}() is not async: it returned {described(answer)} at once; "
+                            "write `async def think(self, view)`",
+                            mind.think,
+                        )
+                    self.thought = await answer
             self.returned = True
         except Exception as stop:
             self.stop = stop

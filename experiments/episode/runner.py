@@ -20,6 +20,7 @@ from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
@@ -31,6 +32,7 @@ from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
 
 _log = logging.getLogger(__name__)
+_TRACEBACK = "traceback.txt"
 
 Watch = Callable[[World], Listener]
 """Given the world of an episode, returns a listener that is called with every event as it happens."""
@@ -156,17 +158,22 @@ async def _run(
         where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
     except BaseException as error:
-        if not is_storage(error):
-            (folder.path / "traceback.txt").write_text(
-                mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
-            )
-            await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        if is_storage(error):
+            raise
+        text = mask_passwords("".join(traceback.format_exception(error)))
+        (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
+        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        if (mistake := told(error)) is not None:
+            where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
+            raise FailedEpisode(mistake.message, where) from error
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
     if played is not None:
         await played()
     kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
-    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+    with told_as_theirs():
+        board = parts.world.ansi()
+    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board)
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
