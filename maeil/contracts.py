@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -58,6 +58,19 @@ def promised_all(values: object, wanted: type[T], function: Callable[..., Any], 
             found = f"{described(value)} in a {type(values).__name__}"
             raise ContractError(f"{name_of(function)}() returned {found}; it must return {what}", function)
     return values
+
+
+def begun(answer: Awaitable[T], function: Callable[..., Any]) -> Awaitable[T]:
+    """Return what an async function of a component gave when it was called, which can be awaited.
+
+    Raises:
+        ContractError: it has answered at once.
+    """
+    if inspect.isawaitable(answer):
+        return answer
+    raise ContractError(
+        f"{name_of(function)}() is not async: it returned {described(answer)} at once; write `async def`", function
+    )
 
 
 @contextmanager

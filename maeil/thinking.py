@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.contracts import described, name_of
-from maeil.errors import ContractError, EpisodeStop
+from maeil.contracts import begun
+from maeil.errors import EpisodeStop
 from maeil.limits import Limits
 from maeil.mind import Mind, Thought, Turn, View
 from maeil.trace.events import CUT_SHORT
@@ -59,14 +58,7 @@ class Thinking:
         try:
             with entered_in(self.ledger):
                 async with limits.thought(self.view.name):
-                    answer = mind.think(self.view)
-                    if not inspect.isawaitable(answer):
-                        raise ContractError(
-                            f"{name_of(mind.think)}() is not async: it returned {described(answer)} at once; "
-                            "write `async def think(self, view)`",
-                            mind.think,
-                        )
-                    self.thought = await answer
+                    self.thought = await begun(mind.think(self.view), mind.think)
             self.returned = True
         except Exception as stop:
             self.stop = stop

@@ -19,7 +19,7 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.experiments.common.their_code import FailedEpisode
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.runner import prepare, run_cell
 from quorum.experiments.results.results_csv import csv_text
 from tests.conftest import ROOT, Quorum, environment
 from tests.experiments.folders import write_plan
@@ -228,6 +228,7 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
     def fail(*_: object) -> None:
         raise RuntimeError(f"no way to {SECRET_ADDRESS}")
 
+    prepare("cube", "heuristic")  # which plays episodes, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
     with pytest.raises(FailedEpisode, match="RuntimeError") as told:
         run_cell(Cell.compose(["n=1"]), tmp_path)

@@ -15,6 +15,7 @@ from maeil.metrics import METRICS
 from quorum.agents.skills import skills
 from quorum.cli import main
 from quorum.experiments.compare.figures import FIGURES
+from quorum.experiments.configuration import plugins
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 from tests.experiments.episode.extenders.sound import FILES
 
@@ -88,6 +89,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     for registry in (*REGISTRIES, engines, skills):
         monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(plugins, "_of_unknown_effect", [])
     for registered in (METRICS, FIGURES):
         monkeypatch.setattr(registered, "_things", dict(registered._things))
     before = set(sys.modules)

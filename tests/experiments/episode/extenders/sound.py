@@ -190,6 +190,6 @@ FILES = {
     "configs/env/pit.yaml": "# A pit.\nname: pit\nn: ${n}  # agents\nmax_steps: ${max_steps}  # cut-off\n",
     "configs/agents/mine.yaml": "# Mine.\nname: mine\n",
     "configs/topology/round.yaml": "# Round.\nname: round\n",
-    "configs/llm/own.yaml": "# Own.\ndefaults:\n  - shared/calls@_here_\n  - _self_\n\nname: own\n",
+    "configs/llm/own.yaml": "# Own.\ndefaults:\n  - shared/calls@_here_\n  - _self_\n\nname: own\ncache: false\n",
 }
 """The modules and the values of all of them, by file."""
