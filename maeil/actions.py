@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -19,6 +19,14 @@ class SymbolicAction(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    phrase: ClassVar[str] = ""
+    """The action in words, for people: `push block {block} by {steps} cell(s)`.
+
+    A name in braces stands for the value of this argument. What stands in brackets is left out where one of its
+    arguments is null, and `(s)` behind a number of 1. It need not tell all. Without a phrase the action is said by its
+    name and arguments.
+    """
 
     action: str
 

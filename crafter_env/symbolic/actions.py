@@ -6,7 +6,7 @@ Source: EmCoop (arXiv 2603.00349), MA-Crafter. How each ends: docs/crafter.md, s
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -143,6 +143,7 @@ CREATURES_OF: dict[str, tuple[Entity, ...]] = {
 class Noop(SymbolicAction):
     """Do nothing."""
 
+    phrase: ClassVar[str] = "do nothing for {steps} step(s)"
     action: Literal["noop"] = "noop"
     steps: Steps = 1
 
@@ -150,6 +151,7 @@ class Noop(SymbolicAction):
 class Move(SymbolicAction):
     """Walk; a step that is blocked only turns."""
 
+    phrase: ClassVar[str] = "walk {direction} {steps} step(s)"
     action: Literal["move"] = "move"
     direction: Direction
     steps: Annotated[int, Field(ge=1, le=64)] = 1
@@ -158,6 +160,7 @@ class Move(SymbolicAction):
 class Collect(SymbolicAction):
     """Collect, drink, eat or fight what is in reach."""
 
+    phrase: ClassVar[str] = "collect {resource}[ at {target}]"
     action: Literal["collect"] = "collect"
     resource: Resource
     target: Annotated[int | None, Field(ge=0, description="id; null: the nearest")] = None
@@ -167,6 +170,7 @@ class Collect(SymbolicAction):
 class Craft(SymbolicAction):
     """Make a tool beside its station."""
 
+    phrase: ClassVar[str] = "make {item}"
     action: Literal["craft"] = "craft"
     item: Tool
     steps: Tries = 3
@@ -175,12 +179,14 @@ class Craft(SymbolicAction):
 class Sleep(SymbolicAction):
     """Sleep until energy is full, or something hurts."""
 
+    phrase: ClassVar[str] = "sleep"
     action: Literal["sleep"] = "sleep"
 
 
 class Place(SymbolicAction):
     """Put something from the bag on a free cell beside you."""
 
+    phrase: ClassVar[str] = "place {object}"
     action: Literal["place"] = "place"
     object: Placeable
 
@@ -188,6 +194,7 @@ class Place(SymbolicAction):
 class Share(SymbolicAction):
     """Give a teammate units of an item; what has no room stays."""
 
+    phrase: ClassVar[str] = "give agent_{agent} {quantity} {item}"
     action: Literal["share"] = "share"
     agent: Annotated[int, Field(ge=0)]
     item: Shareable
@@ -197,6 +204,7 @@ class Share(SymbolicAction):
 class Navigate(SymbolicAction):
     """Go by the shortest way until the target is in reach, 64 steps at most; then navigate on."""
 
+    phrase: ClassVar[str] = "go to {target} {id}[, near cell {near}]"
     action: Literal["navigate"] = "navigate"
     target: Target
     id: Id

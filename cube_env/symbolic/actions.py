@@ -7,7 +7,7 @@ Sources: the CUBE page, table of symbolic actions (vocabulary `cube`); EmCoop (a
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, model_validator
 
@@ -26,6 +26,7 @@ Timeout = Annotated[
 class Move(SymbolicAction):
     """Walk `steps` steps; one that the board does not allow counts as well."""
 
+    phrase: ClassVar[str] = "walk {direction} {steps} step(s)"
     action: Literal["move"] = "move"
     direction: Direction
     steps: Steps = 1
@@ -34,6 +35,7 @@ class Move(SymbolicAction):
 class MoveToBlock(SymbolicAction):
     """Go to a free cell of a face or, when it is full, to the end of its shortest line."""
 
+    phrase: ClassVar[str] = "go to the {face} face of block {block}"
     action: Literal["move_to_block"] = "move_to_block"
     block: BlockId
     face: Face
@@ -43,6 +45,7 @@ class MoveToBlock(SymbolicAction):
 class Rendezvous(SymbolicAction):
     """Wait at a face until `count` agents wait there; all of them go on in the same step."""
 
+    phrase: ClassVar[str] = "meet at the {face} face of block {block} until {count} agent(s) wait there"
     action: Literal["rendezvous"] = "rendezvous"
     block: BlockId
     face: Face
@@ -53,6 +56,7 @@ class Rendezvous(SymbolicAction):
 class PushBlock(SymbolicAction):
     """Push a block, from the face where you stand, until it has moved `steps` cells."""
 
+    phrase: ClassVar[str] = "push block {block} by {steps} cell(s)"
     action: Literal["push_block"] = "push_block"
     block: BlockId
     steps: Steps = 1
@@ -62,6 +66,7 @@ class PushBlock(SymbolicAction):
 class YieldBlock(SymbolicAction):
     """Step straight back from a face, `steps` steps."""
 
+    phrase: ClassVar[str] = "step back from the {face} face of block {block}, {steps} step(s)"
     action: Literal["yield_block"] = "yield_block"
     block: BlockId
     face: Face
@@ -71,6 +76,7 @@ class YieldBlock(SymbolicAction):
 class Idle(SymbolicAction):
     """Do nothing."""
 
+    phrase: ClassVar[str] = "do nothing for {steps} step(s)"
     action: Literal["idle"] = "idle"
     steps: Steps = 1
 
@@ -78,6 +84,7 @@ class Idle(SymbolicAction):
 class WaitAgents(SymbolicAction):
     """Wait until `count` agents wait in this way or have nothing to do."""
 
+    phrase: ClassVar[str] = "wait until {count} agent(s) wait"
     action: Literal["wait_agents"] = "wait_agents"
     count: Count
     timeout: Timeout = None
@@ -86,6 +93,7 @@ class WaitAgents(SymbolicAction):
 class Wait(SymbolicAction):
     """Do nothing."""
 
+    phrase: ClassVar[str] = "wait {steps} step(s)"
     action: Literal["wait"] = "wait"
     steps: Steps = 1
 
@@ -93,6 +101,7 @@ class Wait(SymbolicAction):
 class PushTowards(SymbolicAction):
     """Push towards a block `steps` times; it succeeds when the block has moved at least once."""
 
+    phrase: ClassVar[str] = "push towards block {block}, {steps} time(s)"
     action: Literal["push"] = "push"
     block: BlockId
     steps: Steps = 1
@@ -110,6 +119,7 @@ class Entity(StrEnum):
 class Navigate(SymbolicAction):
     """Go the shortest way to a cell beside an agent, to a block's left face, to the goal column or to a cell."""
 
+    phrase: ClassVar[str] = "go to {entity}[ {id}][ {cell}]"
     action: Literal["navigate"] = "navigate"
     entity: Entity
     id: Annotated[NonNegativeInt | None, Field(description="index of the agent or id of the block")] = None

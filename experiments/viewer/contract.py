@@ -57,6 +57,37 @@ Interruption = tuple[
     Annotated[str, "reason"],
 ]
 """A failure or an interruption; the agent is -1 where it is nobody's."""
+Spent = tuple[
+    Annotated[float, "prompt"],
+    Annotated[float, "completion"],
+    Annotated[float, "reasoning"],
+    Annotated[float, "usd"],
+    Annotated[int, "untold"],
+    Annotated[int, "simulated"],
+]
+"""Tokens and money of answered calls; how many do not tell them, and how many a simulated model answered."""
+Usage = tuple[
+    Annotated[int, "t"],
+    Annotated[float, "t_hat"],
+    Annotated[int, "agent"],
+    Annotated[float, "prompt"],
+    Annotated[float, "completion"],
+    Annotated[float, "reasoning"],
+    Annotated[float, "usd"],
+    Annotated[int, "untold"],
+    Annotated[int, "simulated"],
+]
+"""What a thought spent, at the instant of its end."""
+Traffic = tuple[
+    Annotated[int, "sender"],
+    Annotated[int, "recipient"],
+    Annotated[str, "what"],
+    Annotated[int, "sent"],
+    Annotated[int, "read"],
+    Annotated[int, "passed_over"],
+    Annotated[int, "read_late"],
+]
+"""The messages of a kind from one participant to another: a plan came before the reading of those passed over."""
 ChangedMark = tuple[
     Annotated[int, "name"],
     Annotated[int, "kind"],
@@ -106,6 +137,8 @@ class Message(TypedDict):
     """Whether it carries the states of all constraints."""
     read: list[float]
     """`agent, t, t_hat`, for each participant that read it."""
+    passed_over: list[int]
+    """Recipients that committed a plan after it was delivered and before they read it, if they read it at all."""
 
 
 class Plan(TypedDict):
@@ -186,6 +219,9 @@ class Page(TypedDict):
     capabilities: list[CapabilityChange]
     forced: list[ForcedReady]
     interruptions: list[Interruption]
+    spent: Spent
+    """Before this page."""
+    usage: list[Usage]
     end: End | None
 
 
@@ -199,6 +235,7 @@ class Episode(Head):
     breaks: list[int]
     """The steps with a failure or an interruption, ascending."""
     scores: list[Score]
+    traffic: list[Traffic]
     calls: int
     """Their number."""
     under_way: bool
@@ -242,6 +279,8 @@ class Film(TypedDict):
     """None where the world cannot be drawn at all."""
     primitives: Mapping[str, str]
     """The name of each primitive that was used, by its number."""
+    phrases: Mapping[str, str]
+    """How the world says its symbolic actions, by their names (`SymbolicAction.phrase`)."""
     problems: list[str]
     """Why there are fewer pictures than steps."""
 

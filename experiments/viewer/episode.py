@@ -77,6 +77,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "pages": builder.pages.firsts,
         "breaks": sorted(builder.breaks),
         "scores": builder.scores,
+        "traffic": builder.traffic.rows(),
         "calls": len(calls),
         "under_way": under_way,
     }

@@ -83,25 +83,31 @@ class Film:
             yield from (nothing for _ in self._firsts)
             return
         if not isinstance(world, Drawable):
-            nothing = _nothing(f"The world {self._script.world!r} has no pictures (maeil.drawing.Drawable).")
+            reason = f"The world {self._script.world!r} has no pictures (maeil.drawing.Drawable)."
+            nothing = _nothing(reason, phrases=_phrases(world))
             yield from (nothing for _ in self._firsts)
             return
         yield from self._drawn(world)
 
     def _drawn(self, world: World) -> Iterator[contract.Film]:
         assert isinstance(world, Drawable)
-        drawings = _Drawings(self._script, world)
+        drawings, phrases = _Drawings(self._script, world), _phrases(world)
         for number, first in enumerate(self._firsts):
             last = number + 1 == len(self._firsts)
             writer = _DifferenceWriter()
             for drawing in islice(drawings, None if last else self._firsts[number + 1] - first):
                 writer.add(drawing)
             if drawings.canvas is None:
-                yield _nothing(*drawings.problems)
+                yield _nothing(*drawings.problems, phrases=phrases)
                 continue
             pictures = writer.pictures(drawings.canvas, first) if writer.frames else None
             primitives = dict(_named(world, self._used[number]))
-            yield {"pictures": pictures, "primitives": primitives, "problems": drawings.problems}
+            yield {
+                "pictures": pictures,
+                "primitives": primitives,
+                "phrases": phrases,
+                "problems": drawings.problems,
+            }
 
 
 class _Drawings:
@@ -145,8 +151,13 @@ class _Drawings:
         raise StopIteration
 
 
-def _nothing(*problems: str) -> contract.Film:
-    return {"pictures": None, "primitives": {}, "problems": list(problems)}
+def _nothing(*problems: str, phrases: Mapping[str, str] | None = None) -> contract.Film:
+    return {"pictures": None, "primitives": {}, "phrases": phrases or {}, "problems": list(problems)}
+
+
+def _phrases(world: World) -> dict[str, str]:
+    named = zip(world.vocabulary.names, world.vocabulary, strict=True)
+    return {name: model.phrase for name, model in named if model.phrase}
 
 
 def _named(world: Drawable, primitives: Collection[int]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
@@ -14,6 +14,8 @@ from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.calls import CallQueue, records_of
 from quorum.experiments.viewer.interruptions import interruptions
 from quorum.experiments.viewer.pages import FULL, Open, Pages
+from quorum.experiments.viewer.traffic import Traffic
+from quorum.experiments.viewer.usage import Spent, spent_by
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 _STAGE = 4
@@ -39,6 +41,7 @@ class LaneBuilder:
     def __init__(self, queue: CallQueue, page_size: int) -> None:
         self.pages = Pages()
         self.scores: list[contract.Score] = []
+        self.traffic = Traffic()
         self.breaks: set[int] = set()
         """The steps with a failure or an interruption."""
         self.used: list[set[int]] = []
@@ -54,7 +57,8 @@ class LaneBuilder:
         self._queue = queue
         self._page_size = page_size
         self._names: list[str] = []
-        self._page = _empty(0, 0)
+        self._spent = Spent()
+        self._page = _empty(0, 0, self._spent)
         self._size = 0
         self._t = 0
         self._before: float | None = None
@@ -101,7 +105,7 @@ class LaneBuilder:
         """Pack the page and begin the next one, with what goes on in it."""
         self.finish()
         old, number = self._page, len(self.pages)
-        self._page = _empty(self.steps, len(self._names))
+        self._page = _empty(self.steps, len(self._names), self._spent)
         self._size = 0
         self._before = old["spans"][-1][1]
         self._page["stages"] = [lane[-_STAGE:] for lane in old["stages"]]
@@ -166,7 +170,8 @@ class LaneBuilder:
             case e.ThoughtEnd():
                 self._end_thought(stamped, event)
             case e.MessageSent():
-                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": []}
+                self.traffic.sent(event)
+                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": [], "passed_over": []}
                 self._messages[event.message] = self._add("messages", value)
             case e.PlanChange():
                 self._change_plan(stamped, event)
@@ -203,6 +208,9 @@ class LaneBuilder:
 
     def _end_thought(self, stamped: Stamped, event: e.ThoughtEnd) -> None:
         self.simulated = self.simulated or any(call.get("simulated") is True for call in event.calls)
+        if spent := spent_by(event.calls):
+            self._page["usage"].append((stamped.t, stamped.t_hat, event.agent, *spent.row()))
+            self._spent.add(spent)
         item = self._thinking.pop(event.agent, None)
         if item is None:
             return
@@ -213,11 +221,15 @@ class LaneBuilder:
         self._amend("thoughts", item.places, end)
 
     def _read_message(self, stamped: Stamped, event: e.MessageRead) -> None:
-        reading = (event.agent, stamped.t, stamped.t_hat)
-        if event.message in self._messages:
-            self._messages[event.message].value["read"] += reading
-        elif event.message in self._unread:
-            self._amend("messages", [self._unread[event.message]], reading)
+        self.traffic.read(event)
+        self._note_reader(event.message, "read", (event.agent, stamped.t, stamped.t_hat))
+
+    def _note_reader(self, message: int, key: Literal["read", "passed_over"], addition: tuple[float, ...]) -> None:
+        """Note what a recipient did with a message, which may stand on an earlier page."""
+        if message in self._messages:
+            self._messages[message].value[key] += addition
+        elif message in self._unread:
+            self._amend("messages", [self._unread[message]], {key: addition})
 
     def _change_plan(self, stamped: Stamped, event: e.PlanChange) -> None:
         item = self._plans.get(event.plan)
@@ -228,6 +240,8 @@ class LaneBuilder:
             }  # fmt: skip
             item = self._plans[event.plan] = self._add("plans", plan)
             self._latest[event.agent] = event.plan
+            for message in self.traffic.plan_committed(event.agent, stamped.t_hat):
+                self._note_reader(message, "passed_over", (event.agent,))
         status: contract.PlanStatus = (stamped.t, stamped.t_hat, event.status, event.reason)
         item.value["statuses"].append(status)
         self._amend("plans", item.places, [status])
@@ -252,9 +266,11 @@ class LaneBuilder:
         task["changes"].append(change)
 
 
-def _empty(first: int, participants: int) -> contract.Page:
+def _empty(first: int, participants: int, spent: Spent) -> contract.Page:
     return {
         "first": first,
+        "spent": spent.row(),
+        "usage": [],
         "spans": [],
         "stages": [[] for _ in range(participants)],
         "thoughts": [],

@@ -25,18 +25,30 @@ _MODULES = (
     "dom.js",
     "theme.js",
     "sources.js",
+    "order.js",
     "axis.js",
     "film.js",
     "kinds.js",
+    "looks.js",
     "board.js",
+    "usage.js",
+    "plan_words.js",
     "model.js",
     "pages.js",
     "strokes.js",
+    "lane_rows.js",
     "lanes.js",
+    "plan_lines.js",
+    "traffic.js",
+    "overview.js",
     "reader.js",
     "search.js",
     "player.js",
     "legend.js",
+    "matrix.js",
+    "transcript.js",
+    "talk.js",
+    "header.js",
     "follower.js",
     "episode.js",
     "seeds.js",
@@ -44,7 +56,12 @@ _MODULES = (
     "main.js",
 )
 """The scripts; each imports from earlier ones only."""
-STATIC = {"style.css": "text/css", "icon.svg": "image/svg+xml", **dict.fromkeys(_MODULES, "text/javascript")}
+_STYLES = ("style.css", "layout.css", "messages.css")
+STATIC = {
+    **dict.fromkeys(_STYLES, "text/css"),
+    "icon.svg": "image/svg+xml",
+    **dict.fromkeys(_MODULES, "text/javascript"),
+}
 """The files of the page and their types."""
 LONGEST_TRACE = 512 * MIB
 """Bytes of a trace that is exported: the file has about a tenth of that, and is unpacked page by page."""
@@ -64,7 +81,7 @@ def static_file(name: str) -> bytes:
 def served_page(run: str | None, *, within_sweep: bool = False) -> str:
     """Return the page of a run, or of the sweep where `run` is None."""
     up = "../" if within_sweep else ""
-    head = f'<link rel="stylesheet" href="{up}static/style.css">\n'
+    head = "".join(f'<link rel="stylesheet" href="{up}static/{name}">\n' for name in _STYLES)
     head += f'<link rel="icon" href="{up}static/icon.svg">\n'
     head += f'<script type="module" src="{up}static/main.js"></script>'
     return _page(Markup(head), Markup(), run, up)
@@ -77,7 +94,7 @@ def exported_page(episode: Episode) -> str:
         UserError: the run is too long for one file.
     """
     _check_size(episode.folder)
-    style, script = static_file("style.css").decode(), bound()
+    style, script = "".join(static_file(name).decode() for name in _STYLES), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'

@@ -54,7 +54,7 @@ class Pages:
             number: of the page.
             lane: of the item.
             index: of the item in it.
-            addition: to `read` of a message or `statuses` of a plan; the end of an action or of a thought.
+            addition: to lists of a message, by name, or to `statuses` of a plan; the end of an action or of a thought.
         """
         self._late[number].append((lane, index, addition))
 
@@ -92,7 +92,8 @@ def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
         case "thoughts":
             items[index].update(addition)
         case "messages":
-            items[index]["read"] += addition
+            for key, readers in addition.items():
+                items[index][key] += readers
         case "plans":
             items[index]["statuses"] += addition
         case "actions":

@@ -50,15 +50,15 @@ def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
     return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
 
 
-def _told(call: Mapping[str, Any], key: str) -> int | float | None:
+def told_number(call: Mapping[str, Any], key: str) -> int | float | None:
     """Return a number of a record, None when it is not told."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
-def _answers(call: Mapping[str, Any]) -> int:
+def answers_of(call: Mapping[str, Any]) -> int:
     """Return how many answers a call got."""
-    told = _told(call, "answers")
+    told = told_number(call, "answers")
     if told is not None:
         return int(told)
     return int("unanswered" not in call or "completion_tokens" in call)
@@ -66,7 +66,7 @@ def _answers(call: Mapping[str, Any]) -> int:
 
 def _total(key: str, trace: Trace) -> Value:
     """Sum up over calls; None when one of them does not tell."""
-    values = [_told(call, key) for call in calls_of(trace) if _answers(call)]
+    values = [told_number(call, key) for call in calls_of(trace) if answers_of(call)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -75,7 +75,7 @@ def _total(key: str, trace: Trace) -> Value:
 
 def _count(key: str, trace: Trace) -> Value:
     """Sum up over calls; one that does not tell counts 0."""
-    return sum(_told(call, key) or 0 for call in calls_of(trace))
+    return sum(told_number(call, key) or 0 for call in calls_of(trace))
 
 
 @metric("model.calls", "calls", better="lower")
@@ -87,7 +87,7 @@ def calls(trace: Trace) -> Value:
 @metric("model.answers", "answers", better="lower")
 def answers(trace: Trace) -> Value:
     """Answers of language models, those to repairs and those of the cache included."""
-    return sum(map(_answers, calls_of(trace)))
+    return sum(map(answers_of, calls_of(trace)))
 
 
 @metric("model.unanswered", "requests", better="lower", reproducible=False)
@@ -102,7 +102,7 @@ def unanswered(trace: Trace) -> Value:
 @metric("model.cached_answers", "answers", reproducible=False)
 def cached_answers(trace: Trace) -> Value:
     """Answers that came from the cache of the harness, so that they were paid earlier, if at all."""
-    return sum(_answers(call) for call in calls_of(trace) if call.get("cache_hit") is True)
+    return sum(answers_of(call) for call in calls_of(trace) if call.get("cache_hit") is True)
 
 
 @metric("model.fallbacks", "calls", better="lower", reproducible=False)
@@ -157,7 +157,7 @@ def usd(trace: Trace) -> Value:
 
 def _latency(share: float, trace: Trace) -> Value:
     asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
-    return quantile([seconds for call in asked if (seconds := _told(call, "seconds")) is not None], share)
+    return quantile([seconds for call in asked if (seconds := told_number(call, "seconds")) is not None], share)
 
 
 @metric("model.latency_median_seconds", "s", better="lower")

@@ -8,6 +8,9 @@
 /** @typedef {[t: number, reached: number, goals: number, score: number]} Score */
 /** @typedef {[t: number, t_hat: number, agent: number]} ForcedReady */
 /** @typedef {[t: number, t_hat: number, what: string, agent: number, reason: string]} Interruption */
+/** @typedef {[prompt: number, completion: number, reasoning: number, usd: number, untold: number, simulated: number]} Spent */
+/** @typedef {[t: number, t_hat: number, agent: number, prompt: number, completion: number, reasoning: number, usd: number, untold: number, simulated: number]} Usage */
+/** @typedef {[sender: number, recipient: number, what: string, sent: number, read: number, passed_over: number, read_late: number]} Traffic */
 /** @typedef {[name: number, kind: number, x: number, y: number, width: number, height: number, label: string, title: string, agent: number, turn: string]} ChangedMark */
 /**
  * A thought. What follows its `problems` is left out while it goes on.
@@ -35,6 +38,7 @@
  * @property {number} delivered_at
  * @property {boolean} feedback
  * @property {number[]} read
+ * @property {number[]} passed_over
  */
 /**
  * A plan.
@@ -99,6 +103,8 @@
  * @property {CapabilityChange[]} capabilities
  * @property {ForcedReady[]} forced
  * @property {Interruption[]} interruptions
+ * @property {Spent} spent
+ * @property {Usage[]} usage
  * @property {End|null} end
  */
 /**
@@ -116,6 +122,7 @@
  * @property {number[]} pages
  * @property {number[]} breaks
  * @property {Score[]} scores
+ * @property {Traffic[]} traffic
  * @property {number} calls
  * @property {boolean} under_way
  */
@@ -143,6 +150,7 @@
  * @typedef {object} Film
  * @property {Pictures|null} pictures
  * @property {Object<string, string>} primitives
+ * @property {Object<string, string>} phrases
  * @property {string[]} problems
  */
 /**

@@ -3,25 +3,26 @@ import { Board } from "./board.js";
 import { button, el, fill, fitted, say } from "./dom.js";
 import { Film } from "./film.js";
 import { follow } from "./follower.js";
+import { Head } from "./header.js";
 import { Lanes } from "./lanes.js";
 import { boardLegend, lanesLegend } from "./legend.js";
-import { STAGES } from "./model.js";
+import { STAGES } from "./looks.js";
 import { Pages } from "./pages.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
 import { Search } from "./search.js";
 import { openSource } from "./sources.js";
+import { Talk } from "./talk.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
-const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
 const LIST_PAUSE = 100;
 const STALE_PAUSE = 250;
 const MOST_LISTED = 300;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
-  ["f", "all of the time axis"], ["/", "search"], ["?", "these keys"],
+  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -63,6 +64,7 @@ class Episode {
       return this.turning;
     };
     this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
+    this.talk = new Talk(this.model, { seek, open, agent: (agent) => this.#choose(agent, true), window: () => this.lanes.window() });
     this.search = new Search(this.model, pages, source, { open, seek, call: (number) => this.reader.openCall(number) });
     this.player.onBreak = async (t, way) => {
       await this.turning;
@@ -77,10 +79,9 @@ class Episode {
     const { plain } = this;
     this.help = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => this.help.close()));
     this.about = el("dialog", { class: "help about" });
-    this.name = el("h1");
-    this.facts = el("span", { class: "facts" });
-    this.badges = el("span", { class: "badges" });
+    this.head = new Head([this.search.root, button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], withinSweep);
     this.#head();
+    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.caption = el("p", { class: "caption" });
     this.list = el("ol", { class: "events" });
     this.listHead = el("h3", {});
@@ -90,15 +91,7 @@ class Episode {
     this.where = el("span", { class: "soft where" });
     this.#told();
     return [
-      el("header", {},
-        withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
-        this.name,
-        this.badges,
-        this.facts,
-        this.search.root,
-        button("about", "configuration and metrics", () => this.about.showModal()),
-        button("?", "keys", () => this.help.showModal()),
-        themeSwitch()),
+      this.head.root,
       this.problems,
       el("div", { class: "episode" },
         el("section", { class: "world", "aria-label": "the world" },
@@ -106,11 +99,13 @@ class Episode {
           this.caption,
           this.legends,
           el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
-        el("section", { class: "time" },
+        this.time = el("section", { class: "time", "aria-label": "the time", "data-view": "lanes" },
           el("div", { class: "lanes-head" },
+            el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views),
             lanesLegend(),
             el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (f)`, () => this.lanes.fit()))),
           this.lanes.root,
+          this.talk.root,
           el("div", { class: "below" }, el("section", { class: "now", "aria-label": "what happens at this step" }, this.listHead, this.list), this.reader.root))),
       this.player.root,
       this.help,
@@ -121,14 +116,7 @@ class Episode {
   /** Say what is known of the run as a whole. */
   #head() {
     const { plain } = this;
-    say(this.name, plain.name);
-    this.name.title = plain.name;
-    const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
-    fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
-    fill(this.badges, [
-      plain.under_way ? el("span", { class: "badge under-way", title: "the page goes on with the run" }, "under way") : null,
-      plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
-    ]);
+    this.head.tell(plain);
     fill(this.about, [el("h3", {}, plain.name), pairs("the run", plain.facts), pairs("metrics", plain.metrics || {}), pairs("configuration", plain.configuration || {}), button("close", "close", () => this.about.close())]);
   }
 
@@ -154,6 +142,7 @@ class Episode {
     this.model = this.reader.model = this.search.model = model;
     if (same) this.lanes.grow(model);
     else this.lanes.turn(model);
+    this.talk.turn(model);
     this.#head();
     this.film = null; // that of the page as it was
     this.player.extend(plain);
@@ -179,8 +168,9 @@ class Episode {
   }
 
   /** @param {import("./contract.js").Film} film */
-  #project({ pictures, primitives, problems }) {
+  #project({ pictures, primitives, phrases, problems }) {
     this.model.primitives = primitives;
+    this.model.phrases = phrases;
     this.missing = problems;
     this.#told(problems);
     this.film = pictures && new Film(pictures);
@@ -189,6 +179,7 @@ class Episode {
       this.board = new Board(this.film, (agent) => this.#choose(agent));
       new ResizeObserver(() => this.film && this.board.refresh()).observe(this.boardBox);
     }
+    this.boardBox.classList.toggle("none", !this.film);
     fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
     this.#refresh();
     this.#show(this.player.t);
@@ -214,6 +205,7 @@ class Episode {
     }
     this.model = this.reader.model = this.search.model = model;
     this.lanes.turn(model);
+    this.talk.turn(model);
     this.film = null;
     this.missing = [];
     this.#told();
@@ -229,7 +221,7 @@ class Episode {
       const film = await page.film;
       if (this.model === model) this.#project(film);
     } catch (error) {
-      if (this.model === model) this.#project({ pictures: null, primitives: {}, problems: [`The pictures cannot be read: ${error.message}`] });
+      if (this.model === model) this.#project({ pictures: null, primitives: {}, phrases: {}, problems: [`The pictures cannot be read: ${error.message}`] });
     } finally {
       clearTimeout(stale);
     }
@@ -251,6 +243,7 @@ class Episode {
 
   #refresh() {
     this.lanes.resize();
+    this.talk.refresh();
     if (this.film) this.board.refresh();
     this.player.drawMarks(fitted, colour);
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);
@@ -277,6 +270,7 @@ class Episode {
       this.waiting = null;
       this.#agents();
       this.#events();
+      this.talk.show(this.player.t);
     }, this.listed === undefined ? 0 : LIST_PAUSE);
   }
 
@@ -320,8 +314,18 @@ class Episode {
     this.list.scrollTop = 0;
   }
 
-  #choose(agent) {
-    this.chosen = agent === this.chosen ? -1 : agent;
+  /** Show the lanes or the messages. */
+  #view(view) {
+    this.time.dataset.view = view;
+    for (const switched of this.views) switched.setAttribute("aria-pressed", String(switched.dataset.view === view));
+    this.talk.show(this.player.t);
+    this.talk.shown = view === "messages";
+  }
+
+  /** Choose an agent, or nobody by the agent that is chosen already unless it is `kept`. */
+  #choose(agent, kept = false) {
+    this.chosen = agent === this.chosen && !kept ? -1 : agent;
+    this.talk.choose(this.chosen);
     if (this.board) this.board.chosen = this.chosen;
     if (this.film) this.board.draw();
     this.lanes.choose(this.chosen);
@@ -344,6 +348,7 @@ class Episode {
       "=": () => this.lanes.zoom(1.6),
       "-": () => this.lanes.zoom(1 / 1.6),
       f: () => this.lanes.fit(),
+      m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
       "/": () => this.search.input.focus(),
       "?": () => this.help.showModal(),
     };

@@ -1,24 +1,17 @@
 /* The three lanes on one axis. What is in view is drawn on a canvas; the cursor lies above it, so that to move it is cheap. */
 import { el, fitted } from "./dom.js";
-import { STAGES, lastBy, lastUpTo, taskLine } from "./model.js";
-import { arrow, block, cross, tag } from "./strokes.js";
+import { drawActions, drawCapabilities, drawMessages, drawScore, drawStages, drawTask } from "./lane_rows.js";
+import { taskLine } from "./model.js";
 import { short, shown } from "./text.js";
+import { drawUsage, usageWords } from "./usage.js";
 import { colour } from "./theme.js";
 
 const GUTTER = 104;
 const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
-const MANY_RECIPIENTS = 12;
 const LABEL_ROOM = 30;
-const ARROWS = { up: "\u2191", down: "\u2193", left: "\u2190", right: "\u2192" };
-const NOTHING = new Set(["stay", "noop", "nothing"]);
-const STATUS = {
-  success: { colour: "ok", texture: "plain" },
-  failed: { colour: "bad", texture: "crosses" },
-  timeout: { colour: "warn-mark", texture: "stripes" },
-  cancelled: { colour: "stage-w", texture: "dots" },
-};
+const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, usage: drawUsage };
 
 export class Lanes {
   /** @param on `seek(t)`, `open(sort, item)`, `agent(index)`. */
@@ -79,6 +72,12 @@ export class Lanes {
     this.draw();
   }
 
+  /** The first and the last step in view. */
+  window() {
+    const { axis } = this.model;
+    return [axis.t(this.left), axis.t(this.left + this.width / (this.scale || this.fitScale))];
+  }
+
   /** Change the scale around a place of the axis. */
   zoom(factor, around = this.model.axis.begin(this.t)) {
     const scale = Math.min(Math.max(this.scale * factor, this.fitScale), Math.max(LARGEST_STEP, this.fitScale));
@@ -121,6 +120,7 @@ export class Lanes {
     rows.push({ sort: "score", height: 54 });
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
+    if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
     for (const row of rows) {
       row.y = y;
@@ -138,7 +138,10 @@ export class Lanes {
     const c = fitted(this.base, width, high);
     this.hits = [];
     this.scroll = this.root.scrollTop;
-    this.view = { from: this.left, to: this.left + this.width / this.scale, high, width };
+    this.view = {
+      c, width, high, gutter: GUTTER, top: AXIS, from: this.left, to: this.left + this.width / this.scale, scale: this.scale,
+      model: this.model, chosen: this.chosen, hits: this.hits, x: (place) => this.#x(place),
+    };
     c.fillStyle = colour("paper");
     c.fillRect(0, 0, width, high);
     c.textBaseline = "middle";
@@ -148,7 +151,7 @@ export class Lanes {
     c.clip();
     const seen = this.rows.filter((row) => this.#y(row) + row.height > AXIS && this.#y(row) < high);
     for (const row of seen) this.#row(c, row);
-    this.#messages(c);
+    drawMessages(this.view, new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2])));
     for (const row of seen) this.#gutter(c, row);
     c.restore();
     this.#axis(c);
@@ -173,11 +176,7 @@ export class Lanes {
     c.beginPath();
     c.rect(GUTTER, y, this.view.width - GUTTER, row.height);
     c.clip();
-    if (row.sort === "stage") this.#stages(c, row, y);
-    else if (row.sort === "action") this.#actions(c, row, y);
-    else if (row.sort === "task") this.#task(c, row, y);
-    else if (row.sort === "score") this.#score(c, row, y);
-    else if (row.sort === "capability") this.#capabilities(c, row, y);
+    DRAWN[row.sort]?.(this.view, row, y);
     c.restore();
   }
 
@@ -189,7 +188,7 @@ export class Lanes {
       c.fillStyle = colour("soft");
       c.font = "600 11px system-ui, sans-serif";
       c.textAlign = "left";
-      c.fillText(row.text, 6, y + row.height / 2);
+      c.fillText(row.text, 6, y + row.height / 2, this.view.width - 12);
       return;
     }
     c.fillStyle = row.agent !== undefined && row.agent === this.chosen ? colour("chosen") : colour("paper");
@@ -201,6 +200,11 @@ export class Lanes {
       const [, reached, goals, score] = this.model.episode.scores.at(-1) || [0, 0, 0, 0];
       this.#note(c, `score, ${shown(score)} at the end`, y + row.height / 2 - 8);
       this.#note(c, `${shown(reached)} of ${shown(goals)} goals`, y + row.height / 2 + 8);
+      return;
+    }
+    if (row.sort === "usage") {
+      const { prompt, completion, usd, simulated } = this.model.usage.upTo(this.model.axis.length);
+      [`out ${shown(completion)}`, `in ${shown(prompt)}`, `$${shown(usd)}`, simulated ? "simulated" : ""].forEach((text, line) => this.#note(c, text, y + 9 + 15 * line));
       return;
     }
     c.fillStyle = colour(row.sort === "task" ? "soft" : "ink");
@@ -250,167 +254,6 @@ export class Lanes {
     }
     c.moveTo(0, AXIS - 0.5);
     c.lineTo(width, AXIS - 0.5);
-    c.stroke();
-  }
-
-  #stages(c, row, y) {
-    const { starts, codes } = this.model.stages[row.agent];
-    const from = Math.max(0, lastUpTo(starts, this.view.from));
-    let reached = -1;
-    for (let i = from; i < codes.length && starts[i] <= this.view.to; i++) {
-      const x = this.#x(starts[i]);
-      const end = Math.min(this.view.width, this.#x(i + 1 < codes.length ? starts[i + 1] : this.model.axis.length));
-      if (end - reached < 0.7 && codes[i] !== "I") continue;
-      reached = end;
-      const stage = STAGES[codes[i]] || STAGES.W;
-      const height = stage.full ? row.height - 3 : Math.max(2, row.height / 4);
-      const top = stage.full ? y + 1.5 : y + (row.height - height) / 2;
-      block(c, x, top, Math.max(1, end - x), height, colour(stage.colour), stage.texture);
-      if (end - x > 30 && row.height > 14 && stage.full) tag(c, stage.name, x + 4, y + row.height / 2, end - x - 6);
-    }
-    for (const thought of this.#visible(this.model.thoughtsOf[row.agent])) {
-      const x = Math.max(GUTTER, this.#x(thought.x));
-      const end = Math.max(x + 2, this.#x(thought.end));
-      this.hits.push([x, y, end, y + row.height, "thought", thought]);
-      if (thought.refused?.length) cross(c, end - 4, y + row.height / 2, 3.5);
-      else if (end - x > 5) {
-        c.fillStyle = "rgba(255,255,255,.8)";
-        c.fillRect(end - 1, y + 2, 1, row.height - 4);
-      }
-    }
-  }
-
-  #visible(items) {
-    const { from, to } = this.view;
-    const first = Math.max(0, lastBy(items, (item) => item.x <= from));
-    const found = [];
-    for (let i = first; i < items.length && items[i].x <= to; i++) if (items[i].end >= from) found.push(items[i]);
-    return found;
-  }
-
-  #messages(c) {
-    const rows = new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2]));
-    const { messages } = this.model;
-    const first = lastBy(messages, (message) => message.x < this.view.from - 1) + 1;
-    c.save();
-    c.beginPath();
-    c.rect(GUTTER, AXIS, this.view.width - GUTTER, this.view.high);
-    c.clip();
-    for (let i = first; i < messages.length && messages[i].x <= this.view.to; i++) {
-      const message = messages[i];
-      const chosen = this.chosen < 0 || message.sender === this.chosen || message.recipients.includes(this.chosen);
-      const x = this.#x(message.x);
-      const y = rows.get(message.sender);
-      c.globalAlpha = chosen ? 1 : 0.15;
-      c.strokeStyle = colour("message");
-      c.fillStyle = colour("message");
-      c.lineWidth = 1.1;
-      const end = Math.max(x + 5, this.#x(message.arrives));
-      const targets = message.recipients.filter((recipient) => rows.has(recipient)).map((recipient) => rows.get(recipient));
-      if (targets.length <= MANY_RECIPIENTS) for (const target of targets) arrow(c, x, y, end, target);
-      else for (const target of [Math.min(...targets), Math.max(...targets)]) arrow(c, x, y, end, target);
-      c.beginPath();
-      c.arc(x, y, 3.4, 0, 2 * Math.PI);
-      c.fill();
-      c.strokeStyle = colour("paper");
-      c.lineWidth = 1;
-      c.stroke();
-      this.hits.push([x - 5, y - 6, x + 5, y + 6, "message", message]);
-    }
-    c.restore();
-  }
-
-  #actions(c, row, y) {
-    const upper = Math.round(row.height * 0.58);
-    for (const action of this.#visible(this.model.actionsOf[row.agent])) {
-      if (action.endT !== null && action.endT < this.model.first) continue; // of a plan that goes on from the page before
-      const x = Math.max(GUTTER - 2, this.#x(action.x));
-      const end = Math.max(x + 1.5, this.#x(action.end));
-      const look = STATUS[action.status] || { colour: "stage-x", texture: "plain" };
-      block(c, x, y + 1, Math.max(1.5, end - x - 0.7), upper - 2, colour(look.colour), look.texture);
-      if (end - x > 26 && upper >= 9) tag(c, action.name, x + 3, y + upper / 2, end - x - 5);
-      this.hits.push([x, y, end, y + upper, "action", action]);
-    }
-    const { axis, plain } = this.model;
-    if (this.scale < 3) return;
-    const first = axis.t(this.view.from);
-    const last = Math.min(axis.last - 1, axis.t(this.view.to));
-    const size = row.height - upper - 1;
-    c.textAlign = "center";
-    c.font = `600 ${Math.min(12, size + 2)}px system-ui, sans-serif`;
-    for (let t = first; t <= last; t++) {
-      const name = this.model.primitive(plain.joint[t - axis.first][row.agent]);
-      const x = this.#x(axis.step(t));
-      const wide = this.scale;
-      c.fillStyle = colour(NOTHING.has(name) ? "line" : "primitive");
-      if (wide < 9 || size < 7) c.fillRect(x + 0.5, y + upper + (NOTHING.has(name) ? size / 2 : 0), Math.max(1, wide - 1), NOTHING.has(name) ? 1 : size - 1);
-      else {
-        const sign = NOTHING.has(name) ? "\u00b7" : ARROWS[name.replace("move_", "")] || (wide > 60 ? short(name, Math.floor(wide / 6)) : name.slice(0, 1).toUpperCase());
-        c.fillStyle = colour(NOTHING.has(name) ? "soft" : "ink");
-        c.fillText(sign, x + wide / 2, y + upper + size / 2, wide);
-      }
-    }
-  }
-
-  #task(c, row, y) {
-    const { changes, starts } = row.task;
-    const from = Math.max(0, lastUpTo(starts, this.view.from));
-    const high = (row.height - 4) / 4;
-    let reached = -1;
-    for (let i = from; i < changes.length && starts[i] <= this.view.to; i++) {
-      const [t, threshold, spatial, temporal, participation, joint, dependency] = changes[i];
-      if (threshold === 0) continue;
-      const x = this.#x(starts[i]);
-      const end = Math.min(this.view.width, this.#x(i + 1 < changes.length ? starts[i + 1] : this.model.axis.step(this.model.axis.last)));
-      if (end - reached < 0.6) continue;
-      reached = end;
-      const met = [spatial >= threshold, temporal >= threshold, participation >= threshold, dependency];
-      met.forEach((holds, k) => {
-        c.fillStyle = colour(holds ? `met-${k}` : "unmet");
-        c.fillRect(x, y + 2 + k * high, Math.max(0.8, end - x), holds ? high : 1);
-      });
-      if (joint >= threshold && dependency) {
-        c.strokeStyle = colour("ink");
-        c.lineWidth = 1.4;
-        c.strokeRect(x + 0.7, y + 1, Math.max(1, end - x - 1.4), row.height - 2);
-      }
-      this.hits.push([x, y, end, y + row.height, "task", { name: row.task.name, change: changes[i], t }]);
-    }
-  }
-
-  #capabilities(c, row, y) {
-    c.textAlign = "center";
-    for (const [t, agent, name, gained] of this.model.plain.capabilities) {
-      const x = this.#x(this.model.axis.step(t) + 0.5);
-      if (x < GUTTER - 6 || x > this.view.width + 6) continue;
-      c.globalAlpha = this.chosen < 0 || this.chosen === agent ? 1 : 0.2;
-      c.fillStyle = colour(gained ? "ok" : "bad");
-      c.font = "12px system-ui, sans-serif";
-      c.fillText(gained ? "\u25b2" : "\u25bd", x, y + row.height / 2);
-      this.hits.push([x - 6, y, x + 6, y + row.height, "capability", { t, agent, name, gained }]);
-      c.globalAlpha = 1;
-    }
-  }
-
-  #score(c, row, y) {
-    const { axis, episode: { scores } } = this.model;
-    if (!scores.length) return;
-    const highest = scores.reduce((most, [, , , score]) => Math.max(most, score), 1e-9);
-    const lowest = scores.reduce((least, [, , , score]) => Math.min(least, score), 0);
-    const place = (score) => y + row.height - 5 - ((row.height - 10) * (score - lowest)) / (highest - lowest);
-    c.beginPath();
-    let last = place(scores[0][3]);
-    c.moveTo(this.#x(0), last);
-    for (const [t, , , score] of scores) {
-      if (t > axis.last) break;
-      const x = this.#x(t && t >= axis.first ? axis.step(t) + 1 : 0);
-      c.lineTo(x, last);
-      last = place(score);
-      c.lineTo(x, last);
-    }
-    c.lineTo(this.#x(axis.length), last);
-    c.strokeStyle = colour("ok");
-    c.lineWidth = 2;
     c.stroke();
   }
 
@@ -484,6 +327,7 @@ export class Lanes {
     if (sort === "action") return `${item.plan}: ${item.name}, ${item.status ?? "running"} ${short(item.reason ?? "")}`;
     if (sort === "capability") return `${this.model.name(item.agent)} ${item.gained ? "gains" : "loses"} ${item.name}`;
     if (sort === "task") return taskLine(item);
+    if (sort === "usage") return usageWords(item);
     return "";
   }
 }

@@ -1,7 +1,8 @@
 /* What the colours, textures and shapes mean. */
 import { el, fitted } from "./dom.js";
-import { paintGround, paintMark, texture } from "./kinds.js";
-import { STAGES } from "./model.js";
+import { paintGround, paintMark } from "./kinds.js";
+import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
+import { block, pill } from "./strokes.js";
 import { colour } from "./theme.js";
 
 const SIZE = 15;
@@ -23,31 +24,22 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-/** Make the legend of the lanes. */
+/** Make the legend of the lanes: what is told apart by its colour stands in one group. */
 export function lanesLegend() {
-  const items = Object.values(STAGES).map((stage) => entry(stage.name, (c) => {
-    const y = stage.full ? 2 : SIZE / 2 - 2;
-    c.fillStyle = colour(stage.colour);
-    c.fillRect(0, y, SIZE, SIZE - 2 * y);
-    if (stage.texture !== "plain") {
-      c.fillStyle = texture(c, stage.texture, "rgba(255,255,255,.5)");
-      c.fillRect(0, y, SIZE, SIZE - 2 * y);
-    }
-  }));
-  const words = [["success", "ok", "plain"], ["failed", "bad", "crosses"], ["timed out", "warn-mark", "stripes"]];
-  items.push(...words.map(([name, base, pattern]) => entry(name, (c) => {
-    c.fillStyle = colour(base);
-    c.fillRect(0, 3, SIZE, SIZE - 6);
-    if (pattern !== "plain") {
-      c.fillStyle = texture(c, pattern, "rgba(255,255,255,.5)");
-      c.fillRect(0, 3, SIZE, SIZE - 6);
-    }
-  })));
-  items.push(...["spatial", "temporal", "participation", "dependency"].map((name, k) => entry(name, (c) => {
-    c.fillStyle = colour(`met-${k}`);
-    c.fillRect(0, 2 + k * 3, SIZE, 3);
-  })));
-  return el("div", { class: "legend", "aria-label": "legend of the lanes" }, items);
+  const groups = [
+    ["stage", Object.values(STAGES).map((stage) => entry(stage.name, (c) => {
+      const y = stage.full ? 2 : SIZE / 2 - 2;
+      block(c, 0, y, SIZE, SIZE - 2 * y, colour(stage.colour), stage.texture);
+    }))],
+    ["outcome", [...Object.values(OUTCOMES), UNDER_WAY].map((look) => entry(look.name, (c) => pill(c, 0, 2, SIZE, SIZE - 4, colour(look.colour), look.texture)))],
+    ["constraint", CONSTRAINTS.map(({ name, place, colour: own }) => entry(name, (c) => {
+      for (let other = 0; other < CONSTRAINTS.length; other++) {
+        c.fillStyle = colour(other === place ? own : "unmet");
+        c.fillRect(0, 1 + other * 3.5, SIZE, other === place ? 3.5 : 1);
+      }
+    }))],
+  ];
+  return el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));
 }
 
 function entry(name, paint) {

@@ -1,13 +1,10 @@
 /* A page of an episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
 import { Axis } from "./axis.js";
+import { lastBy, lastUpTo } from "./order.js";
+import { jointWords, plansIn } from "./plan_words.js";
 import { asCall, short, shown } from "./text.js";
+import { Usage } from "./usage.js";
 
-export const STAGES = {
-  R: { name: "reason", texture: "dots", colour: "stage-r", full: true },
-  W: { name: "wait", texture: "plain", colour: "stage-w", full: false },
-  X: { name: "execute", texture: "plain", colour: "stage-x", full: true },
-  I: { name: "interrupted", texture: "crosses", colour: "stage-i", full: true },
-};
 const NOT_TOLD = new Set(["committed", "running"]);
 
 export class Model {
@@ -16,6 +13,7 @@ export class Model {
     this.episode = episode;
     this.plain = plain;
     this.primitives = {};
+    this.phrases = {};
     this.names = [...episode.agents, ...episode.coordinators];
     this.first = plain.first;
     this.steps = plain.joint.length;
@@ -35,6 +33,7 @@ export class Model {
       const end = thought.ends === undefined ? x : this.axis.at(thought.t, thought.ends);
       this.thoughtsOf[thought.agent].push({ ...thought, x, end });
     }
+    this.usage = new Usage(plain, this.axis);
     this.tasks = this.#tasks(plain.tasks);
     this.interruptions = plain.interruptions.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
     this.events = this.#events();
@@ -163,7 +162,7 @@ export class Model {
     const { item } = event;
     switch (event.sort) {
       case "message":
-        return `to ${this.recipients(item.recipients)}: ${short(item.content, 120)}`;
+        return `to ${this.recipients(item.recipients)}: ${short(this.#said(item.content), 120)}`;
       case "thought":
         return this.thoughtLine(item);
       case "plan": {
@@ -188,6 +187,12 @@ export class Model {
     }
   }
 
+  /** A message in words, where it holds plans. */
+  #said(content) {
+    const lines = jointWords(plansIn(content), this.phrases);
+    return lines.length ? lines.map(({ who, words }) => `${who}: ${words}`).join("; ") : content;
+  }
+
   thoughtLine(thought) {
     if (thought.ends === undefined) return "begins to think, and does not end";
     const tokens = thought.calls.reduce((sum, call) => sum + (call.completion_tokens || 0), 0);
@@ -210,30 +215,6 @@ export class Model {
 
 function written(value) {
   return typeof value === "object" ? JSON.stringify(value) : value;
-}
-
-/** Index of the last number that is not above a value, in an ascending array; -1 where all are. */
-export function lastUpTo(numbers, value) {
-  let low = -1;
-  let high = numbers.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (numbers[middle] <= value) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/** Index of the last item for which a condition holds that holds for a first part of the items; -1 for none. */
-export function lastBy(items, holds) {
-  let low = -1;
-  let high = items.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (holds(items[middle])) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** Say the constraints of a task in a line. */

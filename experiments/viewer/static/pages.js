@@ -1,5 +1,6 @@
 /* The pages of an episode: runs of steps, each read when it is shown, and a few kept. A run that is not very long is one page. */
-import { Model, lastUpTo } from "./model.js";
+import { Model } from "./model.js";
+import { lastUpTo } from "./order.js";
 
 const KEPT = 3;
 const LATE = 0.75;

@@ -1,7 +1,11 @@
 /* Reads out what was clicked: a message, a plan, a thought with its calls, a constraint. */
 import { button, el, fill } from "./dom.js";
-import { lastBy, taskLine } from "./model.js";
+import { taskLine } from "./model.js";
+import { lastBy } from "./order.js";
+import { planLines } from "./plan_lines.js";
+import { summary } from "./overview.js";
 import { asCall, shown } from "./text.js";
+import { usageLines } from "./usage.js";
 
 const LONG = 20000;
 
@@ -16,12 +20,13 @@ export class Reader {
   }
 
   welcome() {
-    fill(this.root, [el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here.")]);
+    fill(this.root, summary(this.model, this.seek));
   }
 
   /** Show an item of the lanes or of the list. */
   open(sort, item) {
-    if (!["message", "thought", "plan", "action"].includes(sort)) {
+    if (sort === "usage") fill(this.root, [heading("tokens and money", ""), usageLines(this.model, item, this.seek)]);
+    else if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
       fill(this.root, [heading(sort === "task" ? "constraint" : sort, ""), long(text)]);
     } else if (sort === "message") this.#message(item);
@@ -56,6 +61,7 @@ export class Reader {
     fill(this.root, [
       heading(`message ${message.message}`, message.what),
       el("p", {}, el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", message.recipients.map((r) => model.name(r)).join(", "), ", sent at ", this.#at(message.t, message.t_hat)),
+      planLines(message.content, model.phrases),
       long(message.content),
       message.feedback ? el("p", { class: "soft" }, "It carries the states of all constraints.") : null,
       el("p", { class: "soft" }, read.length ? "Read by:" : "Nobody read it."),
@@ -79,6 +85,7 @@ export class Reader {
     fill(this.root, [
       heading(`plan ${plan.id}`, plan.flag),
       el("p", {}, el("b", {}, el("bdi", {}, model.name(plan.agent))), plan.task ? ` for ${plan.task.kind}:${plan.task.target}` : " for no named task", ", committed at ", this.#at(plan.t, plan.t_hat)),
+      planLines(plan, model.phrases),
       plan.rationale ? long(plan.rationale) : null,
       el("ol", { class: "actions" }, list),
       el("p", {}, plan.statuses.map(([t, tHat, status, reason], i) => [i ? " \u2192 " : "", el("b", {}, status), reason ? ` (${reason})` : "", " at ", this.#at(t, tHat)])),
@@ -133,7 +140,7 @@ export class Reader {
     const { reply, failure } = call;
     fill(holder, [
       head ? el("p", {}, el("b", {}, el("bdi", {}, call.agent)), " at ", this.#at(call.t)) : null,
-      reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), long(reply.text)] : null,
+      reply ? [el("h4", {}, `reply${reply.simulated ? " (simulated)" : ""}`), planLines(reply.text, this.model.phrases), long(reply.text)] : null,
       reply?.rejected.length ? reply.rejected.map((r) => [el("h4", { class: "bad" }, `rejected: ${r.reasons}`), long(r.text)]) : null,
       failure ? [el("h4", { class: "bad" }, `failed: ${failure.kind}`), long(failure.message)] : null,
       call.messages.map((message) => el("details", { open: false }, el("summary", {}, `prompt: ${message.role}`), this.#pictures(message), long(message.content))),

@@ -15,6 +15,18 @@ export function block(c, x, y, width, height, base, pattern) {
   }
 }
 
+/** Fill a bar with round ends. */
+export function pill(c, x, y, width, height, base, pattern) {
+  const radius = Math.min(4, width / 2, height / 2);
+  for (const ink of [base, pattern !== "plain" && width > 3 ? texture(c, pattern, "rgba(255,255,255,.5)") : null]) {
+    if (!ink) continue;
+    c.fillStyle = ink;
+    c.beginPath();
+    c.roundRect(x, y, width, height, radius);
+    c.fill();
+  }
+}
+
 /** Write on a bar as much of a text as it has room for. */
 export function tag(c, text, x, y, width) {
   c.font = "600 10.5px system-ui, sans-serif";

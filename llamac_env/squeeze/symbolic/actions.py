@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 class Pick(SymbolicAction):
     """Pick an integer for one round."""
 
+    phrase: ClassVar[str] = "pick {units}"
     action: Literal["pick"] = "pick"
     units: Annotated[int, Field(ge=0, le=HIGHEST)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -32,6 +32,7 @@ Destination = Annotated[
 class Move(SymbolicAction):
     """Bring a box that you can reach to a place that you can reach, in one step."""
 
+    phrase: ClassVar[str] = "bring {box} to {to}"
     action: Literal["move"] = "move"
     box: BoxName
     to: Destination
@@ -40,6 +41,7 @@ class Move(SymbolicAction):
 class Wait(SymbolicAction):
     """Do nothing for `steps` steps."""
 
+    phrase: ClassVar[str] = "wait {steps} step(s)"
     action: Literal["wait"] = "wait"
     steps: Annotated[int, Field(ge=1, le=1000)] = 1
 

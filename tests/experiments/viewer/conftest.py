@@ -39,6 +39,15 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
 
 
+SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20"]
+
+
+@pytest.fixture(scope="session")
+def sixteen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a large team that talks."""
+    return run_cell(Cell.compose(SIXTEEN), tmp_path_factory.mktemp("sixteen")).folder
+
+
 @pytest.fixture(scope="module")
 def browser(episodes: dict[str, Path]) -> Iterator[Browser]:
     """A browser, for one module alone: while it is open there is an event loop, and nothing else can have one."""

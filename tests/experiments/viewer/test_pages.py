@@ -23,7 +23,7 @@ from tests.experiments.viewer.conftest import EPISODES, Open, served
 from tests.experiments.viewer.long_traces import repeated
 from tests.experiments.viewer.test_episode_page import address, until
 
-STARTED = ("thoughts", "messages", "plans", "outcomes", "capabilities", "forced", "interruptions")
+STARTED = ("thoughts", "messages", "plans", "outcomes", "capabilities", "forced", "interruptions", "usage")
 """Lanes whose items tell by their `t` when they began."""
 SEEK = "t => { quorum.player.seek(t); return quorum.turning; }"
 

@@ -1,0 +1,21 @@
+/* How stages, outcomes and constraints look. The three share no colour: stages are square bars in cold blues and greys,
+outcomes are round bars in green, red and amber, constraints are quarters of a row in violet, brown, teal and rose. */
+
+export const STAGES = {
+  R: { name: "reason", texture: "dots", colour: "stage-r", full: true },
+  W: { name: "wait", texture: "plain", colour: "stage-w", full: false },
+  X: { name: "execute", texture: "plain", colour: "stage-x", full: true },
+  I: { name: "interrupted", texture: "waves", colour: "stage-i", full: true },
+};
+
+/** How an action ended, by its recorded status. */
+export const OUTCOMES = {
+  success: { name: "success", colour: "ok", texture: "plain" },
+  failed: { name: "failed", colour: "bad", texture: "crosses" },
+  timeout: { name: "timed out", colour: "late", texture: "stripes" },
+  cancelled: { name: "cancelled", colour: "cut", texture: "bricks" },
+};
+export const UNDER_WAY = { name: "not ended", colour: "running", texture: "plain" };
+
+/** In the order of their quarters. */
+export const CONSTRAINTS = ["spatial", "temporal", "participation", "dependency"].map((name, place) => ({ name, place, colour: `met-${place}` }));

@@ -1,0 +1,25 @@
+/* Search in what is in order. */
+
+/** Index of the last number that is not above a value, in an ascending array; -1 where all are. */
+export function lastUpTo(numbers, value) {
+  let low = -1;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (numbers[middle] <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Index of the last item for which a condition holds that holds for a first part of the items; -1 for none. */
+export function lastBy(items, holds) {
+  let low = -1;
+  let high = items.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (holds(items[middle])) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

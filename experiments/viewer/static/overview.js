@@ -1,0 +1,25 @@
+/* What an episode was, in a few lines: for the reader, until something is clicked. */
+import { button, el } from "./dom.js";
+import { shown } from "./text.js";
+import { ofTraffic, total } from "./traffic.js";
+import { usageWords } from "./usage.js";
+
+/** Make the lines. @param seek called with the `t` of a link. */
+export function summary({ episode, names, usage, axis, final }, seek) {
+  const [, reached, goals, score] = episode.scores.at(-1) ?? [0, 0, 0, 0];
+  const { outcome, reason } = episode.facts;
+  const sums = total(ofTraffic(episode.traffic, names.length));
+  const broken = episode.breaks.length;
+  const lines = [
+    [`${episode.under_way ? "Under way" : outcome ? `Ended: ${outcome}` : "No end is recorded"}, ${shown(episode.steps)} steps${reason ? ` (${reason})` : ""}.`],
+    episode.scores.length ? [`${shown(reached)} of ${shown(goals)} goals reached, score ${shown(score)}.`] : null,
+    [sums.sent ? `Messages, by recipient: ${sums.words()}.` : "Nobody wrote a message."],
+    usage.any ? [`Language models${final ? "" : ", up to the end of these steps"}: ${usageWords(usage.upTo(axis.length))}.`] : ["No language model was asked."],
+    broken ? [`Failures and interruptions in ${broken === 1 ? "one step" : `${shown(broken)} steps`}, the first at `, button(`t = ${episode.breaks[0]}`, "go to this instant", () => seek(episode.breaks[0]), { class: "link" }), " (n goes on to the next)."] : ["No failure and no interruption."],
+  ];
+  return [
+    el("h3", {}, "The episode"),
+    el("ul", { class: "summary" }, lines.filter(Boolean).map((parts) => el("li", {}, parts))),
+    el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here."),
+  ];
+}

@@ -1,0 +1,11 @@
+/* Plans in words, as elements: a line for all agents whose plans read the same. */
+import { el } from "./dom.js";
+import { jointWords, plansIn } from "./plan_words.js";
+
+/** Make the lines of the plans that a text or a value holds; null where it holds none. */
+export function planLines(value, phrases) {
+  const plans = plansIn(value);
+  if (!plans.length) return null;
+  const lines = jointWords(plans, phrases);
+  return el("ul", { class: "plan-words", "aria-label": "in words" }, lines.map(({ who, words }) => el("li", {}, who ? [el("b", {}, el("bdi", {}, who)), ": "] : null, el("bdi", {}, words))));
+}

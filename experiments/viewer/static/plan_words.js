@@ -1,0 +1,89 @@
+/* Plans in words: as the world says its symbolic actions, or else by their names and arguments. */
+
+const DEEPEST = 6;
+const LONGEST = 200000;
+
+/** Say a symbolic action; `phrases`: how the world says them, by name. */
+export function actionWords(action, phrases) {
+  const name = String(action?.action ?? "?");
+  const phrase = Object.hasOwn(phrases, name) ? phrases[name] : "";
+  if (!phrase) return plainWords(name, action);
+  const told = phrase.replace(/\[([^\]]*)\]/g, (_, part) => (names(part).some((key) => given(action, key) === null) ? "" : part));
+  if (names(told).some((key) => given(action, key) === null)) return plainWords(name, action); // of another version
+  return told.replace(/\{(\w+)\}( \w+)?(\(s\))?/g, (_, key, noun = "", plural = "") => `${worded(given(action, key))}${noun}${plural && given(action, key) !== 1 ? "s" : ""}`);
+}
+
+function names(phrase) {
+  return [...phrase.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+}
+
+function given(action, key) {
+  return Object.hasOwn(action, key) ? action[key] : null;
+}
+
+function worded(value) {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** push_block, {block: 3, steps: 2} -> "push block 3, steps 2" */
+function plainWords(name, action) {
+  const words = name.replaceAll("_", " ");
+  const parts = Object.entries(action || {}).filter(([key, value]) => key !== "action" && value !== null).map(([key, value]) => {
+    const text = worded(value);
+    return text.startsWith(`${key}_`) ? text : `${key} ${text}`;
+  });
+  if (parts.length && words.endsWith(` ${parts[0].split(" ")[0]}`)) return [`${words} ${parts[0].split(" ").slice(1).join(" ")}`, ...parts.slice(1)].join(", ");
+  return parts.length ? `${words} ${parts.join(", ")}` : words;
+}
+
+/** Say a plan: its actions one after the other, and what it is for. */
+export function planWords(plan, phrases) {
+  const actions = plan.actions.map((action) => (typeof action === "string" ? action : actionWords(action, phrases)));
+  const told = [];
+  for (const words of actions) {
+    if (told.length && told.at(-1).words === words) told.at(-1).count++;
+    else told.push({ words, count: 1 });
+  }
+  return told.map(({ words, count }) => (count > 1 ? `${words} (${count} times)` : words)).join(", then ") || "nothing";
+}
+
+/** Find the plans of several agents in a text that may be JSON, or in a value: `[name, plan]` each. */
+export function plansIn(value) {
+  if (typeof value === "string") {
+    if (value.length > LONGEST || !value.includes('"actions"')) return [];
+    try {
+      return plansIn(JSON.parse(value));
+    } catch {
+      return []; // words, or JSON that was cut off
+    }
+  }
+  const found = [];
+  look(value, "", found, 0);
+  return found;
+}
+
+function look(value, name, found, depth) {
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return;
+  if (Array.isArray(value.actions)) {
+    found.push([name, value]);
+    return;
+  }
+  const own = typeof value.agent === "string" ? value.agent : "";
+  for (const [key, part] of Object.entries(value)) look(part, own || (Array.isArray(value) ? name : key), found, depth + 1);
+}
+
+/** Say plans of several agents: those whose plans read the same in one line, as `{ who, words }`. */
+export function jointWords(plans, phrases) {
+  const lines = new Map();
+  for (const [name, plan] of plans) {
+    const words = planWords(plan, phrases);
+    if (!lines.has(words)) lines.set(words, []);
+    lines.get(words).push(name);
+  }
+  return [...lines].map(([words, who]) => ({ who: listed(who), words }));
+}
+
+/** a, b, c -> "a, b and c" */
+export function listed(names) {
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
+}

@@ -1,0 +1,77 @@
+"""Who wrote to whom, and what became of it: read, or passed over by a plan that came first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from maeil.trace.events import MessageRead, MessageSent
+from quorum.experiments.viewer import contract
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Of the messages of one kind from one participant to another."""
+
+    sent: int = 0
+    read: int = 0
+    passed_over: int = 0
+    read_late: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A message in a mailbox."""
+
+    sender: int
+    what: str
+    delivered_at: float
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Counts messages by sender, recipient and kind.
+
+    A message is passed over by a recipient that commits a plan at a later instant of cognitive time than that of its
+    delivery without having read it. It may still read it later.
+    """
+
+    _counts: defaultdict[tuple[int, int, str], _Counts] = field(default_factory=lambda: defaultdict(_Counts))
+    _mailboxes: defaultdict[int, dict[int, _Unread]] = field(default_factory=lambda: defaultdict(dict))
+    _passed_over: set[tuple[int, int]] = field(default_factory=set)
+    """Message and recipient, of those in mailboxes."""
+
+    def sent(self, event: MessageSent) -> None:
+        """Take in a message."""
+        unread = _Unread(event.sender, event.what, event.delivered_at)
+        for recipient in event.recipients:
+            self._counts[event.sender, recipient, event.what].sent += 1
+            self._mailboxes[recipient][event.message] = unread
+
+    def read(self, event: MessageRead) -> None:
+        """Take in that a message is read."""
+        unread = self._mailboxes[event.agent].pop(event.message, None)
+        if unread is None:  # a trace that is damaged
+            return
+        counts = self._counts[unread.sender, event.agent, unread.what]
+        counts.read += 1
+        if (event.message, event.agent) in self._passed_over:
+            self._passed_over.remove((event.message, event.agent))
+            counts.read_late += 1
+
+    def plan_committed(self, agent: int, t_hat: float) -> list[int]:
+        """Take in that an agent commits a plan; return the messages that it passes over now."""
+        passed = []
+        for message, unread in self._mailboxes[agent].items():
+            if unread.delivered_at < t_hat and (message, agent) not in self._passed_over:
+                self._passed_over.add((message, agent))
+                self._counts[unread.sender, agent, unread.what].passed_over += 1
+                passed.append(message)
+        return passed
+
+    def rows(self) -> list[contract.Traffic]:
+        """Return all counts so far, by sender, recipient and kind."""
+        return [
+            (*pair, counts.sent, counts.read, counts.passed_over, counts.read_late)
+            for pair, counts in sorted(self._counts.items())
+        ]
