@@ -9,7 +9,7 @@ import yaml
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
 from maeil.user_errors import UserError
-from quorum.experiments.common.their_code import FailedEpisode
+from quorum.experiments.common.their_code import ExtensionError, FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell
@@ -48,8 +48,9 @@ def test_metrics_that_cannot_be_imported_are_told_before_the_episode(tmp_path: P
         raise ImportError("a metric of an installed package")
 
     monkeypatch.setattr(METRICS, "load", fail)
-    with pytest.raises(ImportError, match="of an installed package"):
+    with pytest.raises(ExtensionError, match="ImportError: a metric of an installed package") as told:
         run_cell(_corridor(), tmp_path / "runs")
+    assert isinstance(told.value.__cause__, ImportError)
     assert not (tmp_path / "runs").exists()
 
 
