@@ -228,10 +228,11 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
     def fail(*_: object) -> None:
         raise RuntimeError(f"no way to {SECRET_ADDRESS}")
 
-    prepare("cube", "heuristic")  # which plays episodes, too
+    cell = Cell.compose(["n=1"])
+    prepare(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
     with pytest.raises(FailedEpisode, match="RuntimeError") as told:
-        run_cell(Cell.compose(["n=1"]), tmp_path)
+        run_cell(cell, tmp_path)
     assert "s3cret" not in str(told.value)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert any(MASKED in file.read_text() for file in files)

@@ -87,7 +87,7 @@ class Episode {
     this.listHead = el("h3", {});
     this.legends = el("div", { class: "legends" });
     this.boardBox = el("div", { class: "board-box" }, replaying());
-    this.problems = el("ul", { class: "problems", role: "alert" });
+    this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
     this.#told();
     return [

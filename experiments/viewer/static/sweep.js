@@ -72,7 +72,7 @@ class Sweep {
         this.more,
         plain.implied.length ? this.fold : null,
         themeSwitch()),
-      plain.problems.length ? el("ul", { class: "problems", role: "alert" }, plain.problems.map((problem) => el("li", {}, problem))) : null,
+      plain.problems.length ? el("ul", { class: "problems", "aria-live": "assertive" }, plain.problems.map((problem) => el("li", {}, problem))) : null,
       this.table,
       this.map,
     ];

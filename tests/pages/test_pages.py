@@ -1,0 +1,122 @@
+"""Every page of ours, in light and dark and at three widths: readable, within its width, and usable by keyboard."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quorum.experiments.common.outputs import Output
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.report import write_report
+from quorum.experiments.results import read_results
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.page import exported_page
+from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
+from tests.experiments.viewer.conftest import served
+from tests.pages import measures
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDTHS = (1400, 1000, 390)
+PAGES = (
+    "index", "sweep", "map", "report", "report of arms", "exported", "damaged", "cube", "crafter", "transport",
+    "squeeze",
+)  # fmt: skip
+IN_THE_VIEWER = ("index", "sweep", "map", "exported", "damaged", "cube", "crafter", "transport", "squeeze")
+
+
+def arms(folder: Path) -> Path:
+    """Write a sweep of two arms that differ in more than one setting."""
+    cells = []
+    for arm in ("alone", "talk"):
+        for seed in range(4):
+            values = outcome(steps=10 + seed + 20 * (arm == "talk"))
+            more = {f"topology__k{k}": f"{arm}-{k}" for k in range(6)}
+            run = write_run(folder, values, name=f"{arm}-{seed}", n=2, seed=seed, **more)
+            cells.append((f"{arm}-{seed}", run, arm))
+    write_plan(folder, cells, name="arms", arms={arm: [] for arm in ("alone", "talk")})
+    return folder
+
+
+def reported(folder: Path, file: Path, question: Question) -> str:
+    found = read_results(folder)
+    write_report(found, compare([found], question), Output(file, "--out"))
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def addresses(
+    site: str, episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    folder = tmp_path_factory.mktemp("pages")
+    damaged = folder / "damaged" / "run"
+    shutil.copytree(episodes["cube"], damaged)
+    trace = (damaged / "trace.jsonl").read_bytes()
+    (damaged / "trace.jsonl").write_bytes(trace[: len(trace) // 2])
+    exported = folder / "episode.html"
+    exported.write_text(exported_page(read_episode(episodes["cube"])), encoding="utf-8")
+    hostile = hostile_sweep(folder / "hostile")
+    with served(damaged) as broken, served(arms(folder / "arms")) as sweep:
+        yield {
+            "index": site,
+            "sweep": sweep,
+            "map": sweep,
+            "report": reported(hostile, folder / "report.html", Question(baseline="plain")),
+            "report of arms": reported(folder / "arms", folder / "one.html", Question()),
+            "exported": exported.as_uri(),
+            "damaged": broken,
+            **{world: f"{site}run/{run.name}" for world, run in episodes.items()},
+        }
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Browser) -> Iterator[dict[str, Page]]:
+    """A page in light and in dark."""
+    name = request.param
+    pages = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            viewport={"width": 1400, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        context.add_init_script(path=measures.SCRIPT)
+        pages[scheme] = context.new_page()
+        pages[scheme].goto(addresses[name])
+        if name in IN_THE_VIEWER:
+            pages[scheme].wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        if name == "map":
+            pages[scheme].get_by_text("seeds by arms").click()
+    yield pages
+    for page in pages.values():
+        page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], scheme: str) -> None:
+    looks[scheme].set_viewport_size({"width": 1400, "height": 900})
+    assert measures.axe(looks[scheme]) == []
+    assert measures.faint(looks[scheme]) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_stands_beyond_its_width(looks: dict[str, Page], width: int) -> None:
+    looks["light"].set_viewport_size({"width": width, "height": 900})
+    assert measures.beyond_the_width(looks["light"]) == []
+    if looks["light"].locator("header").count():
+        assert measures.covered_or_cut(looks["light"], "header") == []
+
+
+def test_every_control_is_reached_by_keyboard(looks: dict[str, Page]) -> None:
+    looks["light"].set_viewport_size({"width": 1400, "height": 900})
+    assert measures.out_of_reach(looks["light"]) == []
+
+
+def test_no_figure_stands_twice(looks: dict[str, Page]) -> None:
+    drawings = looks["light"].locator("figure svg").evaluate_all("all => all.map(svg => svg.innerHTML)")
+    digests = [hashlib.sha256(drawing.encode()).hexdigest() for drawing in drawings]
+    assert len(set(digests)) == len(digests)
