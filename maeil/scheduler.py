@@ -13,6 +13,7 @@ from maeil.feedback import Feedback
 from maeil.mind import Mind
 from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
+from maeil.repairs.gate import Repair, RepairGate
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
@@ -20,6 +21,7 @@ from maeil.team import Team
 from maeil.topology import Topology
 from maeil.trace.events import (
     SCHEMA,
+    SCHEMA_WITHOUT_REPAIR,
     CapabilityChange,
     EpisodeEnd,
     EpisodeStart,
@@ -40,6 +42,7 @@ async def run_episode(
     settings: LoopSettings,
     recorder: Recorder,
     coordinators: Sequence[tuple[str, Mind]] = (),
+    repair: Repair | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
 
@@ -51,6 +54,7 @@ async def run_episode(
         settings: parameters of the loop.
         recorder: takes every event; what it has is whole up to the last environment step at any instant.
         coordinators: names and minds of participants without a body.
+        repair: judges committed plans before they begin; None: nobody does.
 
     Returns:
         How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
@@ -63,7 +67,7 @@ async def run_episode(
     with written_of(world.reset):
         team.record(
             EpisodeStart(
-                schema=SCHEMA,
+                schema=SCHEMA if repair is not None else SCHEMA_WITHOUT_REPAIR,
                 seed=seed,
                 world=world.name,
                 topology=topology.name,
@@ -75,7 +79,9 @@ async def run_episode(
         )
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
-    episode = _Episode(world, team, Conversation(world, team, topology, settings, feedback), constraints)
+    conversation = Conversation(world, team, topology, settings, feedback)
+    gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
+    episode = _Episode(world, team, conversation, constraints, gate)
     try:
         await episode.run()
     except EpisodeStop as stop:
@@ -89,7 +95,15 @@ async def run_episode(
 class _Episode:
     """The state of the loop between its calls."""
 
-    def __init__(self, world: World, team: Team, conversation: Conversation, constraints: ConstraintTracker) -> None:
+    def __init__(
+        self,
+        world: World,
+        team: Team,
+        conversation: Conversation,
+        constraints: ConstraintTracker,
+        gate: RepairGate | None,
+    ) -> None:
+        self._gate = gate
         self._world = world
         self._team = team
         self._conversation = conversation
@@ -103,6 +117,8 @@ class _Episode:
         self._record_progress()
         while not self._done:
             await self._conversation.run()
+            if self._gate is not None:
+                await self._gate.check()
             waiting = [agent for agent in self._team.agents if agent.stage is Stage.WAIT]
             for agent in waiting:
                 self._team.change_stage(agent, Trigger.ALL_READY)
