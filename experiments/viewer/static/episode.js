@@ -335,6 +335,7 @@ class Episode {
 
   #key(event) {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
     const ten = event.shiftKey ? 10 : 1;
     const ways = {
       " ": () => this.player.toggle(),
@@ -366,5 +367,5 @@ function replaying() {
 function pairs(title, values) {
   const entries = Object.entries(values);
   if (!entries.length) return null;
-  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, shown(value))))));
+  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", { "aria-label": title }, entries.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, shown(value))))));
 }
