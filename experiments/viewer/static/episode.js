@@ -162,6 +162,7 @@ class Episode {
   begin(t) {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
+    new ResizeObserver(() => this.player.drawMarks(fitted, colour)).observe(this.player.marks.parentElement); // lanes may be hidden
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
     this.player.start(t);
