@@ -220,6 +220,12 @@ class CrafterWorld:
             "map": render_ansi(state),
         }
 
+    def draw_from(self, seed: int) -> None:
+        """Draw from a stream of this seed from now on: fulfils `maeil.world.DrawsLots`."""
+        state = np.random.RandomState(seed).get_state(legacy=False)["state"]
+        generator = self.env.crafter_state.world.generator
+        generator[:-1], generator[-1] = state["key"], state["pos"]
+
     def observe(self, agent: int) -> CrafterObservation:
         """Return the symbolic observation of an agent: what it sees and remembers."""
         return self._observer.observe(agent, self._progress.score)

@@ -120,6 +120,8 @@ class Component(Generic[C, X, B_co]):
         build: makes it of its values and its context. A `ValueError` is a mistake in the values, told as such.
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
         talks: for minds: whether the topology changes what they do.
+        repairs: for minds that take the turns of a repair, which have a `Turn.notice`: returns the digests of what
+            these add to `inputs`; None for minds that do not.
         inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
             value names, by a name without the path of a machine; given the values and the name of the world. They are
             part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
@@ -134,3 +136,4 @@ class Component(Generic[C, X, B_co]):
     talks: bool = True
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
     roles: Callable[[C], Sequence[str] | None] = no_roles
+    repairs: Callable[[C, str], Mapping[str, str]] | None = None

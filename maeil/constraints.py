@@ -35,12 +35,13 @@ class ConstraintTracker:
     Args:
         world: reports the states of its tasks.
         team: what records the changes.
+        states: those that the world has told already.
     """
 
-    def __init__(self, world: World, team: Team) -> None:
+    def __init__(self, world: World, team: Team, states: Mapping[Task, TaskState] | None = None) -> None:
         self._world = world
         self._team = team
-        self._states: dict[Task, TaskState] = {}
+        self._states: dict[Task, TaskState] = dict(states or {})
 
     @property
     def states(self) -> tuple[TaskState, ...]:

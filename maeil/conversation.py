@@ -58,7 +58,7 @@ class Conversation:
     ) -> None:
         self._world = world
         self._team = team
-        self._topology = topology
+        self._usual = self._topology = topology
         self._settings = settings
         self._feedback = feedback
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
@@ -135,8 +135,11 @@ class Conversation:
             if agent.mailbox and agent.stage is Stage.EXECUTE:
                 self._team.change_stage(agent, Trigger.MESSAGE)
 
-    async def run(self) -> None:
+    async def run(self, topology: Topology | None = None) -> None:
         """Let the participants think and talk until all agents are ready and the topology gives no more turns.
+
+        Args:
+            topology: whose turns it is by; None: the team's own.
 
         Raises:
             StalledConversation: the topology leaves an agent without a turn and without a decision.
@@ -144,6 +147,7 @@ class Conversation:
             Exception: whatever a mind raises.
         """
         self._limits.check_episode()
+        self._topology = topology or self._usual
         self._taken.clear()
         self._opened_by = self.undecided
         try:

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from maeil.calls import Call
 from maeil.messages import Draft, Message
+from maeil.notices import Notice
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 
@@ -31,6 +32,7 @@ class Turn:
         limit: how many messages it may send in this turn; None for any number.
         role: its part in the topology ("leader", "follower"), empty where all are equal.
         feedback: whether it sees the tasks that matter with what each is missing, and its messages carry that.
+        notice: what a turn of a repair tells its holder; None in all others.
     """
 
     agent: int
@@ -39,6 +41,7 @@ class Turn:
     limit: int | None = None
     role: str = ""
     feedback: bool = False
+    notice: Notice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,11 @@ class View:
     constraints: tuple[OpenTask, ...] = ()
     problems: tuple[str, ...] = ()
     team: tuple[MemberView, ...] = ()
+
+    @property
+    def may_resume(self) -> bool:
+        """Whether it has a plan to go on with, and the turn lets it."""
+        return self.plan is not None and not (self.turn.notice is not None and self.turn.notice.replan)
 
 
 class Resume(StrEnum):

@@ -69,7 +69,7 @@ class LivePlan:
         index: number of actions that have succeeded so far, also the index of the action that runs now.
         reason: why it ended, empty while it lives.
         flag: `invalid_plan`, `parse_failure`, `empty_answer` or `forced_ready` when the scheduler committed it in the
-            mind's stead, else empty.
+            mind's stead, `advised` when a repair did, else empty.
     """
 
     id: str

@@ -29,9 +29,12 @@ def _review_decision(decision: object, turn: Turn, author: Participant, world: W
     if Act.PLAN not in turn.acts:
         return () if decision is None else ("this turn is for speaking, not for a plan",)
     if decision is None:
-        wanted = "a plan" if author.plan is None else "'resume' or a new plan"
+        anew = author.plan is None or (turn.notice is not None and turn.notice.replan)
+        wanted = "a plan" if anew else "'resume' or a new plan"
         return (f"this turn asks for {wanted}, and the answer has none",)
     if decision is Resume.RESUME:
+        if turn.notice is not None and turn.notice.replan:
+            return ("this turn asks for a plan anew: the present one is expected to fail",)
         return () if author.plan is not None else ("there is no plan to resume",)
     if not isinstance(decision, Plan):
         return (f"the decision is a {type(decision).__name__}, not a Plan",)

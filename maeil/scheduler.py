@@ -12,6 +12,7 @@ from maeil.feedback import Feedback
 from maeil.mind import Mind
 from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
+from maeil.repairs.gate import Repair, RepairGate
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
@@ -19,6 +20,7 @@ from maeil.team import Team
 from maeil.topology import Topology
 from maeil.trace.events import (
     SCHEMA,
+    SCHEMA_WITHOUT_REPAIR,
     CapabilityChange,
     EpisodeEnd,
     EpisodeStart,
@@ -39,6 +41,7 @@ async def run_episode(
     settings: LoopSettings,
     recorder: Recorder,
     coordinators: Sequence[tuple[str, Mind]] = (),
+    repair: Repair | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
 
@@ -50,6 +53,7 @@ async def run_episode(
         settings: parameters of the loop.
         recorder: takes every event; what it has is whole up to the last environment step at any instant.
         coordinators: names and minds of participants without a body.
+        repair: judges committed plans before they begin; None: nobody does.
 
     Returns:
         How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
@@ -61,7 +65,7 @@ async def run_episode(
     board = world.reset(seed)
     team.record(
         EpisodeStart(
-            schema=SCHEMA,
+            schema=SCHEMA if repair is not None else SCHEMA_WITHOUT_REPAIR,
             seed=seed,
             world=world.name,
             topology=topology.name,
@@ -73,7 +77,9 @@ async def run_episode(
     )
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
-    episode = _Episode(world, team, Conversation(world, team, topology, settings, feedback), constraints)
+    conversation = Conversation(world, team, topology, settings, feedback)
+    gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
+    episode = _Episode(world, team, conversation, constraints, gate)
     try:
         await episode.run()
     except EpisodeStop as stop:
@@ -87,7 +93,15 @@ async def run_episode(
 class _Episode:
     """The state of the loop between its calls."""
 
-    def __init__(self, world: World, team: Team, conversation: Conversation, constraints: ConstraintTracker) -> None:
+    def __init__(
+        self,
+        world: World,
+        team: Team,
+        conversation: Conversation,
+        constraints: ConstraintTracker,
+        gate: RepairGate | None,
+    ) -> None:
+        self._gate = gate
         self._world = world
         self._team = team
         self._conversation = conversation
@@ -101,6 +115,8 @@ class _Episode:
         self._record_progress()
         while not self._done:
             await self._conversation.run()
+            if self._gate is not None:
+                await self._gate.check()
             waiting = [agent for agent in self._team.agents if agent.stage is Stage.WAIT]
             for agent in waiting:
                 self._team.change_stage(agent, Trigger.ALL_READY)

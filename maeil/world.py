@@ -156,6 +156,14 @@ class TellsIds(Protocol):
 
 
 @runtime_checkable
+class DrawsLots(Protocol):
+    """A world whose rules draw lots, so that what it will do does not follow from its state as others can know it."""
+
+    def draw_from(self, seed: int) -> None:
+        """Draw from a stream of this seed from now on. It is called on copies, on which something is tried out."""
+
+
+@runtime_checkable
 class TellsFacts(Protocol):
     """A world that tells what its configuration says, so that a prompt has the rules of this configuration alone.
 

@@ -20,8 +20,8 @@ SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
     "actions", "calls", "compilation", "component", "controllers", "digests", "drawing", "errors", "messages",
-    "mind", "painting", "plans", "registry", "seeds", "stages", "tasks", "testing", "together", "topology",
-    "user_errors", "world",
+    "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks", "testing", "together",
+    "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 

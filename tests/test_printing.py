@@ -18,7 +18,7 @@ from quorum.agents.llm.providers.key import Key
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.runner import prepare, run_cell
 from quorum.experiments.results.results_csv import csv_text
 from tests.conftest import ROOT, Quorum, environment
 from tests.experiments.folders import write_plan
@@ -227,9 +227,11 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
     def fail(*_: object) -> None:
         raise RuntimeError(f"no way to {SECRET_ADDRESS}")
 
+    cell = Cell.compose(["n=1"])
+    prepare(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
     with pytest.raises(RuntimeError):
-        run_cell(Cell.compose(["n=1"]), tmp_path)
+        run_cell(cell, tmp_path)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert any(MASKED in file.read_text() for file in files)
     assert all("s3cret" not in file.read_text() for file in files)

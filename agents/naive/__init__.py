@@ -67,6 +67,15 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     return config.prompts.for_turns(world, prompts_of(world)).sources
 
 
+def repair_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the template that turns of a repair are told by.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    return config.prompts.for_repairs(world, prompts_of(world)).sources
+
+
 def _check_form(config: NaiveConfig) -> None:
     if config.prompts.form == "text":
         raise ValueError(
@@ -75,6 +84,6 @@ def _check_form(config: NaiveConfig) -> None:
         )
 
 
-component = Component(NaiveConfig, build, uses_models=True, inputs=inputs)
+component = Component(NaiveConfig, build, uses_models=True, inputs=inputs, repairs=repair_inputs)
 
 __all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

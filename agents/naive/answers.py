@@ -4,7 +4,7 @@
 |---|---|
 | every one | `thoughts`: before anything is said or decided, and read by nobody |
 | may speak or acknowledge | `messages`: a list, empty to say nothing |
-| may plan, and there is no plan | `plan` |
+| may plan, and there is no plan to go on with | `plan` |
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
 A turn that may do both wants both, in this order. Recipients are names of those whom the turn lets its holder write to,
@@ -105,7 +105,7 @@ class AnswerTypes:
         messages = _drafts(answer.messages, view) if may_talk(view.turn) else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
-            if view.plan is None:
+            if not view.may_resume:
                 decision = read_plan(answer.plan)
             else:
                 decision = Resume.RESUME if answer.decision.choice == "resume" else read_plan(answer.decision.plan)
@@ -136,7 +136,7 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)
-            answer |= {"plan": plan} if view.plan is None else {"decision": {"choice": "replace", "plan": plan}}
+            answer |= {"plan": plan} if not view.may_resume else {"decision": {"choice": "replace", "plan": plan}}
         else:
             answer["decision"] = {"choice": "resume"}
     return answer
@@ -158,7 +158,7 @@ def _name(view: View) -> str:
     """Name of an answer: its keys after the thoughts."""
     keys = ["messages"] if may_talk(view.turn) else []
     if Act.PLAN in view.turn.acts:
-        keys.append("plan" if view.plan is None else "decision")
+        keys.append("decision" if view.may_resume else "plan")
     return "_and_".join(keys)
 
 

@@ -16,10 +16,12 @@ from typing import Any
 
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, PlanView, View
+from maeil.notices import REPAIR_WORDS
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, answer_keys, may_talk
+from quorum.agents.naive.notices import write_notice
 from quorum.agents.naive.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
@@ -45,6 +47,7 @@ class PromptWriter:
 
     def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
+        self._repair = prompts.for_repairs(world.name, prompts_of(world.name)).find("repair")
         self._frame = Frame(templates, prompts, world, answers.max_actions)
         self._live = world
         self._world = world.name
@@ -60,20 +63,22 @@ class PromptWriter:
         Raises:
             ValueError: a template asks for what there is not.
         """
+        repaired = view.turn.notice is not None
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
             "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "may_plan": Act.PLAN in view.turn.acts,
             "role": view.turn.role,
-            "how_the_team_talks": self._topology.describe(view.turn.role),
+            "how_the_team_talks": REPAIR_WORDS if repaired else self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
-            "has_plan": view.plan is not None,
+            "has_plan": view.may_resume,
             "answer": answer_keys(view),
             "example": write_example(self._answers.example(view, self._example)),
         }
         seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
-        messages = self._frame.write(view, turn, self._pictures.told(self._blocks(view), "observation", seen))
+        blocks = self._pictures.told(self._blocks(view), "observation", seen)
+        messages = self._frame.write(view, turn, blocks, last=self._repair if repaired else None)
         return self._pictures.attached(messages, seen)
 
     def wanted(self, view: View) -> AnswerFormat:
@@ -113,6 +118,7 @@ class PromptWriter:
             "past_plans": [_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in tasks],
             "problems": view.problems,
+            "repair": write_notice(view.turn.notice, view.names) if view.turn.notice is not None else None,
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
         return write_blocks(values, always=frozenset(shown))

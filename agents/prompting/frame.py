@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import TemplateError
+from jinja2 import Template, TemplateError
 
 from maeil.mind import View
 from maeil.user_errors import UserError
@@ -59,7 +59,13 @@ class Frame:
         self._systems: dict[tuple[str, str], str] = {}
 
     def write(
-        self, view: View, turn: Mapping[str, object], blocks: Mapping[str, str], *, role: str = ""
+        self,
+        view: View,
+        turn: Mapping[str, object],
+        blocks: Mapping[str, str],
+        *,
+        role: str = "",
+        last: Template | None = None,
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
 
@@ -68,6 +74,7 @@ class Frame:
             turn: what the template of its message may use, beside what each template may.
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
+            last: a template of what stands behind the message of the turn.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
@@ -83,7 +90,8 @@ class Frame:
         try:
             if (view.name, role) not in self._systems:
                 self._systems[view.name, role] = self._system.render(who).strip()
-            asked = self._turn.render({**who, **turn, "blocks": blocks}).strip()
+            parts = [self._turn, *([last] if last is not None else [])]
+            asked = "\n\n".join(part.render({**who, **turn, "blocks": blocks}).strip() for part in parts)
             return (
                 ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),
                 ChatMessage(ChatRole.USER, asked, marks(asked)),

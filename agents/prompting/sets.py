@@ -43,6 +43,20 @@ class PromptSet(BaseModel):
         parts = {"rules": self.rules, "system": self.system, "turn": self.turn}
         return Templates(world, world_folder, parts, own=self.folder)
 
+    def for_repairs(self, world: str, world_folder: Path) -> Templates:
+        """Read the template of what a turn of a repair is told: the same words for every set, but for one's own.
+
+        Args:
+            world: name of the world.
+            world_folder: where the world's own templates are.
+
+        Raises:
+            ValueError: it cannot be read.
+        """
+        name = "repair.jinja"
+        own = self.folder if self.folder is not None and any(Path(self.folder).rglob(name)) else None
+        return Templates(world, world_folder, {"repair": name}, own=own)
+
     def for_role(self, role: str) -> str:
         """Return the name of the template of a role."""
         return f"{self.roles}{role}.jinja"

@@ -22,6 +22,7 @@ from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated import baselines, inject_errors, llamac
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
+from quorum.agents.simulated.repair import answer_repair
 from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
@@ -181,10 +182,11 @@ def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: 
             return llamac.play(blocks, speaker, poor, rng)
         if role in baselines.ROLES:
             return baselines.play(blocks, speaker, poor, rng)
-        view = read_view(blocks, speaker.read_observation(blocks["observation"]))
+        view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
-    return write(speaker.answer(view, poor, rng), view)
+    answer = answer_repair if view.turn.notice is not None else type(speaker).answer
+    return write(answer(speaker, view, poor, rng), view)
 
 
 def _unreadable(error: Exception) -> BadRequest:

@@ -8,10 +8,12 @@ from typing import Any
 
 import orjson
 
+from maeil.actions import Vocabulary
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
+from quorum.agents.naive.notices import read_notice
 from quorum.agents.naive.open_tasks import read_open_task
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import unfold_names
@@ -41,12 +43,13 @@ def find_actions(request: Request) -> frozenset[str]:
     return frozenset(name for text in told for name in _ACTION.findall(text))
 
 
-def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
+def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: Vocabulary) -> View:
     """Make a view of the blocks of a prompt.
 
     Args:
         blocks: by name, as JSON.
         observation: the block of that name, read by the rules of the world.
+        vocabulary: what advised plans are made of.
 
     Raises:
         ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
@@ -65,6 +68,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation) -> View:
             tuple(index[name] for name in unfold_names(turn.get("recipients", ()))),
             turn.get("most_messages"),
             turn.get("role", ""),
+            notice=read_notice(orjson.loads(blocks["repair"]), index, vocabulary) if "repair" in blocks else None,
         ),
         t=turn["step"],
         t_hat=0,

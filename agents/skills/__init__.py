@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.contract import Briefing, Effort, Gates, Merge, MissingSkill, WorldSkills, majority
-from quorum.agents.skills.lookup import check_form, notation_of, prompts_of, required, skills, skills_of
+from quorum.agents.skills.lookup import check_form, having, notation_of, prompts_of, required, skills, skills_of
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Speaker",
     "WorldSkills",
     "check_form",
+    "having",
     "majority",
     "notation_of",
     "prompts_of",

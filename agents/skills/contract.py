@@ -12,6 +12,7 @@ import numpy as np
 from maeil.actions import Vocabulary
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
+from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.notation import Notation
@@ -189,6 +190,17 @@ class WorldSkills:
             ValueError: there are none, or they do not know this vocabulary.
         """
         raise MissingSkill("gates", self.world)
+
+    def repair(self, world: World) -> RepairRules:
+        """Return the rules by which committed plans are judged before they begin, and others advised.
+
+        Args:
+            world: that the plans are for.
+
+        Raises:
+            MissingSkill: there are none.
+        """
+        raise MissingSkill("repair", world.name)
 
     def evidence(self, world: World, view: View) -> Observation:
         """Return what plan confirmation judges an agent's part by: what the agent sees.

@@ -42,9 +42,14 @@ def required(mind: str, missing: MissingSkill) -> ValueError:
         mind: as the configuration names it.
         missing: the role and the world.
     """
-    having = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
     lacking = f"agents={mind} needs the skill '{missing.role}', which the world '{missing.world}' does not have"
-    return ValueError(f"{lacking}; worlds that have it: {having}")
+    return ValueError(f"{lacking}; {having(missing)}")
+
+
+def having(missing: MissingSkill) -> str:
+    """Say which worlds have a role that one does not have."""
+    found = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
+    return f"worlds that have it: {found}"
 
 
 def check_form(mind: str, prompts: PromptSet, world: str) -> None:

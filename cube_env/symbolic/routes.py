@@ -12,7 +12,7 @@ from cube_env.state import CubeState
 
 FindTargets = Callable[[IntArray], tuple[int, bool]]
 """Writes the cells to go to into the array given, (K, 2); gives their number, and whether agents hold all that were
-wanted, so that these are only next best."""
+wanted, so that these are only next best. No closure: a copy of the episode would look at the board of the original."""
 
 
 class Scratch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cube_env.constants import OPPOSITE_FACE, PUSH_DIRECTION
 from cube_env.symbolic.actions import Navigate, YieldBlock
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController, RepeatController
@@ -43,7 +45,7 @@ class MoveToBlockController(CubeController):
         super().__init__(episode, agent, action, timeout)
         self._key = key
         episode.aim(agent, key)
-        self._route = episode.seek(agent, key, lambda targets: episode.staging_targets(key, targets))
+        self._route = episode.seek(agent, key, partial(episode.staging_targets, key))
 
     def check(self) -> ActionEnd | None:
         """End when aligned, or when there is nothing to go to or no way to it."""
@@ -77,8 +79,7 @@ class NavigateController(CubeController):
         super().__init__(episode, agent, action, action.timeout)
         self._place = action
         self._key = action.entity, action.id, action.cell
-        state = episode.state
-        self._route = episode.seek(agent, self._key, lambda targets: find_place(state, action, targets))
+        self._route = episode.seek(agent, self._key, partial(find_place, episode.state, action))
 
     def check(self) -> ActionEnd | None:
         """End on arrival, or when blocks and walls leave no way."""

@@ -36,6 +36,8 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     for group, component, values in _components(configuration):
         try:
             found |= component.inputs(values, world)
+            if configuration.repair is not None and component.repairs is not None:
+                found |= component.repairs(values, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
         packages |= _packages(component)
@@ -58,7 +60,7 @@ class SharedInputs:
             UserError: as `inputs_of`.
         """
         c = configuration
-        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []))
+        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []), *([c.repair] if c.repair else []))
         key = tuple(part.model_dump_json() for part in parts)
         if key not in self._found:
             self._found[key] = inputs_of(c)

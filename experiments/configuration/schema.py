@@ -22,6 +22,7 @@ from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
 from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
+from quorum.experiments.configuration.repair import OFF, RepairConfig, schema_of
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 Positive = Annotated[int, Field(ge=1)]
@@ -109,10 +110,15 @@ class Configuration(Knobs):
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
     """The language model."""
+    repair: SerializeAsAny[RepairConfig] | None
+    """How committed plans are judged and repaired before they begin; None: they are not."""
 
     def plain(self) -> dict[str, Any]:
-        """Return the configuration as JSON-ready data, the same for equal configurations however they were written."""
-        return self.model_dump(mode="json")
+        """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
+
+        Without repairs it says nothing of them, as in the versions before them.
+        """
+        return self.model_dump(mode="json", exclude={"repair"} if self.repair is None else None)
 
     @property
     def uses_models(self) -> bool:
@@ -214,18 +220,39 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     """
     _check_data(raw, "")
     groups = {registry.group: registry for registry in REGISTRIES}
-    rest = {key: value for key, value in raw.items() if key not in groups}
-    knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups])
+    rest = {key: value for key, value in raw.items() if key not in (*groups, "repair")}
+    knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, "repair"])
     parts = {group: component_values(registry, raw, recorded=recorded) for group, registry in groups.items()}
     _check_common_knobs(knobs, parts)
     llm = _of_model(parts["llm"])
     for participant in ("", *llm.participants):
         for role in ("", *llm.special_roles):
             _fallbacks_of(_llm_of(raw["llm"], participant, role), _place(participant, role))
-    whole = Configuration(**dict(knobs), env=parts["env"], agents=parts["agents"], topology=parts["topology"], llm=llm)
+    whole = Configuration(
+        **dict(knobs),
+        env=parts["env"],
+        agents=parts["agents"],
+        topology=parts["topology"],
+        llm=llm,
+        repair=_repair_of(raw.get("repair", {"name": OFF}), parts["agents"].name),
+    )
     if whole.uses_models:
         _check_roles(whole)
     return whole
+
+
+def _repair_of(values: Any, agents: str) -> RepairConfig | None:
+    """Check the values of `repair`, which configurations of versions before 0.13 do not have."""
+    schema = schema_of(values)
+    if schema is None:
+        return None
+    if minds.get(agents).repairs is None:
+        able = [name for name in minds.names() if minds.get(name).repairs is not None]
+        raise UserError(
+            f"repair={values['name']}: agents={agents} has no turns in which plans are repaired",
+            f"Set repair=off, or choose minds that have: agents={', agents='.join(able)}.",
+        )
+    return _checked(schema, values, "repair.", known=list(schema.model_fields))
 
 
 def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:

@@ -9,10 +9,13 @@ from typing import Any
 
 from maeil import Mind, Seeds, TeamContext, Topology, TopologyContext, World
 from maeil.registry import Registry
+from maeil.repairs.gate import Repair
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.skills import MissingSkill, having, skills_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
 from quorum.experiments.configuration.registry import minds, topologies, worlds
+from quorum.experiments.configuration.schema import Configuration
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +28,7 @@ class Parts:
     minds: Sequence[Mind]
     coordinators: Sequence[tuple[str, Mind]]
     topology: Topology
+    repair: Repair | None = None
 
 
 def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
@@ -51,13 +55,27 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
+    repair = _repair(c, world) if c.repair is not None else None
     refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(
         "built %s: world %s with %d agents, minds %s, topology %s",
         cell.name, c.env.name, n, c.agents.name, c.topology.name,
     )  # fmt: skip
     _log.debug("configuration: %s", cell.plain)
-    return Parts(world, team[:n], coordinators, topology)
+    return Parts(world, team[:n], coordinators, topology, repair)
+
+
+def _repair(c: Configuration, world: World) -> Repair:
+    """Return what the committed plans of a cell are repaired by.
+
+    Raises:
+        UserError: nobody has written down the rules of this world.
+    """
+    assert c.repair is not None
+    try:
+        return Repair(c.repair.settings, skills_of(world.name).repair(world))
+    except MissingSkill as missing:
+        raise UserError(f"repair={c.repair.name}: {missing}", f"{having(missing)}; or set repair=off.") from None
 
 
 def no_models(participant: str) -> None:

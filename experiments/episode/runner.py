@@ -231,4 +231,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         settings=settings,
         recorder=recorder,
         coordinators=parts.coordinators,
+        repair=parts.repair,
     )

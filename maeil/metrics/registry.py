@@ -12,6 +12,7 @@ from typing import Literal
 from maeil.errors import MetricError
 from maeil.metrics.shared import sharing
 from maeil.registered import Registered
+from maeil.trace.events import Event
 from maeil.trace.reader import Trace
 
 Value = int | float | bool | None
@@ -42,6 +43,7 @@ class Metric:
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.
+        of: the event without which a trace does not have this metric; None: all traces have it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Metric:
     share: bool
     reproducible: bool
     origin: str
+    of: type[Event] | None = None
 
     @property
     def group(self) -> str:
@@ -74,6 +77,7 @@ def metric(
     share: bool = False,
     reproducible: bool = True,
     origin: str = "",
+    of: type[Event] | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
@@ -98,6 +102,7 @@ def metric(
                 share=share,
                 reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
+                of=of,
             ),
         )
         return function
@@ -112,13 +117,14 @@ def metrics_by_group() -> list[Metric]:
 
 
 def compute_metrics(trace: Trace) -> dict[str, Value]:
-    """Compute every metric of a trace, group by group.
+    """Compute every metric that a trace has, group by group.
 
     Raises:
         MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
     """
     with sharing(trace):
-        return {one.name: _compute(one, trace) for one in metrics_by_group()}
+        there = [one for one in metrics_by_group() if one.of is None or trace.stamped(one.of)]
+        return {one.name: _compute(one, trace) for one in there}
 
 
 def _compute(one: Metric, trace: Trace) -> Value:

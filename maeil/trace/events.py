@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
+
+SCHEMA_WITHOUT_REPAIR = 1
+"""Version of a trace without the events of a repair, which readers of that version read as well."""
 
 Number = int | float
 """A number as JSON has it: a whole one stays whole when it is read back."""
@@ -191,6 +194,53 @@ class ForcedReady:
 
 
 @dataclass(frozen=True, slots=True)
+class RepairChecked:
+    """The committed plans were judged before anything of the new ones is carried out. Since schema 2.
+
+    Attributes:
+        predictor: `heuristic` or `exact`.
+        plans: each judged plan: `plan`, `agent`, `task` (None where it serves no task of the world).
+        violations: what they are expected to violate: `task`, `constraint`, `agents`, `expected`, `needed`.
+        verdict: `passed`; `cooldown`: it is too early to repair these tasks again; `no_advice`: there is no plan to
+            put in their place; or `repair`.
+    """
+
+    kind: ClassVar[str] = "repair_check"
+    predictor: str
+    plans: Sequence[Mapping[str, Any]]
+    violations: Sequence[Mapping[str, Any]]
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairStarted:
+    """A repair begins: whose plans it is about, and what is advised. Since schema 2.
+
+    Attributes:
+        mode: `channel`, `notice` or `rules`.
+        agents: those concerned, ascending.
+        advice: `task`, and `plans` by the name of the agent; None where nothing is advised.
+    """
+
+    kind: ClassVar[str] = "repair_start"
+    mode: str
+    agents: Sequence[int]
+    advice: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairEnded:
+    """A repair is over, and all agents are ready again. Since schema 2.
+
+    Attributes:
+        replaced: ids of the plans that were given up.
+    """
+
+    kind: ClassVar[str] = "repair_end"
+    replaced: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeEnd:
     """The last event.
 
@@ -223,6 +273,9 @@ Event = (
     | CapabilityChange
     | ScoreChange
     | ForcedReady
+    | RepairChecked
+    | RepairStarted
+    | RepairEnded
     | EpisodeEnd
 )
 

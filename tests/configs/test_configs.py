@@ -46,11 +46,14 @@ def _is_explained(option: Option) -> bool:
 def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) -> None:
     assert _is_explained(option)
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
+    repairs = option.group == "repair" and option.name != "off"
+    given += ["agents=naive"] if repairs else []  # minds that take the turns of a repair
     cell = Cell.compose([f"{option.group}={option.name}", *given])
-    assert set(cell.plain) == {*Knobs.model_fields, "env", "agents", "topology", "llm"}
+    parts = {"env", "agents", "topology", "llm", *(["repair"] if repairs else [])}
+    assert set(cell.plain) == {*Knobs.model_fields, *parts}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
     typed = [f"{knob.key}={values[knob.key] if knob.value == '???' else knob.value}" for knob in option.typed]
-    assert Cell.compose([f"{option.group}={option.name}", *typed]).hash == cell.hash
+    assert Cell.compose([f"{option.group}={option.name}", *typed, *(given if repairs else [])]).hash == cell.hash
 
 
 @_of("engine")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
+from maeil.repairs.gate import Repair
 from maeil.trace import Listener, Recorder, Stamped
 from quorum.topologies.individual import Individual
 from tests.maeil.corridor import Corridor, Walk
@@ -43,6 +44,7 @@ def play(
     coordinators: Sequence[tuple[str, Mind]] = (),
     path: Path | None = None,
     listener: Listener | None = None,
+    repair: Repair | None = None,
 ) -> list[Stamped]:
     """Run an episode and give its events."""
     events: list[Stamped] = []
@@ -57,6 +59,7 @@ def play(
                 settings=settings or LoopSettings(),
                 recorder=recorder,
                 coordinators=coordinators,
+                repair=repair,
             )
         )
     return events

@@ -11,6 +11,8 @@ TABLE = {
     ("W", "message"): "I",
     ("X", "plan_ended"): "R",
     ("X", "message"): "I",
+    ("W", "repair"): "I",
+    ("X", "repair"): "I",
     ("I", "resumed"): "W",
     ("I", "replaced"): "W",
 }

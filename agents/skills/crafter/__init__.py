@@ -7,6 +7,7 @@ from typing import Any
 
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
+from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
@@ -27,6 +28,12 @@ class CrafterSkills(WorldSkills):
         from quorum.agents.skills.crafter.gates import CrafterGates
 
         return CrafterGates()
+
+    def repair(self, world: World) -> RepairRules:  # noqa: ARG002 - they read the world that they are shown
+        """Return the published rules of thumb for agents that collect a cell together."""
+        from quorum.agents.skills.crafter.repair import CrafterRepair
+
+        return CrafterRepair()
 
     def briefing(self) -> Briefing:
         """Return what the agents see, and what they hold."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
+from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
@@ -55,6 +56,13 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.gates import CubeGates
 
         return CubeGates(rollout)
+
+    def repair(self, world: World) -> RepairRules:
+        """Return the published rules of thumb for pushes that meet at a left face."""
+        from quorum.agents.skills.cube.repair import CubeRepair
+        from quorum.agents.skills.cube.wording import Wording
+
+        return CubeRepair(Wording.of(world.vocabulary.names))
 
     def briefing(self) -> Briefing:
         """Return the board, and the blocks that are left with their distances."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from maeil.actions import Vocabulary
 from maeil.mind import Mind, Observation, View
+from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.examples import Example
@@ -32,6 +33,12 @@ class TransportSkills(WorldSkills):
     def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002
         """Return the board: the rules judge by all of it whether a move brings a box nearer."""
         return world.global_observation()
+
+    def repair(self, world: World) -> RepairRules:  # noqa: ARG002 - they read the world that they are shown
+        """Return rules of thumb for boxes in reach, and for moves that get into each other's way."""
+        from quorum.agents.skills.transport.repair import TransportRepair
+
+        return TransportRepair()
 
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""

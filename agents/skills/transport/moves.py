@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from llamac_env import (
@@ -141,3 +141,21 @@ def _action(grid: Grid, agent: int, move: BoxMove | None) -> SymbolicAction:
     if move is None:
         return Wait()
     return Move(box=BoxName(f"box_{move.colour}"), to=write_destination(grid, agent, move))
+
+
+def fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMove) -> JointMove:
+    """Those of some moves, by rank, that go together with each other and with those of other agents.
+
+    A move that fits only after another one (onto a corner that is left) is found in the next round.
+    """
+    joint, left = dict(others), list(wanted)
+    grows = True
+    while grows:
+        grows = False
+        for agent, move in left:
+            if agent not in joint:
+                step = board.after({**joint, agent: move})
+                if not step.failed and not step.collisions:
+                    joint[agent] = move
+                    grows = True
+    return {agent: move for agent, move in joint.items() if agent not in others}

@@ -32,7 +32,7 @@ from maeil.mind import Act, Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
 from quorum.agents.skills.transport.local import choose, known_board, report
-from quorum.agents.skills.transport.moves import distance_left, gain, greedy, one_step, places, plan_of
+from quorum.agents.skills.transport.moves import distance_left, fitting, gain, greedy, one_step, places, plan_of
 
 AHEAD = 3
 """Steps that the explorer plans ahead."""
@@ -123,7 +123,7 @@ def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[in
 def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ...]:
     """The next steps of the greedy plan of the whole board, those who are asked alone."""
     own = [{agent: move for agent, move in joint.items() if agent in brief.asked} for joint in greedy(board)[:AHEAD]]
-    return (_fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
+    return (fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
 
 
 def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:
@@ -140,25 +140,7 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove
             choice[0],
         ),
     )
-    return _fitting(board, wanted, others)
-
-
-def _fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMove) -> JointMove:
-    """Those of some moves, by rank, that go together with each other and with those of other agents.
-
-    A move that fits only after another one (onto a corner that is left) is found in the next round.
-    """
-    joint, left = dict(others), list(wanted)
-    grows = True
-    while grows:
-        grows = False
-        for agent, move in left:
-            if agent not in joint:
-                step = board.after({**joint, agent: move})
-                if not step.failed and not step.collisions:
-                    joint[agent] = move
-                    grows = True
-    return {agent: move for agent, move in joint.items() if agent not in others}
+    return fitting(board, wanted, others)
 
 
 def _greedy(board: Board, agent: int) -> BoxMove | None:

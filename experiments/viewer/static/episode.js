@@ -86,7 +86,7 @@ class Episode {
     this.caption = el("p", { class: "caption" });
     this.legends = el("div", { class: "legends" });
     this.boardBox = el("div", { class: "board-box" }, replaying());
-    this.problems = el("ul", { class: "problems", role: "alert" });
+    this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
     this.#told();
     return [
@@ -161,6 +161,7 @@ class Episode {
   begin(t) {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
+    new ResizeObserver(() => this.player.drawMarks(fitted, colour)).observe(this.player.marks.parentElement); // lanes may be hidden
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
     this.player.start(t);
@@ -324,6 +325,7 @@ class Episode {
 
   #key(event) {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
     const ten = event.shiftKey ? 10 : 1;
     const ways = {
       " ": () => this.player.toggle(),
@@ -355,5 +357,5 @@ function replaying() {
 function pairs(title, values) {
   const entries = Object.entries(values);
   if (!entries.length) return null;
-  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, shown(value))))));
+  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", { "aria-label": title }, entries.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, shown(value))))));
 }

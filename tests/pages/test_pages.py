@@ -1,0 +1,152 @@
+"""Every page of ours, in light and dark and at three widths: readable, within its width, and usable by keyboard."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quorum.experiments.common.outputs import Output
+from quorum.experiments.compare import Question, compare
+from quorum.experiments.compare.report import Options, write_report
+from quorum.experiments.episode.episode_folder import EpisodeFolder
+from quorum.experiments.results import read_results
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.page import exported_page
+from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
+from tests.experiments.viewer.conftest import served
+from tests.pages import measures
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WIDTHS = (1400, 1000, 390)
+PAGES = (
+    "index", "sweep", "map", "report", "report of arms", "report of one arm", "report of many arms", "exported",
+    "damaged", "under way", "cube", "crafter", "transport", "squeeze", "sixteen", "messages",
+)  # fmt: skip
+PRESSED = {"map": "seeds by arms", "messages": "messages"}
+"""What is pressed before a page is looked at."""
+
+
+def arms(folder: Path, names: Sequence[str] = ("alone", "talk")) -> Path:
+    """Write a sweep of arms that differ in more than one setting."""
+    cells = []
+    for place, arm in enumerate(names):
+        for seed in range(4):
+            values = outcome(steps=10 + seed + 20 * place)
+            more = {f"topology__k{k}": f"{arm}-{k}" for k in range(6)}
+            run = write_run(folder, values, name=f"{arm}-{seed}", n=2, seed=seed, **more)
+            cells.append((f"{arm}-{seed}", run, arm))
+    write_plan(folder, cells, name="arms", arms={arm: [] for arm in names})
+    return folder
+
+
+def reported(folder: Path, file: Path, question: Question, episodes: Mapping[str, Path] | None = None) -> str:
+    found = read_results(folder)
+    write_report(found, compare([found], question), Output(file, "--out"), Options(episodes=episodes or {}))
+    return file.as_uri()
+
+
+def begun(folder: Path, run: Path) -> EpisodeFolder:
+    """Write the first half of a run, as one that is under way."""
+    half = EpisodeFolder(folder, "begun", once=True)
+    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    for file in ("config.yaml", "calls.jsonl"):
+        if (run / file).exists():
+            shutil.copy(run / file, half.path)
+    return half
+
+
+@pytest.fixture(scope="module")
+def addresses(
+    site: str, episodes: dict[str, Path], sixteen: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    folder = tmp_path_factory.mktemp("pages")
+    damaged = folder / "damaged" / "run"
+    shutil.copytree(episodes["cube"], damaged)
+    trace = (damaged / "trace.jsonl").read_bytes()
+    (damaged / "trace.jsonl").write_bytes(trace[: len(trace) // 2])
+    exported = folder / "episode.html"
+    exported.write_text(exported_page(read_episode(episodes["cube"])), encoding="utf-8")
+    hostile = hostile_sweep(folder / "hostile")
+    several = arms(folder / "several", [f"arm-{k}" for k in range(7)])
+    running = begun(folder, episodes["cube"])
+    with (
+        served(damaged) as broken,
+        served(arms(folder / "arms")) as sweep,
+        served(sixteen) as large,
+        running.guarded(),
+        served(running.path) as under_way,
+    ):
+        yield {
+            "index": site,
+            "sweep": sweep,
+            "map": sweep,
+            "report": reported(hostile, folder / "report.html", Question(baseline="plain")),
+            "report of arms": reported(folder / "arms", folder / "one.html", Question()),
+            "report of one arm": reported(arms(folder / "single", ["alone"]), folder / "single.html", Question()),
+            "report of many arms": reported(
+                several, folder / "many.html", Question(), {f"arm-{k}-0": exported for k in range(7)}
+            ),
+            "under way": under_way,
+            "sixteen": large,
+            "messages": large,
+            "exported": exported.as_uri(),
+            "damaged": broken,
+            **{world: f"{site}run/{run.name}" for world, run in episodes.items()},
+        }
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Browser) -> Iterator[dict[str, Page]]:
+    """A page in light and in dark."""
+    name = request.param
+    pages = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            viewport={"width": 1400, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        context.add_init_script(path=measures.SCRIPT)
+        pages[scheme] = context.new_page()
+        pages[scheme].goto(addresses[name])
+        if "report" not in name:
+            pages[scheme].wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        if name in PRESSED:
+            pages[scheme].locator("button", has_text=PRESSED[name]).first.click()
+    yield pages
+    for page in pages.values():
+        page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], scheme: str) -> None:
+    looks[scheme].set_viewport_size({"width": 1400, "height": 900})
+    assert measures.axe(looks[scheme]) == []
+    assert measures.faint(looks[scheme]) == []
+    assert measures.unnamed(looks[scheme]) == []
+    assert measures.moving(looks[scheme]) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_stands_beyond_its_width(looks: dict[str, Page], width: int) -> None:
+    looks["light"].set_viewport_size({"width": width, "height": 900})
+    assert measures.beyond_the_width(looks["light"]) == []
+    if looks["light"].locator("header").count():
+        assert measures.covered_or_cut(looks["light"], "header") == []
+
+
+def test_every_control_is_reached_by_keyboard(looks: dict[str, Page]) -> None:
+    looks["light"].set_viewport_size({"width": 1400, "height": 900})
+    assert measures.out_of_reach(looks["light"]) == []
+
+
+def test_no_figure_stands_twice(looks: dict[str, Page]) -> None:
+    drawings = looks["light"].locator("figure svg").evaluate_all("all => all.map(svg => svg.innerHTML)")
+    digests = [hashlib.sha256(drawing.encode()).hexdigest() for drawing in drawings]
+    assert len(set(digests)) == len(digests)
