@@ -162,6 +162,7 @@ def run(
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.uninformed import uninformed
     from quorum.experiments.episode.view import shown
     from quorum.experiments.results.finished import read_spent
 
@@ -179,8 +180,10 @@ def run(
             refuse(notice)
         if not quiet:
             echo(f"notice: {notice}", err=True)
-    if not quiet and (expected := expectation(cell)):
-        echo(expected, err=True)
+    if not quiet:
+        for line in (f"notice: {told}" if (told := uninformed(cell.configuration)) else "", expectation(cell)):
+            if line:
+                echo(line, err=True)
     try:
         with (
             sigterm_interrupts() as ended,
@@ -200,6 +203,8 @@ def run(
     if result.reason and not quiet:
         how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
+    if result.never_valid and not quiet:
+        echo(f"notice: {result.never_valid}", err=True)
 
 
 def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
@@ -1053,20 +1058,18 @@ def main() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        from maeil.user_errors import UserError
-        from quorum.experiments.common.logs import log_frames
+        from quorum.experiments.common.mistakes import told_as_mistake
 
         if isinstance(error, TyperException):  # of the words of the command
             usage = StringIO()
             error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
-        if not isinstance(error, UserError):
+        exit_code = told_as_mistake(error)
+        if exit_code is None:
             show_bugs()
             raise
-        echo(f"error: {error}", err=True)
-        log_frames(error)
-        sys.exit(2)
+        sys.exit(exit_code)
 
 
 if __name__ == "__main__":

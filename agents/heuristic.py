@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import ValidationInfo, model_validator
 
 from maeil.component import Component, ComponentConfig, TeamContext, may_name_files
+from maeil.contracts import promised_all
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
 
@@ -37,7 +38,8 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
         raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
     skills = skills_of(context.world.name)
     try:
-        return skills.one_team(context.world) if config.teams == "one" else skills.heuristic(context.world)
+        rule = skills.one_team if config.teams == "one" else skills.heuristic
+        return promised_all(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
     except MissingSkill as missing:
         chosen = f"{config.name} agents.teams=one" if config.teams == "one" else config.name
         raise required(chosen, missing) from None

@@ -137,3 +137,17 @@ class Component(Generic[C, X, B_co]):
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
     roles: Callable[[C], Sequence[str] | None] = no_roles
     repairs: Callable[[C, str], Mapping[str, str]] | None = None
+
+    def __post_init__(self) -> None:
+        """Make sure that each part stands in its own place.
+
+        Raises:
+            TypeError: one does not.
+        """
+        if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
+            raise TypeError(
+                f"Component(config, build): config is {self.config!r}; it must be a class of ComponentConfig"
+            )
+        for name in ("build", "inputs", "roles"):
+            if not callable(getattr(self, name)):
+                raise TypeError(f"Component(config, build): {name} is {getattr(self, name)!r}; it must be a function")

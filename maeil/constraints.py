@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from maeil.contracts import name_of, promised_all
+from maeil.errors import ContractError
 from maeil.plans import Task
 from maeil.tasks import Attempt, Constraint, TaskState
 from maeil.team import Team
@@ -50,7 +52,10 @@ class ConstraintTracker:
 
     def before_step(self, joint: Sequence[int]) -> None:
         """Take in the states under the joint action that is about to be taken."""
-        for state in self._world.constraints(joint):
+        constraints = self._world.constraints
+        for state in promised_all(
+            constraints(joint), TaskState, constraints, "a tuple of maeil.TaskState, empty for none"
+        ):
             if state.threshold:
                 self._states[state.task] = state
             else:
@@ -59,7 +64,18 @@ class ConstraintTracker:
             self._team.record(ConstraintChange(**asdict(replace(state, literal=literal))))
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
-        """Return the attempts of the step as records; a failed one says which constraints were missing."""
+        """Return the attempts of the step as records; a failed one says which constraints were missing.
+
+        Raises:
+            ContractError: one failed at a task of which the world has told no constraints.
+        """
+        for attempt in attempts:
+            if not attempt.succeeded and attempt.task not in self._states:
+                raise ContractError(
+                    f"{name_of(self._world.constraints)}() has not told the task {attempt.task}, at which an attempt "
+                    "has failed; it must tell every active task before the step",
+                    self._world.constraints,
+                )
         return [
             {
                 "task": asdict(attempt.task),

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from maeil.clock import EventQueue
-from maeil.errors import IllegalTransition, StalledConversation
+from maeil.contracts import described, name_of, promised_all
+from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.feedback import Feedback
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
-from maeil.mind import Act, Resume, Thought, Turn, View
+from maeil.mind import Act, Observation, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from maeil.review import review
 from maeil.settings import LoopSettings
@@ -157,9 +158,11 @@ class Conversation:
             raise
         if waiting := self.undecided:
             names = ", ".join(self._team.names[index] for index in waiting)
-            raise StalledConversation(
+            stalled = StalledConversation(
                 f"step {self.t}: topology '{self._topology.name}' gives no turn to {names}, who have no decision"
             )
+            stalled.blamed = self._topology.turns
+            raise stalled
 
     async def _converse(self) -> None:
         while True:
@@ -170,11 +173,20 @@ class Conversation:
             self._drain_instant()
 
     def _open_turns(self) -> None:
-        while turns := self._topology.turns(self):
+        give = self._topology.turns
+        while turns := promised_all(give(self), Turn, give, "a list of maeil.Turn, empty for none"):
             for turn in turns:
+                if turn.agent not in range(self.participants):
+                    raise ContractError(
+                        f"{name_of(give)}() gives a turn to participant {turn.agent}; there are "
+                        f"{self.participants}, from 0 to {self.participants - 1}",
+                        give,
+                    )
                 participant = self._team.participants[turn.agent]
                 if participant.embodied and not may_send(participant.stage):
-                    raise IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
+                    illegal = IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
+                    illegal.blamed = give
+                    raise illegal
                 if participant.thoughts < self._settings.max_thoughts_per_step:
                     self._think(TurnAttempt(turn))
                 else:
@@ -198,9 +210,7 @@ class Conversation:
             turn=attempt.turn,
             t=self._team.now.t,
             t_hat=self._team.now.t_hat,
-            observation=(
-                self._world.observe(participant.index) if participant.embodied else self._world.global_observation()
-            ),
+            observation=self._observation(participant),
             unread=unread,
             memory=tuple(participant.memory),
             plan=participant.plan_view(),
@@ -211,6 +221,18 @@ class Conversation:
         )
         participant.memory.extend(unread)
         self._in_flight.append(Thinking(attempt, view))
+
+    def _observation(self, participant: Participant) -> Observation:
+        world = self._world
+        observe = world.observe if participant.embodied else world.global_observation
+        found = world.observe(participant.index) if participant.embodied else world.global_observation()
+        if not hasattr(found, "text"):
+            raise ContractError(
+                f"{name_of(observe)}() returned {described(found)}; it must return an observation, which has a method "
+                "text()",
+                observe,
+            )
+        return found
 
     async def _collect(self) -> None:
         """Wait until every thought that has started has ended; only then is its end on the clock known."""

@@ -1,6 +1,7 @@
 """What can go wrong in the loop.
 
 MaeilError
+|- ContractError        a world, a mind or a topology gave what its contract does not allow
 |- IllegalTransition    a stage change that the table does not have (a bug)
 |- InvalidThought       a mind answered something that its turn or the state does not allow
 |- EpisodeStop          ends the episode with a labelled outcome, and is no bug
@@ -14,11 +15,33 @@ MaeilError
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from maeil.calls import Call
 
 
 class MaeilError(Exception):
-    """Base of every error of the loop."""
+    """Base of every error of the loop.
+
+    Attributes:
+        blamed: the function or class of a component that did not keep its contract; None where no single one is known.
+    """
+
+    blamed: Callable[..., Any] | None = None
+
+
+class ContractError(MaeilError):
+    """A world, a mind, a topology or one of their parts gave what its contract does not allow: a mistake in its code.
+
+    Args:
+        message: what is wrong, and what is expected.
+        blamed: the function or class.
+    """
+
+    def __init__(self, message: str, blamed: Callable[..., Any]) -> None:
+        super().__init__(message)
+        self.blamed = blamed
 
 
 class IllegalTransition(MaeilError):

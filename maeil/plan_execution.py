@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from maeil.actions import ActionStatus
+from maeil.contracts import described, name_of, promised
+from maeil.errors import ContractError
 from maeil.plans import PlanStatus, Task
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
@@ -51,7 +53,8 @@ class PlanExecution:
                 end = agent.controller.status()
                 if end is not None:
                     changed = True
-                    self._end(agent, end)
+                    status = agent.controller.status
+                    self._end(agent, promised(end, ActionEnd, status, "a maeil.ActionEnd, or None while it runs"))
             if not changed:
                 break
             still = [agent for agent in executing if agent.plan is not None]
@@ -64,7 +67,8 @@ class PlanExecution:
         joint = []
         for agent in self._team.agents:
             assert agent.controller is not None
-            joint.append(agent.controller.act())
+            act = agent.controller.act
+            joint.append(promised(act(), int, act, "an int, the primitive of this step"))
         return joint
 
     def _start(self, agent: Participant) -> None:
@@ -73,7 +77,15 @@ class PlanExecution:
         if plan.status is PlanStatus.COMMITTED:
             self._team.run_plan(plan)
         self._team.record_action(plan, "started")
-        agent.controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
+        controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
+        if not all(hasattr(controller, name) for name in ("status", "act", "close")):
+            start = self._world.start_action
+            raise ContractError(
+                f"{name_of(start)}() returned {described(controller)}; it must return a maeil.Controller, which has "
+                "status(), act() and close()",
+                start,
+            )
+        agent.controller = controller
 
     def _end(self, agent: Participant, end: ActionEnd) -> None:
         plan = agent.plan

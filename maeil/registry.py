@@ -71,13 +71,14 @@ class Registry(Generic[T]):
         """Offer a component under a name.
 
         Raises:
-            UserError: the name is taken, or is not made of lowercase letters, digits and underscores.
+            UserError: the name is taken, or is not made of lowercase letters, digits and underscores; or it is no
+                component.
         """
         if not _NAME.fullmatch(name):
             raise UserError(f"{self.kind} {name!r}: a name is lowercase letters, digits and underscores")
         if name in self.names():
             raise UserError(f"{self.kind} {name!r} is registered already: take another name")
-        self._registered[name] = component
+        self._registered[name] = self._checked(name, component)
 
     def names(self) -> tuple[str, ...]:
         """Return all names, the project's own first."""

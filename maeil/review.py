@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from maeil.contracts import described, name_of, promised, promised_all
+from maeil.errors import ContractError
+from maeil.messages import Draft
 from maeil.mind import Act, Resume, Thought, Turn
 from maeil.plans import Plan
 from maeil.team import Participant
 from maeil.world import World
+
+T = TypeVar("T")
 
 
 def review(thought: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
@@ -19,9 +26,12 @@ def review(thought: object, turn: Turn, author: Participant, world: World) -> tu
 
     Returns:
         One reason each, empty when the thought is accepted. They go back to the mind, so they say what to mend.
+
+    Raises:
+        ContractError: it is no thought, or a part of it has a type that it cannot have: that is the mind's code, and
+            nothing that it could mend by another answer.
     """
-    if not isinstance(thought, Thought):
-        return (f"the answer is a {type(thought).__name__}, not a Thought",)
+    thought = promised(thought, Thought, author.mind.think, "a maeil.Thought")
     return (*_review_decision(thought.decision, turn, author, world), *_review_messages(thought, turn, author))
 
 
@@ -36,18 +46,23 @@ def _review_decision(decision: object, turn: Turn, author: Participant, world: W
         if turn.notice is not None and turn.notice.replan:
             return ("this turn asks for a plan anew: the present one is expected to fail",)
         return () if author.plan is not None else ("there is no plan to resume",)
-    if not isinstance(decision, Plan):
-        return (f"the decision is a {type(decision).__name__}, not a Plan",)
+    decision = _typed(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
     if not decision.actions:
         return ("the plan has no actions",)
     strangers = [str(action) for action in decision.actions if action not in world.vocabulary]
     if strangers:
         names = ", ".join(world.vocabulary.names)
         return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in strangers)
-    return world.check_plan(author.index, decision)
+    reasons = world.check_plan(author.index, decision)
+    return tuple(
+        promised_all(reasons, str, world.check_plan, "a tuple of reasons, one text each, empty where there is none")
+    )
 
 
 def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple[str, ...]:
+    for draft in thought.messages:
+        _typed(draft, Draft, author, "a message of its Thought", "a maeil.Draft")
+        _typed(draft.content, str, author, "the content of a message", "a text")
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
     reasons = []
@@ -63,3 +78,11 @@ def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"
             reasons.append(f"a message goes to {', '.join(map(str, strangers))}; this turn allows: {allowed}")
     return tuple(reasons)
+
+
+def _typed(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:
+    """Return a part of a thought, which has the type that the contract says."""
+    if isinstance(part, wanted):
+        return part
+    think = author.mind.think
+    raise ContractError(f"{name_of(think)}(): {what} is {described(part)}; it must be {words}", think)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from maeil.constraints import ConstraintTracker
+from maeil.contracts import MAPPING, described, name_of, promised, promised_all, written_of
 from maeil.conversation import Conversation
-from maeil.errors import EpisodeStop
+from maeil.errors import ContractError, EpisodeStop
 from maeil.feedback import Feedback
 from maeil.mind import Mind
 from maeil.plan_execution import PlanExecution
@@ -29,7 +30,7 @@ from maeil.trace.events import (
     StepTaken,
 )
 from maeil.trace.recorder import Recorder
-from maeil.world import Progress, World
+from maeil.world import Progress, Transition, World
 
 
 async def run_episode(
@@ -62,19 +63,20 @@ async def run_episode(
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
     """
     team = Team(world.agents, minds, coordinators, settings, recorder)
-    board = world.reset(seed)
-    team.record(
-        EpisodeStart(
-            schema=SCHEMA if repair is not None else SCHEMA_WITHOUT_REPAIR,
-            seed=seed,
-            world=world.name,
-            topology=topology.name,
-            agents=world.agents,
-            coordinators=[name for name, _ in coordinators],
-            clock=settings.clock_unit,
-            board=board,
+    board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
+    with written_of(world.reset):
+        team.record(
+            EpisodeStart(
+                schema=SCHEMA if repair is not None else SCHEMA_WITHOUT_REPAIR,
+                seed=seed,
+                world=world.name,
+                topology=topology.name,
+                agents=world.agents,
+                coordinators=[name for name, _ in coordinators],
+                clock=settings.clock_unit,
+                board=board,
+            )
         )
-    )
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
     conversation = Conversation(world, team, topology, settings, feedback)
@@ -127,9 +129,11 @@ class _Episode:
     def _step(self) -> None:
         joint = self._execution.act()
         self._constraints.before_step(joint)
-        transition = self._world.step(joint)
-        self._team.record(StepTaken(joint, transition.reward))
-        self._record_outcome(transition.outcomes, transition.attempts)
+        transition = promised(self._world.step(joint), Transition, self._world.step, "a maeil.Transition")
+        _check_transition(transition, self._world)
+        with written_of(self._world.step):
+            self._team.record(StepTaken(joint, transition.reward))
+            self._record_outcome(transition.outcomes, transition.attempts)
         for change in transition.capabilities:
             self._team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self._team.now.t += 1
@@ -151,7 +155,7 @@ class _Episode:
             self._team.record(StepOutcome(outcomes, self._constraints.attribute(attempts)))
 
     def _record_progress(self) -> None:
-        progress = self._world.progress()
+        progress = promised(self._world.progress(), Progress, self._world.progress, "a maeil.Progress")
         if progress != self._progress:
             self._progress = progress
             self._team.record(ScoreChange(progress.reached, progress.goals, progress.score))
@@ -165,3 +169,16 @@ class _Episode:
         self._team.record(end)
         self._team.flush()
         return end
+
+
+def _check_transition(transition: Transition, world: World) -> None:
+    """Make sure that the parts of a transition can be recorded."""
+    reward = transition.reward
+    if not isinstance(reward, int | float):
+        raise ContractError(
+            f"{name_of(world.step)}() returned a Transition whose reward is {described(reward)}; "
+            "it must be one number, the mean of the agents' rewards",
+            world.step,
+        )
+    promised_all(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")
+    promised_all(transition.attempts, Attempt, world.step, "a maeil.Transition whose attempts are a tuple of Attempt")

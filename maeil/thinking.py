@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
+from maeil.contracts import begun
 from maeil.errors import EpisodeStop
 from maeil.limits import Limits
 from maeil.mind import Mind, Thought, Turn, View
@@ -50,13 +51,14 @@ class Thinking:
 
         Raises:
             LimitReached: a wall-clock limit is over.
+            ContractError: the mind answers at once, and not by something that can be awaited.
             Exception: whatever the mind raises.
         """
         begin = time.perf_counter()
         try:
             with entered_in(self.ledger):
                 async with limits.thought(self.view.name):
-                    self.thought = await mind.think(self.view)
+                    self.thought = await begun(mind.think(self.view), mind.think)
             self.returned = True
         except Exception as stop:
             self.stop = stop

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class UserError(Exception):
@@ -13,7 +14,12 @@ class UserError(Exception):
     Args:
         message: what is wrong, beginning with the key, option or path that it is about.
         hint: what to do about it.
+
+    Attributes:
+        exit_code: of the command that it ends: 2, and 1 where work was under way and what there is of it was kept.
     """
+
+    exit_code = 2
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(f"{message}\n{hint}" if hint else message)
@@ -32,6 +38,14 @@ _CREDENTIALS = re.compile(r"(?<=:/)(/?)[^\s/\"'<>\\]+(?=@)")
 def mask_passwords(text: str) -> str:
     """Return a text without the user and the password of the addresses in it: `https://[hidden]@host`."""
     return _CREDENTIALS.sub(r"\1[hidden]", text) if ":/" in text else text
+
+
+def shown_path(file: str | Path) -> str:
+    """Return the path of a file as a message shows it: seen from the current folder where it lies below it."""
+    try:
+        return str(Path(file).absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(file)
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.their_code import told_as_theirs
 from quorum.experiments.compare import Comparison, Question
 from quorum.experiments.compare import compare as _compare
 from quorum.experiments.configuration.cell import Cell
@@ -48,15 +49,16 @@ def run(
         The outcome, the metrics, and the folder with the trace.
 
     Raises:
-        UserError: the configuration is not valid, nothing can be written to `out`, or a language model refuses to be
-            asked.
+        UserError: the configuration is not valid, nothing can be written to `out`, a language model refuses to be
+            asked, or the code of a plug-in is wrong: the message names its line, the cause is what it raised, and the
+            folder of an episode that was under way says `error`.
         KeyboardInterrupt: the user stopped the episode.
-        Exception: whatever a world or a mind raises; the folder of the episode says `error`.
     """
     load_plugins(plugins)
-    cell = Cell.compose(overrides, _path(config_dir))
-    if strict:
-        refuse(without_effect(overrides, cell, _path(config_dir)))
+    with told_as_theirs():
+        cell = Cell.compose(overrides, _path(config_dir))
+        if strict:
+            refuse(without_effect(overrides, cell, _path(config_dir)))
     return run_cell(cell, Path(out))
 
 
@@ -122,7 +124,8 @@ def sweep(
         config_dir=_path(config_dir),
     )
     load_plugins(request.plugins)
-    result = run_sweep_command(request, quiet=not progress).result
+    with told_as_theirs():
+        result = run_sweep_command(request, quiet=not progress).result
     if result.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt
     if result.stop is Stop.STUCK:

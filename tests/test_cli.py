@@ -56,11 +56,25 @@ def test_a_mistake_is_one_message_and_leaves_nothing(arguments, quorum: Quorum, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "overlap.txt"]
 
 
-def test_a_bug_keeps_its_traceback(quorum: Quorum) -> None:
-    done = quorum("run", *CORRIDOR, "agents.fails_at=2")
+def test_a_bug_keeps_its_traceback(quorum: Quorum, tmp_path: Path) -> None:
+    (tmp_path / "breaks_us.py").write_text("from quorum.experiments.episode import runner\n\nrunner.play = None\n")
+    done = quorum("run", *CORRIDOR, "--plugin", "breaks_us")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
-    assert "RuntimeError: the walker stumbled" in done.stderr
+    assert "runner.py" in done.stderr
+    assert "TypeError: 'NoneType' object is not callable" in done.stderr
+
+
+def test_a_mistake_of_a_plugin_shows_no_frame_unless_asked(quorum: Quorum) -> None:
+    mistake = "walker.py:34, in Walker.think: RuntimeError: the walker stumbled\n"
+    brief, all_of_it = (quorum("run", *CORRIDOR, "agents.fails_at=2", *more) for more in ((), ("--debug",)))
+    assert (brief.returncode, all_of_it.returncode) == (1, 1)
+    assert mistake in brief.stderr
+    assert len(brief.stderr.splitlines()) == 3
+    assert "--debug shows every frame" in brief.stderr
+    assert mistake in all_of_it.stderr
+    assert "scheduler.py" in all_of_it.stderr
+    assert all_of_it.stderr.count("RuntimeError, raised in") == 1
 
 
 def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: Path) -> None:

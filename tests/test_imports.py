@@ -19,9 +19,9 @@ WORLDS = ("cube_env", "crafter_env", "llamac_env")
 SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions", "calls", "compilation", "component", "controllers", "digests", "drawing", "errors", "messages",
-    "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks", "testing", "together",
-    "topology", "user_errors", "world",
+    "actions", "calls", "compilation", "component", "contracts", "controllers", "digests", "drawing", "errors",
+    "messages", "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks", "testing",
+    "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 

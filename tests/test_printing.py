@@ -17,6 +17,7 @@ from maeil.user_errors import mask_passwords
 from quorum.agents.llm.providers.key import Key
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
+from quorum.experiments.common.their_code import FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
 from quorum.experiments.results.results_csv import csv_text
@@ -230,8 +231,9 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
     cell = Cell.compose(["n=1"])
     prepare(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(FailedEpisode, match="RuntimeError") as told:
         run_cell(cell, tmp_path)
+    assert "s3cret" not in str(told.value)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert any(MASKED in file.read_text() for file in files)
     assert all("s3cret" not in file.read_text() for file in files)

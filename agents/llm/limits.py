@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from maeil.contracts import begun, promised
 from quorum.agents.llm.errors import RateLimited
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -176,7 +177,9 @@ class Limits:
                 await self._requests.enter(1)
             entry = None if self._tokens is None else await self._tokens.enter(self._foretell(request))
             try:
-                reply = await model.complete(request)
+                complete = model.complete
+                reply = await begun(complete(request), complete)
+                promised(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
             except RateLimited as error:
                 self.rate_limited += 1
                 error.rounds = self.concurrency.rate_limited(ticket)

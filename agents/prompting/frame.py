@@ -19,7 +19,7 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
 from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import Templates, place_of
+from quorum.agents.prompting.templates import Templates, place_of, reason_of
 from quorum.agents.prompting.vocabulary import describe, tell
 
 
@@ -97,7 +97,9 @@ class Frame:
                 ChatMessage(ChatRole.USER, asked, marks(asked)),
             )
         except TemplateError as error:
-            raise UserError(f"prompts: a template cannot be filled in: {error}{place_of(error)}") from error
+            names = (*who, *turn, *self._common["facts"], *blocks)
+            reason = reason_of(error, names)
+            raise UserError(f"prompts: a template cannot be filled in: {reason}{place_of(error)}") from error
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

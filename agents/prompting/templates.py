@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -17,11 +18,13 @@ from jinja2 import (
     TemplateError,
     TemplateNotFound,
     TemplateSyntaxError,
+    UndefinedError,
     nodes,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from maeil.digests import digest
+from maeil.user_errors import nearest, shown_path
 from quorum.agents.prompting.blocks import write_json
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
@@ -29,6 +32,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
 OWN = "prompts.folder"
 """What stands for the user's own folder in the names of sources."""
 
+_MISSING = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'")
 _log = logging.getLogger(__name__)
 
 
@@ -117,7 +121,7 @@ class Templates:
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:
         found = sorted(self._sources.items())
-        return _environment(tuple((name, source.text, f"{source.place.label}/{name}") for name, source in found))
+        return _environment(tuple((name, source.text, str(source.place.folder / name)) for name, source in found))
 
     def _read_all(self) -> dict[str, _Source]:
         found: dict[str, _Source] = {}
@@ -172,12 +176,26 @@ def _inside(place: _Place, name: str) -> _Place:
 
 
 def place_of(error: TemplateError) -> str:
-    """Say where in a template an error arose, as in ` (prompts.folder/cube/rules.jinja, line 3)`; empty if unknown."""
-    if isinstance(error, TemplateSyntaxError):
-        return f" ({error.filename}, line {error.lineno})"
+    """Say where in a template an error arose, as in ` (my_prompts/cube/rules.jinja:3)`; empty if unknown."""
+    if isinstance(error, TemplateSyntaxError) and error.filename is not None:
+        return f" ({shown_path(error.filename)}:{error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     found = [frame for frame in frames if frame.filename.endswith(".jinja")]
-    return f" ({found[-1].filename}, line {found[-1].lineno})" if found else ""
+    return f" ({shown_path(found[-1].filename)}:{found[-1].lineno})" if found else ""
+
+
+def reason_of(error: TemplateError, names: Iterable[str]) -> str:
+    """Say what is wrong in a template that cannot be filled in.
+
+    Args:
+        error: what Jinja says.
+        names: that templates may use.
+    """
+    if isinstance(error, TemplateNotFound):
+        return f"there is no template {error.name!r}"
+    missing = _MISSING.search(str(error)) if isinstance(error, UndefinedError) else None
+    near = nearest(missing[1] or missing[2], names) if missing else ""
+    return f"{error}. {near}" if near else str(error)
 
 
 _PARSER = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
@@ -215,9 +233,9 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
     It knows these texts and no files: what is written to disk while an episode is played does not change its prompts.
 
     Args:
-        texts: name, content and label of each template; errors give the label as the place.
+        texts: name, content and file of each template; errors give the file as the place.
     """
-    known = {name: (text, label, None) for name, text, label in texts}
+    known = {name: (text, file, None) for name, text, file in texts}
     environment = ImmutableSandboxedEnvironment(
         loader=FunctionLoader(known.get),
         undefined=StrictUndefined,

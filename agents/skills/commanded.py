@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from maeil.contracts import promised
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 
@@ -20,4 +21,5 @@ class CommandedMind:
 
     async def think(self, view: View) -> Thought:
         """Ask the team."""
-        return Thought(self._decide(view))
+        plan = self._decide(view)
+        return Thought(plan if plan is None else promised(plan, Plan, self._decide, "a maeil.Plan, or None"))

@@ -21,6 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint, nearest
+from quorum.experiments.configuration.broken_yaml import broken_yaml, check_option
 from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
@@ -89,6 +90,7 @@ class Session:
         """
         with self._explained(overrides):
             _check_groups(overrides)
+            self._check_files(overrides)
             template = _composed("config", [*self._search_path, *map(_opened, overrides)])
         expand_presets(template, (*([self._config_dir] if self._config_dir is not None else []), CONFIGS))
         return template
@@ -121,6 +123,15 @@ class Session:
             values: dict[str, Any] = self._alone([*choices, *(override.input_line or "" for override in rest)])[group]
             return values
 
+    def _check_files(self, overrides: Sequence[Override]) -> None:
+        """Make sure that the files can be read which the user's folder has for the options that are chosen."""
+        if self._config_dir is None:
+            return
+        for override in overrides:
+            file = self._config_dir / override.key_or_group / f"{override.value()}.yaml"
+            if override.key_or_group in self.groups and file.is_file():
+                check_option(file)
+
     def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
         return resolved(_composed(None, [*self._search_path, *arguments]))
 
@@ -129,6 +140,8 @@ class Session:
         try:
             yield
         except _REFUSALS as error:
+            if (broken := broken_yaml(error)) is not None:
+                raise broken from error
             raise _explain(error, overrides, self._search_path) from error
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.broken_yaml import check_folder
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 
@@ -46,6 +47,8 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
 def _options(config_dir: Path | None) -> Sequence[Option]:
     if config_dir is not None and not config_dir.is_dir():
         raise UserError(f"--config-dir {config_dir}: no such folder")
+    if config_dir is not None:
+        check_folder(config_dir)
     return options(config_dir)
 
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
+from quorum.experiments.common.their_code import belongs_to_extensions, told_as_theirs
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 
 _log = logging.getLogger(__name__)
@@ -21,7 +22,8 @@ def load_plugins(modules: Iterable[str]) -> None:
     """Import the modules, each of which registers its components. The current folder is searched last.
 
     Raises:
-        UserError: there is no such module. An error inside a module is the module's own and keeps its traceback.
+        UserError: there is no such module.
+        ExtensionError: it cannot be imported; its cause is what it raised.
     """
     for module in modules:
         if not all(part.isidentifier() for part in module.split(".")):
@@ -29,8 +31,10 @@ def load_plugins(modules: Iterable[str]) -> None:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         is_new, before = module not in sys.modules, _registered()
+        belongs_to_extensions(module)
         try:
-            found = import_module(module)
+            with told_as_theirs(UserError):
+                found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):
                 raise UserError(

@@ -15,6 +15,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, check_price
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.simulated import SimulatedModel
+from quorum.experiments.common.their_code import told
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
@@ -71,8 +72,8 @@ class FirstLook:
 
         Raises:
             UserError: a component does not build, a key, a package or a price is missing, there is nothing to replay,
-                a template cannot be filled in, or the simulated model has no rules for what it is asked. What else goes
-                wrong is the episode's to tell, with its traceback.
+                a template cannot be filled in, the simulated model has no rules for what it is asked, or the code of
+                a plug-in is wrong. What else goes wrong is the episode's to tell, with its traceback.
         """
 
         def model(participant: str) -> Model:
@@ -87,10 +88,14 @@ class FirstLook:
         except UserError:
             raise
         except ValueError as error:
+            if (mistake := told(error)) is not None:
+                raise mistake from error
             raise UserError(f"agents: {error}") from error
         except _Stepped:
             pass
-        except Exception:
+        except Exception as error:
+            if (mistake := told(error)) is not None:
+                raise mistake from error
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from maeil.contracts import described, name_of
+from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.model import Batched
 from quorum.agents.llm.batches.waves import Waves
@@ -82,10 +84,12 @@ class ModelPool:
         """
         key = config.model_dump_json(exclude=_PER_REQUEST)
         if key not in self._clients:
+            build = providers.get(config.name).build
             with as_user_errors(config):
-                model = providers.get(config.name).build(config, None)
+                model = build(config, None)
             if not isinstance(model, ProvidedModel):
-                raise TypeError(f"llm={config.name}: its component builds no quorum.agents.llm.provided.ProvidedModel")
+                wanted = f"{ProvidedModel.__module__}.{ProvidedModel.__qualname__}"
+                raise ContractError(f"{name_of(build)}() returned {described(model)}; it must return a {wanted}", build)
             limits = Limits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)

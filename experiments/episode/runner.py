@@ -20,17 +20,20 @@ from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.models import CALLS, EpisodeModels
 from quorum.experiments.episode.parts import Parts, build, no_models
 from quorum.experiments.episode.record import EpisodeRecord, write_json
+from quorum.experiments.episode.refusals import never_valid
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
 
 _log = logging.getLogger(__name__)
+_TRACEBACK = "traceback.txt"
 
 Watch = Callable[[World], Listener]
 """Given the world of an episode, returns a listener that is called with every event as it happens."""
@@ -49,6 +52,7 @@ class Result:
         seconds: wall time of the loop.
         metrics: computed from the trace.
         board: the world at the end, drawn as text.
+        never_valid: why no plan of the team took effect, in a sentence; empty where one did.
     """
 
     cell: Cell
@@ -59,6 +63,7 @@ class Result:
     seconds: float
     metrics: Mapping[str, Value]
     board: str
+    never_valid: str = ""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -133,9 +138,10 @@ async def _run(
 ) -> Result:
     models = EpisodeModels(cell.configuration, pool, folder.path, cell.name)
     try:
-        prepare(cell.configuration.env.name, cell.configuration.agents.name)
-        METRICS.load()  # one that cannot be imported is told before the episode, and not after it
-        parts = build(cell, models)
+        with told_as_theirs():
+            prepare(cell.configuration.env.name, cell.configuration.agents.name)
+            METRICS.load()  # one that cannot be imported is told before the episode, and not after it
+            parts = build(cell, models)
     except BaseException:
         folder.discard()
         raise
@@ -147,7 +153,7 @@ async def _run(
             begin = time.perf_counter()
             end = await play(cell, parts, recorder)
             seconds = time.perf_counter() - begin
-        metrics, found = _score(folder.path)
+        metrics, found, refusals = _score(folder.path)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
         record.stop(error, _score_what_there_is(folder.path))
         raise
@@ -155,26 +161,42 @@ async def _run(
         kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
+    except UserError as error:  # of a template, told when it is filled in
+        if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
+            folder.discard()
+            raise
+        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        where = f"The episode has failed; what there is of it is in {kept}."
+        raise FailedEpisode(error.message, f"{error.hint} {where}".lstrip()) from error
     except BaseException as error:
-        if not is_storage(error):
-            (folder.path / "traceback.txt").write_text(
-                mask_passwords("".join(traceback.format_exception(error))), encoding="utf-8"
-            )
-            await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        if is_storage(error):
+            raise
+        text = mask_passwords("".join(traceback.format_exception(error)))
+        (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
+        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+        if (mistake := told(error)) is not None:
+            where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
+            raise FailedEpisode(mistake.message, where) from error
         raise
     _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
     if played is not None:
         await played()
     kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
-    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, parts.world.ansi())
+    try:
+        board = parts.world.ansi()
+    except Exception as error:
+        if (mistake := told(error)) is None:
+            raise
+        raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
+    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals)
 
 
-def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels]:
-    """Write the metrics of an episode; return them, and who answered in it."""
+def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
+    """Write the metrics of an episode; return them, who answered in it, and why no plan was valid if none was."""
     trace = read_trace(folder)
     metrics = compute_metrics(trace)
     write_json(folder / "metrics.json", metrics)
-    return metrics, answering_models(trace)
+    return metrics, answering_models(trace), never_valid(trace)
 
 
 def _score_what_there_is(folder: Path) -> AnsweringModels | None:

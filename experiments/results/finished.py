@@ -72,7 +72,7 @@ def finished_cell(folder: Path) -> FinishedCell:
         spent = sum(_spent(run), Spent())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise run.files.damaged(META, f"damaged: {error}") from error
-    reason = (meta.error.message if meta.error is not None else "") or meta.reason
+    reason = (meta.error.reason if meta.error is not None else "") or meta.reason
     return FinishedCell(
         name=folder.name,
         hash=meta.hash,

@@ -14,6 +14,7 @@ from maeil.metrics import Value, compute_metrics
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.run_files import LARGEST_META, META, RunFiles
+from quorum.experiments.common.their_code import told
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, read_whole_trace
 
@@ -65,9 +66,11 @@ def recompute(run: Path) -> Recomputed:
     try:
         metrics = compute_metrics(trace)
     except MetricError as error:
+        if (mistake := told(error)) is not None:
+            raise mistake from error
         raise UserError(
             f"{run}: damaged: its events contradict each other ({error})",
-            "It was changed after it was written; run the episode again. A metric of a plug-in may be wrong itself.",
+            "It was changed after it was written; run the episode again.",
         ) from error
     outcome = trace.end.outcome if trace.end is not None else None
     return Recomputed(run, outcome, answering_models(trace), metrics)

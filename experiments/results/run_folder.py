@@ -171,7 +171,7 @@ class RunFolder:
             arm=None,
             outcome=meta.outcome or "unfinished",
             reason=meta.reason,
-            error=f"{meta.error.class_}: {meta.error.message}" if meta.error is not None else "",
+            error=meta.error.text if meta.error is not None else "",
             version=str(meta.code),
             inputs=_shared(tuple(meta.inputs.items())),
             unused=meta.unused,

@@ -18,6 +18,18 @@ class _Part(BaseModel):
 class _Error(_Part):
     class_: str
     message: str
+    place: str = ""
+
+    @property
+    def text(self) -> str:
+        """What went wrong, in a line; of the code of a plug-in also where."""
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.class_}: {self.message}"
+
+    @property
+    def reason(self) -> str:
+        """The text alone for what is told to a user in words of its own; the whole for the code of a plug-in."""
+        return self.text if self.place else self.message
 
     model_config = ConfigDict(alias_generator=lambda name: name.removesuffix("_"))
 

@@ -11,12 +11,14 @@ from threading import Lock
 import numpy as np
 import orjson
 
+from maeil.contracts import promised
 from maeil.drawing import Canvas, Drawable, Drawing, Mark
 from maeil.errors import ReplayMismatch
 from maeil.trace import replay_events
 from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.common.their_code import told
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
@@ -129,7 +131,8 @@ class _Drawings:
         try:
             next(self._states)
             self.canvas = self.canvas or self._drawable.canvas()
-            drawing = self._drawable.draw()
+            draw = self._drawable.draw
+            drawing = promised(draw(), Drawing, draw, "a maeil.drawing.Drawing")
         except StopIteration:
             raise
         except ReplayMismatch as mismatch:
@@ -138,7 +141,9 @@ class _Drawings:
                 f"so the world is shown up to there only: {str(mismatch)[:500]}"
             )
         except Exception as error:  # a damaged trace may ask of a world what it never would be asked
-            self.problems.append(f"The world is shown up to step {self._drawn} only: {type(error).__name__}: {error}")
+            mistake = told(error)
+            why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
+            self.problems.append(f"The world is shown up to step {self._drawn} only: {why}")
         else:
             self._drawn += 1
             return drawing

@@ -50,6 +50,7 @@ _MODULES = (
     "transcript.js",
     "talk.js",
     "header.js",
+    "step_events.js",
     "follower.js",
     "episode.js",
     "seeds.js",

@@ -133,7 +133,9 @@ def _compute(one: Metric, trace: Trace) -> Value:
     except Exception as error:
         raise MetricError(f"{one.name}: {type(error).__name__}: {error}") from error
     if value is not None and not (isinstance(value, int | float) and isfinite(value)):
-        raise MetricError(f"{one.name}: {value!r} is neither a finite number nor None")
+        wrong = MetricError(f"{one.name}: {value!r} is neither a finite number nor None")
+        wrong.blamed = one.function
+        raise wrong
     return value
 
 

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from maeil import Act, ClockUnit, LoopSettings, Plan, Resume, Thought, Turn
-from maeil.errors import IllegalTransition, StalledConversation
+from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.messages import Draft
 from maeil.trace import comparable
 from tests.maeil.corridor import Corridor, Rest, Walk
@@ -82,10 +82,8 @@ def test_an_agent_that_uses_up_its_thoughts_is_made_ready_with_an_idle_plan():
         (Thought(), "a plan"),
         (Thought(Plan(())), "no actions"),
         (Thought(Resume.RESUME), "no plan to resume"),
-        (Thought("walk"), "not a Plan"),
         (Thought(Plan((Walk(steps=99),))), "too far"),
         (Thought(walk(1).decision, (Draft((1,), "hello"),)), "does not allow messages"),
-        ("walk", "not a Thought"),
     ],
 )
 def test_a_refused_thought_is_asked_for_again_with_the_reasons_and_never_made_up(answer, reason):
@@ -99,6 +97,33 @@ def test_a_refused_thought_is_asked_for_again_with_the_reasons_and_never_made_up
         "t=0 t^=3: step [0]",
         "t=1 t^=3: P0.1 succeeded",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("walk", "Scripted.think.. returned a str, 'walk'; it must return a maeil.Thought"),
+        (None, "returned None"),
+        (Thought("walk"), "the decision of its Thought is a str, 'walk'; it must be a maeil.Plan"),
+        (Thought(walk(1).decision, ("hello",)), "a message of its Thought is a str"),
+        (Thought(walk(1).decision, (Draft((1,), 7),)), "the content of a message is an int, 7"),
+    ],
+)
+def test_what_no_mind_may_answer_ends_the_episode_and_blames_the_mind(answer, reason):
+    events = []
+    with pytest.raises(ContractError, match=reason) as error:
+        play([Scripted(lambda view: answer)], Corridor(1, max_steps=1), listener=events.append)
+    assert error.value.blamed.__func__ is Scripted.think
+    assert events[-1].event.outcome == "error"
+
+
+def test_a_mind_that_is_not_async_is_told_so():
+    class Prompt:
+        def think(self, view):
+            return walk(1)
+
+    with pytest.raises(ContractError, match=r"Prompt.think\(\) is not async: it returned a Thought"):
+        play([Prompt()], Corridor(1))
 
 
 def test_an_action_outside_the_vocabulary_is_refused_with_the_names_of_the_others():

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.experiments.viewer.conftest import browser, episodes, opened, site
+from tests.experiments.viewer.conftest import browser, episodes, opened, site, sixteen
 from tests.pages.measures import SCRIPT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["browser", "episodes", "opened", "site"]
+__all__ = ["browser", "episodes", "opened", "site", "sixteen"]
 
 Show = Callable[[str], "Page"]
 

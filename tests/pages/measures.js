@@ -94,7 +94,41 @@
     const node = document.activeElement;
     if (!node || node === document.body) return null;
     const style = getComputedStyle(node);
-    return [node.dataset.control ?? "", style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0];
+    const acts = node.matches("button, summary, [role=button]") ? ["Enter", "Space"] : node.matches("a[href]") ? ["Enter"] : [];
+    return [node.dataset.control ?? "", style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0, acts];
+  }
+
+  /* What a key sets off is heard and stopped, so that the page stays as it is while its controls are tried. */
+  let heard = [];
+  const hear = (event) => {
+    heard.push(event.target.closest("[data-control]")?.dataset.control ?? "");
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  const listen = (on) => (on ? addEventListener("click", hear, true) : removeEventListener("click", hear, true));
+  const clicks = () => heard.splice(0);
+
+  function unnamed() {
+    const label = (node) => (node.getAttribute("aria-label")
+      || (node.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent ?? "").join(" ")).trim();
+    const shows = (node) => seen(node) && !node.closest("[aria-hidden=true]");
+    const tag = (node) => `${node.tagName.toLowerCase()}${[...node.classList].map((part) => `.${part}`).join("")}`;
+    const pictures = every("canvas, svg, img").filter((node) => shows(node) && !node.parentElement.closest("svg")
+      && !label(node) && !node.getAttribute("alt") && !node.parentElement.closest("[role=img][aria-label]"));
+    const tables = every("table").filter(shows);
+    return [
+      ...pictures.map((node) => `${tag(node)} in ${tag(node.parentElement)} says nothing to who cannot see it`),
+      ...tables.filter((node) => !label(node) && !node.caption?.textContent.trim()).map((node) => `${tag(node)} "${clip(node.innerText)}" has no name`),
+      ...tables.filter((node) => !node.querySelector("th")).map((node) => `${tag(node)} "${clip(node.innerText)}" has no headers`),
+      ...(document.title.trim() ? [] : ["the page has no title"]),
+      ...(every("h1").filter(seen).length === 1 ? [] : ["the page has not one first heading"]),
+    ];
+  }
+
+  function moving() {
+    const running = document.getAnimations().filter((animation) => animation.playState === "running");
+    const smooth = every("*").filter((node) => getComputedStyle(node).scrollBehavior === "smooth");
+    return [...running.map((animation) => `${name(animation.effect.target)} moves`), ...smooth.map((node) => `${name(node)} scrolls smoothly`)];
   }
 
   /* Words on canvases leave nothing but pixels, so they are looked at while they are painted. */
@@ -130,5 +164,5 @@
     return fillText.call(this, text, x, y, ...rest);
   };
 
-  window.measures = { beyond, covered, drawn, painted: () => painted, controls, mouseAlone, focused };
+  window.measures = { beyond, covered, drawn, painted: () => painted, controls, mouseAlone, focused, listen, clicks, unnamed, moving };
 })();

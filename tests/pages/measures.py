@@ -49,27 +49,44 @@ def faint(page: Page) -> list[str]:
     return sorted({f'"{text}" has a contrast of {contrast:.2f}' for text, contrast in words if contrast < AA})
 
 
+def unnamed(page: Page) -> list[str]:
+    """Return the pictures without words, the tables without name or headers, and what the page lacks of both."""
+    return list(page.evaluate("measures.unnamed()"))
+
+
+def moving(page: Page) -> list[str]:
+    """Return what moves by itself. The page must be opened by somebody who asks for reduced motion."""
+    return list(page.evaluate("measures.moving()"))
+
+
 def out_of_reach(page: Page, most: int = 400) -> list[str]:
-    """Return the controls that Tab does not come to, those that do not show it, and those for the mouse alone.
+    """Return the controls that Tab, Enter or Space do not reach, that do not show it, or are for the mouse alone.
 
     Args:
         page: the page.
-        most: presses of the key.
+        most: presses of Tab.
     """
     names: list[str] = page.evaluate("measures.controls()")
     wrong: list[str] = page.evaluate("measures.mouseAlone()")
     page.evaluate("document.activeElement && document.activeElement.blur()")
+    page.evaluate("measures.listen(true)")
     missing = set(range(len(names)))
     for _ in range(min(most, len(names) + 20)):
         page.keyboard.press("Tab")
         focused = page.evaluate("measures.focused()")
         if focused is None:
             continue
-        control, shown = focused
-        if control:
+        control, shown, keys = focused
+        if control and int(control) in missing:
             missing.discard(int(control))
             if not shown:
                 wrong.append(f"{names[int(control)]} does not show that it has the focus")
+            for key in keys:
+                page.keyboard.press(key)
+            heard: list[str] = page.evaluate("measures.clicks()")
+            if heard != [control] * len(keys):
+                wrong.append(f"{names[int(control)]} hears {len(heard)} of {' and '.join(keys)}")
         if not missing:
             break
+    page.evaluate("measures.listen(false)")
     return wrong + [f"{names[number]} is not reached by Tab" for number in sorted(missing)]

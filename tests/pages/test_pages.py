@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ import pytest
 
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
-from quorum.experiments.compare.report import write_report
+from quorum.experiments.compare.report import Options, write_report
+from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.results import read_results
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
@@ -25,34 +26,46 @@ if TYPE_CHECKING:
 
 WIDTHS = (1400, 1000, 390)
 PAGES = (
-    "index", "sweep", "map", "report", "report of arms", "exported", "damaged", "cube", "crafter", "transport",
-    "squeeze",
+    "index", "sweep", "map", "report", "report of arms", "report of one arm", "report of many arms", "exported",
+    "damaged", "under way", "cube", "crafter", "transport", "squeeze", "sixteen", "messages",
 )  # fmt: skip
-IN_THE_VIEWER = ("index", "sweep", "map", "exported", "damaged", "cube", "crafter", "transport", "squeeze")
+PRESSED = {"map": "seeds by arms", "messages": "messages"}
+"""What is pressed before a page is looked at."""
 
 
-def arms(folder: Path) -> Path:
-    """Write a sweep of two arms that differ in more than one setting."""
+def arms(folder: Path, names: Sequence[str] = ("alone", "talk")) -> Path:
+    """Write a sweep of arms that differ in more than one setting."""
     cells = []
-    for arm in ("alone", "talk"):
+    for place, arm in enumerate(names):
         for seed in range(4):
-            values = outcome(steps=10 + seed + 20 * (arm == "talk"))
+            values = outcome(steps=10 + seed + 20 * place)
             more = {f"topology__k{k}": f"{arm}-{k}" for k in range(6)}
             run = write_run(folder, values, name=f"{arm}-{seed}", n=2, seed=seed, **more)
             cells.append((f"{arm}-{seed}", run, arm))
-    write_plan(folder, cells, name="arms", arms={arm: [] for arm in ("alone", "talk")})
+    write_plan(folder, cells, name="arms", arms={arm: [] for arm in names})
     return folder
 
 
-def reported(folder: Path, file: Path, question: Question) -> str:
+def reported(folder: Path, file: Path, question: Question, episodes: Mapping[str, Path] | None = None) -> str:
     found = read_results(folder)
-    write_report(found, compare([found], question), Output(file, "--out"))
+    write_report(found, compare([found], question), Output(file, "--out"), Options(episodes=episodes or {}))
     return file.as_uri()
+
+
+def begun(folder: Path, run: Path) -> EpisodeFolder:
+    """Write the first half of a run, as one that is under way."""
+    half = EpisodeFolder(folder, "begun", once=True)
+    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    for file in ("config.yaml", "calls.jsonl"):
+        if (run / file).exists():
+            shutil.copy(run / file, half.path)
+    return half
 
 
 @pytest.fixture(scope="module")
 def addresses(
-    site: str, episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+    site: str, episodes: dict[str, Path], sixteen: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("pages")
     damaged = folder / "damaged" / "run"
@@ -62,13 +75,28 @@ def addresses(
     exported = folder / "episode.html"
     exported.write_text(exported_page(read_episode(episodes["cube"])), encoding="utf-8")
     hostile = hostile_sweep(folder / "hostile")
-    with served(damaged) as broken, served(arms(folder / "arms")) as sweep:
+    several = arms(folder / "several", [f"arm-{k}" for k in range(7)])
+    running = begun(folder, episodes["cube"])
+    with (
+        served(damaged) as broken,
+        served(arms(folder / "arms")) as sweep,
+        served(sixteen) as large,
+        running.guarded(),
+        served(running.path) as under_way,
+    ):
         yield {
             "index": site,
             "sweep": sweep,
             "map": sweep,
             "report": reported(hostile, folder / "report.html", Question(baseline="plain")),
             "report of arms": reported(folder / "arms", folder / "one.html", Question()),
+            "report of one arm": reported(arms(folder / "single", ["alone"]), folder / "single.html", Question()),
+            "report of many arms": reported(
+                several, folder / "many.html", Question(), {f"arm-{k}-0": exported for k in range(7)}
+            ),
+            "under way": under_way,
+            "sixteen": large,
+            "messages": large,
             "exported": exported.as_uri(),
             "damaged": broken,
             **{world: f"{site}run/{run.name}" for world, run in episodes.items()},
@@ -87,10 +115,10 @@ def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Br
         context.add_init_script(path=measures.SCRIPT)
         pages[scheme] = context.new_page()
         pages[scheme].goto(addresses[name])
-        if name in IN_THE_VIEWER:
+        if "report" not in name:
             pages[scheme].wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        if name == "map":
-            pages[scheme].get_by_text("seeds by arms").click()
+        if name in PRESSED:
+            pages[scheme].locator("button", has_text=PRESSED[name]).first.click()
     yield pages
     for page in pages.values():
         page.context.close()
@@ -101,6 +129,8 @@ def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], s
     looks[scheme].set_viewport_size({"width": 1400, "height": 900})
     assert measures.axe(looks[scheme]) == []
     assert measures.faint(looks[scheme]) == []
+    assert measures.unnamed(looks[scheme]) == []
+    assert measures.moving(looks[scheme]) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)

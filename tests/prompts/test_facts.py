@@ -64,7 +64,7 @@ def test_rules_of_ones_own_tell_what_holds_on_this_configuration_alone(tmp_path:
 
 
 def test_a_fact_that_the_world_does_not_tell_is_an_error_of_one_line_with_its_place(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no attribute 'colour' \(prompts.folder/rules.jinja, line 2\)$") as error:
+    with pytest.raises(UserError, match=r"no attribute 'colour' \(.*/rules.jinja:2\)$") as error:
         system_message(transport(n=2), "Rules.\n{{ facts.colour }}", tmp_path)
     assert "\n" not in str(error.value)
 

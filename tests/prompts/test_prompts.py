@@ -323,9 +323,9 @@ def test_a_folder_of_ones_own_comes_before_the_shipped_templates(world, tmp_path
     [
         (
             "Mine.\n{{ nothing_of_the_kind }}",
-            r"filled in: 'nothing_of_the_kind' is undefined \(prompts.folder/turn.jinja, line 2\)",
+            r"filled in: 'nothing_of_the_kind' is undefined \(.*/turn.jinja:2\)$",
         ),
-        ("Mine.\n\n{% if %}", r"cannot be read: .* \(prompts.folder/turn.jinja, line 3\)"),
+        ("Mine.\n\n{% if %}", r"cannot be read: .* \(.*/turn.jinja:3\)$"),
         ("{{ ''.__class__.__mro__ }}", "cannot be filled in: access to attribute '__class__'"),
     ],
 )

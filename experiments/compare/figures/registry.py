@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
+from maeil.contracts import described, name_of, promised
+from maeil.errors import ContractError
 from maeil.registered import Registered
 from quorum.experiments.compare.comparison import Comparison
 
@@ -53,5 +55,18 @@ def figure(name: str) -> Callable[[Draw], Draw]:
 def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw every figure for which there is something to show, each within `style.styled`."""
     for name, draw in FIGURES.items():
-        for drawing in draw(comparison):
-            yield drawing if drawing.name else replace(drawing, name=name)
+        yield from drawings_of(name, draw, comparison)
+
+
+def drawings_of(name: str, draw: Draw, comparison: Comparison) -> Iterator[Drawing]:
+    """Draw one figure; each drawing has a name.
+
+    Raises:
+        ContractError: it gives something else than drawings.
+    """
+    found = draw(comparison)
+    if not isinstance(found, Iterable):
+        raise ContractError(f"{name_of(draw)}() returned {described(found)}; it must yield Drawings", draw)
+    for one in found:
+        drawing = promised(one, Drawing, draw, "an iterator of Drawing")
+        yield drawing if drawing.name else replace(drawing, name=name)

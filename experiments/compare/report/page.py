@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,7 +20,7 @@ from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.comparison import Comparison, Question
 from quorum.experiments.compare.factors import in_order, written
-from quorum.experiments.compare.figures import FIGURES, Drawing
+from quorum.experiments.compare.figures import FIGURES, Drawing, drawings_of
 from quorum.experiments.compare.figures.style import GRID, INK, PAGE_IN_BROWSER, rendered, styled, swatch
 from quorum.experiments.compare.figures.values import OVERVIEW, singles
 from quorum.experiments.compare.findings import constant, findings
@@ -164,8 +164,7 @@ def _drawings(comparison: Comparison) -> Iterator[Drawing]:
             shown = dict.fromkeys((*comparison.metrics, *OVERVIEW))
             yield from singles(comparison, [metric for metric in shown if _differs(comparison, metric)])
         elif name != "overview":  # the same as panels of one figure
-            for drawing in draw(comparison):
-                yield drawing if drawing.name else replace(drawing, name=name)
+            yield from drawings_of(name, draw, comparison)
 
 
 def _differs(comparison: Comparison, metric: str) -> bool:

@@ -12,13 +12,13 @@ import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
 import { Search } from "./search.js";
 import { openSource } from "./sources.js";
+import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 
 const LIST_PAUSE = 100;
 const STALE_PAUSE = 250;
-const MOST_LISTED = 300;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
@@ -64,6 +64,7 @@ class Episode {
       return this.turning;
     };
     this.lanes = new Lanes(this.model, { seek, open, agent: (agent) => this.#choose(agent) });
+    this.events = new StepEvents({ seek, open });
     this.talk = new Talk(this.model, { seek, open, agent: (agent) => this.#choose(agent, true), window: () => this.lanes.window() });
     this.search = new Search(this.model, pages, source, { open, seek, call: (number) => this.reader.openCall(number) });
     this.player.onBreak = async (t, way) => {
@@ -83,8 +84,6 @@ class Episode {
     this.#head();
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.caption = el("p", { class: "caption" });
-    this.list = el("ol", { class: "events" });
-    this.listHead = el("h3", {});
     this.legends = el("div", { class: "legends" });
     this.boardBox = el("div", { class: "board-box" }, replaying());
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
@@ -106,7 +105,7 @@ class Episode {
             el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (f)`, () => this.lanes.fit()))),
           this.lanes.root,
           this.talk.root,
-          el("div", { class: "below" }, el("section", { class: "now", "aria-label": "what happens at this step" }, this.listHead, this.list), this.reader.root))),
+          el("div", { class: "below" }, this.events.root, this.reader.root))),
       this.player.root,
       this.help,
       this.about,
@@ -162,6 +161,7 @@ class Episode {
   begin(t) {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
+    new ResizeObserver(() => this.player.drawMarks(fitted, colour)).observe(this.player.marks.parentElement); // lanes may be hidden
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
     this.player.start(t);
@@ -182,6 +182,7 @@ class Episode {
     this.boardBox.classList.toggle("none", !this.film);
     fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
     this.#refresh();
+    this.talk.refresh(); // the world's own words have come
     this.#show(this.player.t);
   }
 
@@ -243,7 +244,6 @@ class Episode {
 
   #refresh() {
     this.lanes.resize();
-    this.talk.refresh();
     if (this.film) this.board.refresh();
     this.player.drawMarks(fitted, colour);
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);
@@ -300,18 +300,8 @@ class Episode {
   }
 
   #events() {
-    const { t } = this.player;
-    this.listed = t;
-    const found = this.model.eventsAt(t).filter((event) => this.chosen < 0 || event.agent < 0 || event.agent === this.chosen || event.item.recipients?.includes?.(this.chosen));
-    const who = this.chosen < 0 ? "" : ` of ${this.model.name(this.chosen)}`;
-    say(this.listHead, `At t = ${t}${who}: ${found.length || "no"} ${found.length === 1 ? "event" : "events"}`);
-    const rows = found.slice(0, MOST_LISTED).map((event) => {
-      const line = [el("span", { class: "sort" }, event.sort), " ", event.agent >= 0 ? el("bdi", { class: "who" }, this.model.name(event.agent)) : null, " ", el("bdi", {}, this.model.line(event))];
-      return el("li", { class: this.model.isTrouble(event) ? "bad" : null }, button(line, "read it", () => this.reader.open(event.sort, event.item)));
-    });
-    if (found.length > MOST_LISTED) rows.push(el("li", {}, `and ${found.length - MOST_LISTED} more`));
-    fill(this.list, rows);
-    this.list.scrollTop = 0;
+    this.listed = this.player.t;
+    this.events.show(this.model, this.player.t, this.chosen);
   }
 
   /** Show the lanes or the messages. */
@@ -335,6 +325,7 @@ class Episode {
 
   #key(event) {
     if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
     const ten = event.shiftKey ? 10 : 1;
     const ways = {
       " ": () => this.player.toggle(),
@@ -366,5 +357,5 @@ function replaying() {
 function pairs(title, values) {
   const entries = Object.entries(values);
   if (!entries.length) return null;
-  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("th", {}, name), el("td", {}, shown(value))))));
+  return el("details", { open: title === "the run" }, el("summary", {}, title), el("table", { "aria-label": title }, entries.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, shown(value))))));
 }

@@ -16,7 +16,7 @@ export class Player {
     this.range = el("input", { type: "range", min: 0, max: this.last, step: 1, value: 0, "aria-label": "step of the environment" });
     this.label = el("output", { class: "clock" });
     this.speed = el("select", { "aria-label": "steps a second", title: "steps a second" }, SPEEDS.map((s) => el("option", { value: String(s), selected: s === 4 }, `${s}/s`)));
-    this.marks = el("canvas", { class: "marks" });
+    this.marks = el("canvas", { class: "marks", "aria-hidden": "true" });
     this.range.addEventListener("input", () => this.seek(Number(this.range.value)));
     const previous = "to the failure or interruption before (N)";
     this.root = el("nav", { class: "player", "aria-label": "time" },

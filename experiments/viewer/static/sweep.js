@@ -40,7 +40,7 @@ class Sweep {
       if (this.more.value) this.metrics.push(this.more.value);
       this.update();
     });
-    this.table = el("div", { class: "table", tabIndex: 0, role: "region", "aria-label": "the runs" }, el("table", { class: "runs" }, el("thead", {}, this.head), this.body));
+    this.table = el("div", { class: "table", tabIndex: 0, role: "region", "aria-label": "the runs" }, el("table", { class: "runs", "aria-label": "the runs" }, el("thead", {}, this.head), this.body));
     this.which = el("select", { "aria-label": "the metric of the map" }, plain.metrics.map((name) => el("option", { value: name, selected: name === this.metric }, name)));
     this.which.addEventListener("change", () => {
       this.metric = this.which.value;

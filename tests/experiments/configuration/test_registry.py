@@ -7,6 +7,7 @@ import pytest
 from maeil.component import Component, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, nearest
+from quorum.experiments.common.their_code import ExtensionError
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.registry import REGISTRIES
 
@@ -76,11 +77,13 @@ def test_a_plugin_that_does_not_exist_is_a_users_mistake(module: str) -> None:
         load_plugins([module])
 
 
-def test_a_broken_plugin_keeps_its_own_error(tmp_path, monkeypatch) -> None:
-    (tmp_path / "broken_plugin.py").write_text("import a_module_that_is_missing\n")
+def test_a_broken_plugin_keeps_its_own_error_and_says_where(tmp_path, monkeypatch) -> None:
+    (tmp_path / "broken_plugin.py").write_text("\nimport a_module_that_is_missing\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="a_module_that_is_missing"):
+    with pytest.raises(ExtensionError, match=r"^broken_plugin.py:2: ModuleNotFoundError: ") as told:
         load_plugins(["broken_plugin"])
+    assert isinstance(told.value.__cause__, ModuleNotFoundError)
+    assert told.value.__cause__.name == "a_module_that_is_missing"
 
 
 def test_the_nearest_is_by_spelling_or_by_the_last_part_of_a_dotted_name() -> None:

@@ -9,6 +9,7 @@ import yaml
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
 from maeil.user_errors import UserError
+from quorum.experiments.common.their_code import ExtensionError, FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell
@@ -47,8 +48,9 @@ def test_metrics_that_cannot_be_imported_are_told_before_the_episode(tmp_path: P
         raise ImportError("a metric of an installed package")
 
     monkeypatch.setattr(METRICS, "load", fail)
-    with pytest.raises(ImportError, match="of an installed package"):
+    with pytest.raises(ExtensionError, match="ImportError: a metric of an installed package") as told:
         run_cell(_corridor(), tmp_path / "runs")
+    assert isinstance(told.value.__cause__, ImportError)
     assert not (tmp_path / "runs").exists()
 
 
@@ -75,13 +77,15 @@ def test_the_same_cell_again_overwrites_nothing(tmp_path: Path) -> None:
 
 def test_a_mind_that_raises_is_recorded_and_raised(tmp_path: Path) -> None:
     cell = _corridor("agents.fails_at=3")
-    with pytest.raises(RuntimeError, match="the walker stumbled"):
+    with pytest.raises(FailedEpisode, match=r"walker.py:\d+, in Walker.think: RuntimeError: ") as told:
         run_cell(cell, tmp_path)
+    assert isinstance(told.value.__cause__, RuntimeError)
     folder = tmp_path / cell.name
     meta = _meta(folder)
+    place = str(told.value).partition(": ")[0]
     assert (meta["outcome"], meta["error"]) == (
         "error",
-        {"class": "RuntimeError", "message": "the walker stumbled"},
+        {"class": "RuntimeError", "message": "the walker stumbled", "place": place},
     )
     trace = read_trace(folder)
     assert trace.end is not None

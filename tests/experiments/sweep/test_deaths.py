@@ -56,7 +56,8 @@ def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
     outcome = sweep("agents=walker", "n=1", "seed=range(0,30)", "agents.fails_at=1")
     assert outcome.result.stop is Stop.FAILURES
     assert 10 <= len(outcome.result.finished) <= 12
-    assert "10 cells in a row ended in an error, the last one with: the walker stumbled" in outcome.complaint
+    assert "10 cells in a row ended in an error, the last one with: tests/plugins/walker.py:" in outcome.complaint
+    assert "in Walker.think: RuntimeError: the walker stumbled" in outcome.complaint
     assert "cells are left; go on with: quorum sweep" in outcome.complaint
 
 

@@ -104,6 +104,10 @@ def test_the_transcript_has_the_words_in_their_order(talk: str, sixteen: Path, o
     assert [head.split(":")[0] for head in heads] == [
         f"Before step {t}" for t in sorted({m.t for m in messages_of(sixteen)})
     ]
+    turns = Counter((m.t, m.event.sender, m.t_hat) for m in messages_of(sixteen))
+    spoken = Counter((t, sender) for t, sender, _ in turns)
+    rounds = sum(max(count for (at, _), count in spoken.items() if at == t) - 1 for t in {t for t, _ in spoken})
+    assert page.locator(".round").count() == rounds > 0
     assert page.locator(".quiet").count() == 0
     page.get_by_label("kind of messages").select_option("")
     assert page.locator(".quiet", has_text="decide").count() > 0
@@ -275,6 +279,18 @@ def test_no_half_of_the_page_is_empty(talk: str, opened: Open) -> None:
     box = page.locator(".board-box").bounding_box()
     assert box is not None
     assert box["height"] < 60
+
+
+def test_a_step_without_events_leads_to_those_before_and_after(talk: str, opened: Open) -> None:
+    page, _ = opened(talk)
+    quiet = page.evaluate("[...Array(20).keys()].find(t => t > 0 && !quorum.model.eventsAt(t).length)")
+    times = page.evaluate("quorum.model.events.map(event => event.t)")
+    page.evaluate("t => quorum.player.seek(t)", quiet)
+    page.locator(".now h3", has_text=f"At t = {quiet}: no events").wait_for()
+    before, after = max(t for t in times if t < quiet), min(t for t in times if t > quiet)
+    assert f"at t = {before}:" in page.locator(".events li").first.inner_text()
+    page.locator(".events button", has_text=f"at t = {after}:").click()
+    assert page.evaluate("quorum.player.t") == after
 
 
 COLOURS = """() => {
