@@ -1,0 +1,119 @@
+"""`quorum sweep`: a grid of episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet, Strict
+from quorum.experiments.verbs.preparation import prepare_plugins, quieten
+
+if TYPE_CHECKING:
+    from quorum.experiments.sweep.command import Printable
+
+
+def sweep(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUES", help="The grid: swept and fixed values.")
+    ] = None,
+    *,
+    out: Out = Path("runs"),
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --dry-run: name every cell, too.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", metavar="USD", help="Start no cell beyond this cost.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
+    ] = None,
+    cancel_batches: Annotated[
+        bool, typer.Option("--cancel-batches", help="End the sweep's open batches, and run nothing.")
+    ] = False,
+    accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
+    strict: Strict = False,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Run the others where some cells cannot be run.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Run a grid of episodes, or the part of it that has no results yet.
+
+    Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
+    experiment=NAME takes the grid from a file, and engine=NAME chooses what runs the cells. Budgets are for the whole
+    sweep, including finished cells. Ctrl-C lets running episodes finish; a second one drops them. The exit code is 1 if
+    cells ended as `error`.
+
+    \b
+    Examples:
+      quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
+      quorum sweep experiment=quickstart --dry-run --names
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
+      quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
+      quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
+      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME engine.batch=true
+    """
+    from quorum.experiments.sweep.command import run_sweep_command, show_plan
+    from quorum.experiments.sweep.run import SweepRequest
+
+    if quiet:
+        quieten()
+    prepare_plugins(plugin)
+    request = SweepRequest(
+        words=tuple(words or ()),
+        out=out,
+        name=name,
+        retry_failed=retry_failed,
+        limit=limit,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        accept_versions=accept_versions,
+        strict=strict,
+        skip_invalid=skip_invalid,
+        plugins=tuple(plugin or ()),
+        config_dir=config_dir,
+    )
+    if names and not dry_run:
+        raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+    if cancel_batches:
+        from quorum.experiments.sweep.command import cancel_batches as end_batches
+
+        _print_report(end_batches(request), as_json=as_json)
+        return
+    if dry_run:
+        expected = show_plan(request)
+        if names and not as_json:
+            echo("".join(f"{cell.name}\n" for cell in expected.cells), nl=False)
+        _print_report(expected, as_json=as_json)
+        return
+    outcome = run_sweep_command(request, quiet=quiet)
+    if not quiet or as_json:
+        _print_report(outcome, as_json=as_json)
+    if outcome.complaint and (outcome.exit_code or not quiet):
+        echo(outcome.complaint, err=True)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
+
+
+def _print_report(report: Printable, *, as_json: bool) -> None:
+    if as_json:
+        echo_json(report.plain())
+    else:
+        from quorum.experiments.common.consoles import Console
+
+        Console().print(report.table(), soft_wrap=True)
