@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 from quorum.experiments.common.terminal import echo
 
@@ -55,7 +55,7 @@ def described(command: TyperGroup) -> dict[str, Verb]:
     for name, verb in command.commands.items():
         if verb.hidden:
             continue
-        flags = [parameter for parameter in verb.params if parameter.param_type_name == "option"]
+        flags = [parameter for parameter in verb.params if isinstance(parameter, TyperOption)]
         arguments = {(parameter.metavar or "") for parameter in verb.params if parameter not in flags}
         found[name] = Verb(
             about=(verb.help or "").partition("\n")[0],
