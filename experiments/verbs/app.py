@@ -55,8 +55,12 @@ app = typer.Typer(
 
 def _show_logs(
     *,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is built, asked, retried and written.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Log everything; show where a mistake was found.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Log to standard error what is built, asked, retried and written.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Log everything, and show where in the code a mistake was found.")
+    ] = False,
 ) -> None:
     if verbose or debug or "QUORUM_LOG" in os.environ:
         from quorum.experiments.common.logs import show_logs
@@ -80,7 +84,7 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
 
 
 for _name, _function in VERBS.items():
-    app.command(_name)(_with_logs(_function))
+    app.command(_name, short_help=(_function.__doc__ or "").partition("\n")[0])(_with_logs(_function))
 app.command("complete", hidden=True)(_with_logs(complete))
 
 

@@ -13,10 +13,18 @@ from quorum.experiments.verbs.options import Json
 
 
 def cache(
-    action: Annotated[str, typer.Argument(metavar="stats|clear", help="What to do.")],
+    action: Annotated[str, typer.Argument(metavar="stats|clear", help="Show what the cache holds, or clear it.")],
     *,
-    path: Annotated[Path | None, typer.Option("--path", metavar="FILE", help="The file of the cache.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear without asking.")] = False,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--path",
+            metavar="FILE",
+            show_default="quorum/replies.sqlite in the user's cache folder",
+            help="Take the cache in this file.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear the cache without asking.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what the cache of language models' answers holds, or clear it.

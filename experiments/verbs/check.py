@@ -9,18 +9,21 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins
+from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
 from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def check(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="A configuration, or folders to verify.")
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="Check this configuration, or verify these folders."),
     ] = None,
     *,
-    out: Out = Path("runs"),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Check whether results can be kept in this folder.")
+    ] = Path("runs"),
     compile_: Annotated[
-        bool, typer.Option("--compile", help="Compile all kernels now, which else the first run does.")
+        bool, typer.Option("--compile", help="Compile all kernels now, which the first run would do otherwise.")
     ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -38,7 +41,7 @@ def check(
     \b
     Examples:
       quorum check
-      quorum check runs/topologies
+      quorum check runs/talk
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME

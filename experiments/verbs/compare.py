@@ -35,13 +35,26 @@ def compare(
     baseline: Baseline = None,
     statistic: Statistic = "mean",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the files; SWEEP/comparison/...")
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            show_default="SWEEP/comparison/FACTORS",
+            help="Write tables and figures into this folder.",
+        ),
     ] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
     columns: Annotated[
-        int, typer.Option("--columns", min=1, max=2, help="Columns of the LaTeX document that the files are for.")
+        int,
+        typer.Option(
+            "--columns",
+            metavar="COLUMNS",
+            min=1,
+            max=2,
+            help="Size the LaTeX tables and PDF figures for a document of so many columns.",
+        ),
     ] = 1,
     as_json: Json = False,
     force: Force = False,
@@ -55,11 +68,11 @@ def compare(
 
     \b
     Examples:
-      quorum compare runs/topologies
-      quorum compare runs/topologies --by topology --metric completion --metric steps
-      quorum compare runs/topologies --by topology --across n --baseline individual
+      quorum compare runs/talk
+      quorum compare runs/talk --by topology --metric completion --metric steps
+      quorum compare runs/talk --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
-      quorum compare runs/topologies --plugin my_metrics --metric talk.questions
+      quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Print the script of this shell.")],
 ) -> None:
     """Print the script that lets a shell complete verbs, options, groups, keys and folders of runs.
 

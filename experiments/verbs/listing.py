@@ -13,7 +13,12 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 
 def list_(
     group: Annotated[
-        str | None, typer.Argument(metavar="GROUP|metrics", help="Show this group with all its keys.")
+        str | None,
+        typer.Argument(
+            metavar="GROUP|metrics",
+            show_default="all groups, in short",
+            help="Show this group with all its keys, or the glossary of metrics.",
+        ),
     ] = None,
     *,
     as_json: Json = False,

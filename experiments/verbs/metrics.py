@@ -14,11 +14,19 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def metrics(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of episodes, or trace files.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Read these folders of episodes, or trace files.")
+    ],
     *,
     as_json: Json = False,
     per: Annotated[
-        str | None, typer.Option("--per", metavar="agent|message", help="Show a table with a row for each instead.")
+        str | None,
+        typer.Option(
+            "--per",
+            metavar="agent|message",
+            show_default="the metrics",
+            help="Show a table with a row for each agent, or for each message, instead.",
+        ),
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Replace metrics.json beside each trace.")] = False,
     plugin: Plugins = None,

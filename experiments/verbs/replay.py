@@ -13,16 +13,37 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Play the run in this folder.")],
     other: Annotated[
-        Path | None, typer.Argument(metavar="OTHER", help="Another run of the same board, shown beside it.")
+        Path | None,
+        typer.Argument(metavar="OTHER", show_default="no other run", help="Play this run of the same board beside it."),
     ] = None,
     *,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write a film: FILE.gif, FILE.mp4.")] = None,
-    fps: Annotated[float, typer.Option("--fps", "--speed", metavar="N", help="Steps a second.")] = 8,
-    first: Annotated[int, typer.Option("--from", metavar="T", min=0, help="The first step to show.")] = 0,
-    last: Annotated[int | None, typer.Option("--to", metavar="T", min=0, help="The last step to show.")] = None,
-    width: Annotated[int | None, typer.Option("--width", metavar="PIXELS", help="Width of a film.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            show_default="play in the terminal",
+            help="Write a film to this file, which ends in .gif or .mp4.",
+        ),
+    ] = None,
+    fps: Annotated[
+        float, typer.Option("--fps", "--speed", metavar="STEPS", help="Show so many steps a second, 50 at most.")
+    ] = 8,
+    first: Annotated[int, typer.Option("--from", metavar="STEP", min=0, help="Begin with this step.")] = 0,
+    last: Annotated[
+        int | None, typer.Option("--to", metavar="STEP", min=0, show_default="the last one", help="End with this step.")
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            "--width",
+            metavar="PIXELS",
+            show_default="what suits the board",
+            help="Make the film so many pixels wide, from 160 to 4096.",
+        ),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -37,7 +58,7 @@ def replay(
       quorum replay runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum replay runs/talk/NAME --from 20 --to 40 --speed 2
       quorum replay runs/talk/NAME --out film.gif
-      quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --fps 4 --width 1280
+      quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --width 1280
     """
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.common.outputs import Output

@@ -29,19 +29,22 @@ if TYPE_CHECKING:
 
 
 def report(
-    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="The folder of a sweep, or of runs.")],
+    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")],
     *,
     by: By = None,
     across: Across = None,
     metric: Metrics = None,
     baseline: Baseline = None,
     statistic: Statistic = "mean",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page; SWEEP/report.html.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", show_default="SWEEP/report.html", help="Write the page to this file."),
+    ] = None,
     accept_versions: AcceptVersions = False,
     curves: Curves = False,
     radar: Radar = "attempts",
     episodes: Annotated[
-        bool, typer.Option("--episodes", help="Also write the page of each run, and link to them.")
+        bool, typer.Option("--episodes", help="Also write the page of each run, and link to it.")
     ] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -49,14 +52,14 @@ def report(
 ) -> None:
     """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
 
-    The options are those of `quorum compare`; without a baseline, it is the first level. With --episodes the page of
+    The options are those of `quorum compare`, and mean the same. With --episodes the page of
     each run stands in the folder `episodes` beside it.
 
     \b
     Examples:
-      quorum report runs/topologies
-      quorum report runs/topologies --by topology --baseline individual --out report.html
-      quorum report runs/topologies --episodes
+      quorum report runs/talk
+      quorum report runs/talk --by topology --out report.html
+      quorum report runs/talk --episodes
     """
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.compare import FIRST, Question

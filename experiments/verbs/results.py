@@ -15,9 +15,17 @@ def results(
     sweep: Sweeps,
     *,
     sql: Annotated[
-        str | None, typer.Option("--sql", metavar="QUERY", help="Query the tables of results and traces.")
+        str | None,
+        typer.Option(
+            "--sql",
+            metavar="QUERY",
+            show_default="a row for each run",
+            help="Show what this query finds in the tables of results and traces.",
+        ),
     ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV to standard output.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the results of a sweep, one row per run, and rebuild its results.csv from the folders.
@@ -28,11 +36,11 @@ def results(
 
     \b
     Examples:
-      quorum results runs/topologies
-      quorum results runs/topologies --csv > results.csv
-      quorum results runs/topologies --sql 'select n, avg("outcome.steps") from results group by n'
-      quorum results runs/topologies --sql "select event, count(*) from events group by event"
-      quorum results runs/topologies --sql "select agent, avg(latency_mean) from per_agent group by agent"
+      quorum results runs/talk
+      quorum results runs/talk --csv > results.csv
+      quorum results runs/talk --sql 'select n, "outcome.steps" from results'
+      quorum results runs --sql "select event, count(*) from events group by 1"
+      quorum results runs/talk --sql "select agent, latency_mean from per_agent"
     """
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of

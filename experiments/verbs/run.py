@@ -20,17 +20,35 @@ def run(
     overrides: Overrides = None,
     *,
     out: Out = Path("runs"),
-    live: Annotated[bool, typer.Option("--live", help="Show the team at work.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", metavar="USD", help="End the episode at this cost.")
+        float | None,
+        typer.Option(
+            "--budget-usd",
+            metavar="USD",
+            show_default="no limit",
+            help="End the episode when its calls have cost this many US dollars.",
+        ),
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", metavar="N", help="End it after N tokens.")
+        int | None,
+        typer.Option(
+            "--budget-tokens",
+            metavar="TOKENS",
+            show_default="no limit",
+            help="End the episode when its answers have read and written this many tokens.",
+        ),
     ] = None,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", help="End it after N requests for an answer.")
+        int | None,
+        typer.Option(
+            "--budget-calls",
+            metavar="CALLS",
+            show_default="no limit",
+            help="End the episode after this many requests for an answer.",
+        ),
     ] = None,
     strict: Strict = False,
     plugin: Plugins = None,

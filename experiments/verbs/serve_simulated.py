@@ -13,28 +13,61 @@ from quorum.experiments.verbs.options import Overrides
 def serve_simulated(
     overrides: Overrides = None,
     *,
-    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 8008,
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
+    ] = 8008,
     faults: Annotated[
-        list[str] | None, typer.Option("--faults", metavar="FAULT=RATE", help="Fail this share of requests.")
+        list[str] | None,
+        typer.Option(
+            "--faults",
+            metavar="FAULT=RATE",
+            show_default="no faults",
+            help="Let this share of requests fail, from 0 to 1. May be repeated.",
+        ),
     ] = None,
     latency: Annotated[
-        float, typer.Option("--latency", metavar="SECONDS", help="Seconds that each answer takes.")
+        float, typer.Option("--latency", metavar="SECONDS", help="Take so many seconds for each answer.")
     ] = 0.0,
     context: Annotated[
         int | None,
-        typer.Option("--context", metavar="TOKENS", min=1, help="Refuse prompts that are longer, with their answers."),
+        typer.Option(
+            "--context",
+            metavar="TOKENS",
+            min=1,
+            show_default="no limit",
+            help="Refuse prompts that have more tokens than this, together with the longest answer.",
+        ),
     ] = None,
     thinking: Annotated[
-        int | None, typer.Option("--thinking", metavar="TOKENS", min=1, help="Spend so many on thoughts first.")
+        int | None,
+        typer.Option(
+            "--thinking",
+            metavar="TOKENS",
+            min=1,
+            show_default="no thoughts",
+            help="Spend so many tokens on thoughts before each answer.",
+        ),
     ] = None,
     empty_stop: Annotated[
-        float, typer.Option("--empty-stop", metavar="RATE", help="End this share of answers after the thoughts.")
+        float,
+        typer.Option(
+            "--empty-stop", metavar="RATE", help="End this share of answers, from 0 to 1, after the thoughts."
+        ),
     ] = 0.0,
     empty_length: Annotated[
-        float, typer.Option("--empty-length", metavar="RATE", help="Spend all tokens on thoughts in this share.")
+        float,
+        typer.Option(
+            "--empty-length",
+            metavar="RATE",
+            help="Spend all tokens of this share of answers, from 0 to 1, on thoughts.",
+        ),
     ] = 0.0,
     prompt_cache: Annotated[
-        bool, typer.Option("--prompt-cache", help="Play the prompt caches of OpenAI and Anthropic, told in the usage.")
+        bool,
+        typer.Option(
+            "--prompt-cache",
+            help="Play the prompt caches of OpenAI and Anthropic, and tell in the usage what they read.",
+        ),
     ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
@@ -46,7 +79,7 @@ def serve_simulated(
     Examples:
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
-      quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1 --faults broken_json=0.05
+      quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1
       quorum serve-simulated --thinking 400 --empty-length 0.1
     """
     from quorum.experiments.episode.simulated_server import serve

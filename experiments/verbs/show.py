@@ -17,10 +17,16 @@ def show(
     overrides: Overrides = None,
     *,
     picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Write the picture of a prompt to a file, as PNG.")
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            show_default="no file",
+            help="Write the picture that a prompt holds to this PNG file.",
+        ),
     ] = None,
     cache: Annotated[
-        bool, typer.Option("--cache", help="Show what the provider's cache should read again of a prompt.")
+        bool, typer.Option("--cache", help="Show which part of a prompt the provider's cache should read again.")
     ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -40,7 +46,7 @@ def show(
       quorum show n=8 clock=fixed
       quorum show n=8 --json
       quorum show prompt n=4 topology=debate agent=1
-      quorum show prompt topology=centralized topology.leader=coordinator agent=coordinator
+      quorum show prompt topology=centralized topology.leader=agent agent=1
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
       quorum show prompt n=4 topology=debate --cache

@@ -18,34 +18,65 @@ if TYPE_CHECKING:
 
 def sweep(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="KEY=VALUES", help="The grid: swept and fixed values.")
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="Span the grid by these keys, with several values between commas."),
     ] = None,
     *,
     out: Out = Path("runs"),
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Name of the sweep, and of its folder.")
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            show_default="from the experiment and the keys",
+            help="Give the sweep and its folder this name.",
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and its cost.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="With --dry-run: name every cell, too.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Show what would run and what it would take in calls, tokens and US dollars. Run nothing.",
+        ),
+    ] = False,
+    names: Annotated[bool, typer.Option("--names", help="Name every cell, with --dry-run.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run the cells that ended in an error again.")
+        bool, typer.Option("--retry-failed", help="Run the cells again that ended in an error.")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="K", min=0, help="Run K of the missing cells, at most.")
+        int | None,
+        typer.Option(
+            "--limit", metavar="CELLS", min=0, show_default="all", help="Run at most this many of the missing cells."
+        ),
     ] = None,
     budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", metavar="USD", help="Start no cell beyond this cost.")
+        float | None,
+        typer.Option(
+            "--budget-usd",
+            metavar="USD",
+            show_default="no limit",
+            help="Start no more cells when the sweep has cost this many US dollars.",
+        ),
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", metavar="N", help="Start no cell beyond N tokens.")
+        int | None,
+        typer.Option(
+            "--budget-tokens",
+            metavar="TOKENS",
+            show_default="no limit",
+            help="Start no more cells when the sweep has taken this many tokens.",
+        ),
     ] = None,
     cancel_batches: Annotated[
-        bool, typer.Option("--cancel-batches", help="End the sweep's open batches, and run nothing.")
+        bool, typer.Option("--cancel-batches", help="End the open batches of the sweep at the provider. Run nothing.")
     ] = False,
-    accept_versions: Annotated[bool, typer.Option("--accept-versions", help="Add to results of other code.")] = False,
+    accept_versions: Annotated[
+        bool,
+        typer.Option("--accept-versions", help="Add to results of other versions of the code, prompts or plug-ins."),
+    ] = False,
     strict: Strict = False,
     skip_invalid: Annotated[
-        bool, typer.Option("--skip-invalid", help="Run the others where some cells cannot be run.")
+        bool, typer.Option("--skip-invalid", help="Leave out the cells that cannot be run, and run the others.")
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -61,12 +92,12 @@ def sweep(
 
     \b
     Examples:
-      quorum sweep n=2,4,8 topology=individual,debate agents=negotiator 'seed=range(0,10)'
+      quorum sweep n=2,4 topology=individual,debate agents=negotiator
       quorum sweep experiment=quickstart --dry-run --names
-      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME --budget-usd 20
+      quorum sweep experiment=cube_talk llm=openai llm.model=NAME --budget-usd 20
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
-      quorum sweep experiment=topologies_vs_n llm=openai llm.model=NAME engine.batch=true
+      quorum sweep experiment=cube_talk llm=openai llm.model=M engine.batch=true
     """
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest

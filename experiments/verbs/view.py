@@ -13,12 +13,20 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="The folder of a run, or of a sweep.")],
+    folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder.")],
     *,
-    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
+    ] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
-        Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            show_default="serve it",
+            help="Write the page of a run to this file, and serve nothing.",
+        ),
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
@@ -31,9 +39,9 @@ def view(
     \b
     Examples:
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d
-      quorum view runs/topologies
-      quorum view runs/topologies --port 8765 --no-browser
-      quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
+      quorum view runs/talk
+      quorum view runs/talk --port 8765 --no-browser
+      quorum view runs/talk/NAME --export episode.html
     """
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer import command
