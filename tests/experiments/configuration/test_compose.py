@@ -105,7 +105,7 @@ def test_a_folder_of_options_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "bad.yaml").write_text("name: [\n")
-    with pytest.raises(UserError, match="configuration: "):
+    with pytest.raises(UserError, match=r"bad\.yaml:2: it is no YAML: "):
         compose(["env=bad"], tmp_path)
 
 
