@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from maeil.component import Component, ComponentConfig, TeamContext, may_name_files
+from maeil.component import Component, ComponentConfig, TeamContext, needs_keys
 from maeil.contracts import promised_all
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
@@ -23,8 +23,7 @@ class HeuristicConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        if may_name_files(info) and "teams" not in self.model_fields_set:
-            raise ValueError("teams: the key is missing")
+        needs_keys(self, info, "teams")
         return self
 
 

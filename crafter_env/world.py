@@ -36,7 +36,7 @@ from crafter_env.symbolic.picture import canvas, draw, primitive_name
 from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, Usual, may_name_files
+from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
@@ -126,9 +126,7 @@ class CrafterConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"known_only", "observation", "text"} - self.model_fields_set
-        if may_name_files(info) and missing:
-            raise ValueError(f"{min(missing)}: the key is missing")
+        needs_keys(self, info, "known_only", "observation", "text")
         return self
 
 

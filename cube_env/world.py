@@ -29,7 +29,7 @@ from cube_env.symbolic.picture import canvas, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, Usual, may_name_files
+from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
@@ -106,9 +106,7 @@ class CubeConfig(ComponentConfig):
 
     @model_validator(mode="after")
     def _has_all_keys(self, info: ValidationInfo) -> Self:
-        missing = {"allow_unsolvable", "level", "observation", "text", "weights"} - self.model_fields_set
-        if may_name_files(info) and missing:
-            raise ValueError(f"{min(missing)}: the key is missing")
+        needs_keys(self, info, "allow_unsolvable", "level", "observation", "text", "weights")
         return self
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo
 
 from maeil.seeds import Seeds
 from maeil.topology import Topology
+from maeil.user_errors import WrongKey
 from maeil.world import World
 
 RECORDED: Mapping[str, bool] = {"recorded": True}
@@ -28,11 +29,11 @@ def needs_keys(values: BaseModel, info: ValidationInfo, *keys: str) -> None:
     """Refuse values without keys that only those of a recorded run, of a version before the keys, may leave out.
 
     Raises:
-        ValueError: one is missing.
+        WrongKey: one is missing.
     """
     missing = [key for key in keys if key not in values.model_fields_set]
     if missing and info.context is not RECORDED:
-        raise ValueError(f"{missing[0]}: the key is missing")
+        raise WrongKey(missing[0], "the key is missing")
 
 
 class ComponentConfig(BaseModel):

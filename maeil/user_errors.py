@@ -31,6 +31,20 @@ class Withheld(ValueError):
     """A wrong value that no message may show: it could be a key."""
 
 
+class WrongKey(ValueError):
+    """One wrong value of several that were checked together, such as those of a whole component.
+
+    Args:
+        key: of the wrong one, among those that were checked.
+        reason: what is allowed instead.
+    """
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key}: {reason}")
+        self.key = key
+        self.reason = reason
+
+
 # One slash where two are meant is how an address reads that was taken for a path.
 _CREDENTIALS = re.compile(r"(?<=:/)(/?)[^\s/\"'<>\\]+(?=@)")
 

@@ -26,6 +26,7 @@ from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, 
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment, refuse_secrets
+from quorum.experiments.configuration.validation_errors import shown_value
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -232,7 +233,7 @@ def _check_groups(overrides: Sequence[Override]) -> None:
         if not isinstance(override.value(), str) or "/" in str(override.value()):
             options = GlobalHydra.instance().config_loader().get_group_options(group)
             hint = choices_hint("", f"Options of {group}", options)
-            raise UserError(f"{group}: {override.value()!r} is not the name of an option", hint)
+            raise UserError(f"{group}: {shown_value(override.value())} is not the name of an option", hint)
 
 
 def _unknown_key(overrides: Sequence[Override], search_path: list[str]) -> UserError | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from maeil.user_errors import Withheld, choices_hint
+from maeil.user_errors import Withheld, WrongKey, choices_hint
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -23,6 +23,7 @@ _KINDS = {
     "model_attributes": "a map {key: value}",
     "finite_number": "a finite number",
 }
+_MAP = "this map"
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "greater_than": ("more than", "gt"),
@@ -49,7 +50,8 @@ def describe_validation_errors(
         key = prefix + ".".join(str(part) for part in path)
         beside = known if len(path) == 1 else ()
         reasons.setdefault(key.rstrip("."), []).append(_reason(detail, path, values, prefix, beside))
-    return "\n".join(f"{key}: {' or '.join(dict.fromkeys(found))}" for key, found in reasons.items())
+    told = ((key, " or ".join(dict.fromkeys(found))) for key, found in reasons.items())
+    return "\n".join(f"{key}: {reason}" if key else reason for key, reason in told)
 
 
 def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> tuple[str | int, ...]:
@@ -62,7 +64,8 @@ def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> tuple[str | int, .
             break
         path.append(part)
         here = found[0] if found else None
-    return tuple(path)
+    wrong = detail.get("ctx", {}).get("error")
+    return (*path, wrong.key) if isinstance(wrong, WrongKey) else tuple(path)
 
 
 def _step(here: Any, part: str | int) -> tuple[Any] | None:
@@ -92,7 +95,7 @@ def _reason(
         hint = choices_hint(str(path[-1]), f"Keys of {group}" if group else "Keys", known)
         return f"there is no such key. {hint}".rstrip()
     of_key = detail["loc"][-1:] == ("[key]",)
-    value = f"the key {path[-1]}" if of_key else _shown(_value(path, values))
+    value = f"the key {path[-1]}" if of_key else shown_value(_value(path, values))
     if kind in _BOUNDS:
         words, limit = _BOUNDS[kind]
         return f"{value} is not allowed: it must be {words} {context[limit]:g}"
@@ -101,14 +104,22 @@ def _reason(
     if kind == "value_error" and isinstance(context["error"], Withheld):
         return f"the value (not shown here) is not allowed: {context['error']}"
     if kind == "value_error":
-        return f"{value} is not allowed: {context['error']}"
+        error = context["error"]
+        reason = error.reason if isinstance(error, WrongKey) else str(error)
+        is_part = path and _step(_value(path[:-1], values), path[-1]) is not None
+        return f"{value} is not allowed: {reason}" if is_part and value != _MAP else reason
     wanted = _KINDS.get(kind) or _KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))
     if kind == "int_from_float":
         wanted = _KINDS["int"]
     return f"{value} is not {wanted}" if wanted else f"{value} is not allowed: {detail['msg'].lower()}"
 
 
-def _shown(value: Any, limit: int = 80) -> str:
+def shown_value(value: Any, limit: int = 80) -> str:
+    """Return a value as a message shows it: a map only as one, because its keys are named by its place."""
+    if isinstance(value, Mapping):
+        return _MAP
+    if isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value):
+        return "this list"
     text = {None: "null", True: "true", False: "false"}.get(value) if isinstance(value, bool | None) else repr(value)
     assert text is not None
     return text if len(text) <= limit else f"{text[:limit]}..."

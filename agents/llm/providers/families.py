@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from maeil.user_errors import WrongKey
 from quorum.agents.llm.protocol import Effort
 
 DATE = "2026-11-23"
@@ -157,7 +158,7 @@ def find_family(provider: str, model: str) -> Family | None:
     return next((family for names, family in rows if re.fullmatch(f"({names}){_SNAPSHOT}", model)), None)
 
 
-def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens: int | None) -> str | None:
+def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens: int | None) -> WrongKey | None:
     """Return what is wrong with the wanted thinking, and the way out; None where nothing is.
 
     Args:
@@ -168,14 +169,23 @@ def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens
     """
     if effort is not None and effort not in family.levels and not (effort is NONE and family.usual is NONE):
         if family.levels:
-            return f"{model} takes no effort={effort}: it takes {', '.join(family.levels)}, or null for its usual one"
+            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one")
         budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
-        return f"{model} takes no effort: llm.effort=null{budget}"
-    if thinking_tokens is not None and not family.budget:
+        return WrongKey("effort", f"{model} takes no effort: llm.effort=null{budget}")
+    if thinking_tokens is None:
+        return None
+    if not family.budget:
         levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
-        return f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
-    if thinking_tokens is not None and not LEAST_BUDGET <= thinking_tokens < family.longest:
-        return f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
-    if effort is not None and thinking_tokens is not None and not family.both:
-        return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
-    return None
+        told = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
+    elif not LEAST_BUDGET <= thinking_tokens < family.longest:
+        told = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
+    elif effort is not None and not family.both:
+        told = exclusive(model)
+    else:
+        return None
+    return WrongKey("thinking_tokens", told)
+
+
+def exclusive(model: str) -> str:
+    """Say that a model takes an effort or a budget."""
+    return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"

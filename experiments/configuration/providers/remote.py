@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from maeil.component import Component
-from maeil.user_errors import Withheld
+from maeil.user_errors import Withheld, WrongKey
 from quorum.agents.llm.prices import Price, find_price
 from quorum.agents.llm.protocol import Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
-from quorum.agents.llm.providers.families import ToolsThinking, complaint, find_family
+from quorum.agents.llm.providers.families import ToolsThinking, complaint, exclusive, find_family
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
@@ -86,7 +86,7 @@ class RemoteConfig(ProviderConfig):
     def _can_think_so(self) -> Self:
         told = thinking_complaint(self)
         if told is not None:
-            raise ValueError(told)
+            raise told
         return self
 
     @property
@@ -169,7 +169,7 @@ class LiteLLMConfig(RemoteConfig):
     name: Literal["litellm"]
 
 
-def thinking_complaint(config: RemoteConfig) -> str | None:
+def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
     """Return why a model does not think as it is wanted to, with the way out; None where nothing is wrong, or known.
 
     What a model that is not known does not take, its server says.
@@ -182,11 +182,12 @@ def thinking_complaint(config: RemoteConfig) -> str | None:
     family = find_family(table, model)
     if family is None:
         both = effort is not None and budget is not None and dialect not in BOTH
-        return f"effort and thinking_tokens exclude each other for {model}: set one of them to null" if both else None
+        return WrongKey("thinking_tokens", exclusive(model)) if both else None
     wanted = Sampling(None, config.max_tokens, effort=effort, thinking_tokens=budget)
     never = family.tools is ToolsThinking.NEVER and config.structured is Structured.TOOLS
     if never and thinks(wanted, family):
-        return f"{model} takes no tools while it thinks: llm.structured=schema, or llm.effort=none where it takes that"
+        way_out = "llm.structured=schema, or llm.effort=none where it takes that"
+        return WrongKey("structured", f"{model} takes no tools while it thinks: {way_out}")
     return complaint(model, family, effort, budget)
 
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError, model_validator
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration import schema
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
+from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ WRONG = {
     "~memory.messages": "memory.messages: the key is missing",
     "~env.step_cost": "env.step_cost: the key is missing",
     "+x=1": "x: there is no such key. Keys: n, seed, max_steps, max_repairs, memory, limits, "
-    "budget, prompts, clock, env, agents, topology, llm.",
+    "budget, prompts, clock, env, agents, topology, llm, repair.",
     "llm.temperature=hot": "llm.temperature: 'hot' is not a number",
     "llm.tries=0": "llm.tries: 0 is not allowed: it must be at least 1",
     "llm.structured=xml": "llm.structured: 'xml' is not allowed: it must be 'auto', 'schema', 'tools' or 'prompt'",
@@ -89,6 +90,49 @@ def test_a_wrong_value_is_told_with_its_key_and_what_is_allowed(argument: str) -
     with pytest.raises(UserError) as caught:
         validate(compose([argument]))
     assert str(caught.value).startswith(WRONG[argument])
+
+
+@pytest.mark.parametrize(("env", "llm"), [("cube", "openai"), ("crafter", "simulated"), ("squeeze", "simulated")])
+def test_no_message_holds_a_map_as_python_prints_it(env: str, llm: str) -> None:
+    model = [] if llm == "simulated" else ["llm.model=gpt-5"]
+    whole = compose([f"env={env}", f"llm={llm}", "agents=naive", "topology=debate", *model])
+    wrong: tuple[Any, ...] = ({"x": {"y": 1}}, [{"x": 1}], 2**70, None)
+    told = []
+    for group in ("env", "llm", "agents", "topology", "clock", "budget"):
+        for key in whole[group]:
+            without = {name: value for name, value in whole[group].items() if name != key}
+            for part in (without, *({**without, key: value} for value in wrong)):
+                try:
+                    validate({**whole, group: part})
+                except UserError as error:
+                    told.append(str(error))
+    assert len(told) > 100
+    assert [message for message in told if "{'" in message or '{"' in message] == []
+
+
+def test_a_check_of_several_keys_names_the_wrong_one() -> None:
+    with pytest.raises(UserError) as caught:
+        validate(compose(["llm=openai", "llm.model=gpt-5", "llm.effort=max", "agents=naive"]))
+    assert str(caught.value) == (
+        "llm.effort: 'max' is not allowed: gpt-5 takes minimal, low, medium, high, or null for its usual one"
+    )
+
+
+class _Whole(BaseModel):
+    first: int
+    second: dict[str, int]
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> _Whole:
+        raise ValueError("they do not go together")
+
+
+@pytest.mark.parametrize(("prefix", "told"), [("env.", "env: they do not"), ("", "they do not")])
+def test_a_check_of_several_keys_that_names_none_is_told_without_their_values(prefix: str, told: str) -> None:
+    values = {"first": 1, "second": {"x": 1}}
+    with pytest.raises(ValidationError) as caught:
+        _Whole.model_validate(values)
+    assert describe_validation_errors(caught.value, values, prefix, ["first"]) == f"{told} go together"
 
 
 def test_several_wrong_values_are_told_together() -> None:
