@@ -359,6 +359,9 @@ def metrics(
         _show_breakdowns(runs, per, as_json=as_json)
         return
     done, wrong = of_all(runs, recompute)
+    if write:  # before anything is printed: who reads the first line only and leaves gets all files
+        for run in done:
+            write_metrics(run)
     if as_json:
         echo_json([run.plain() for run in done])
     elif done:
@@ -366,9 +369,6 @@ def metrics(
         from quorum.experiments.results.summary import print_metrics
 
         print_metrics(done, Console())
-    if write:
-        for run in done:
-            write_metrics(run)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
 
@@ -417,6 +417,7 @@ def results(
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
+    from quorum.experiments.results.recompute import of_all
 
     if as_csv and as_json:
         raise UserError("--csv and --json are two formats of the same: give one of them")
@@ -440,9 +441,13 @@ def results(
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
+        tables, wrong = of_all([part.folder for part in found], write_csv)  # before anything is printed
         for part in found:
             show.print_results(part, Console())
-            echo(f"table: {write_csv(part.folder)}")
+        for table in tables:
+            echo(f"table: {table}")
+        if wrong:
+            raise UserError("\n".join(map(str, wrong)))
 
 
 By = Annotated[list[str] | None, typer.Option("--by", metavar="FACTOR", help="What to compare; may be repeated.")]
