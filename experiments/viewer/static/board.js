@@ -1,5 +1,5 @@
 /* The world at an instant, on a canvas: wheel to look closer, drag to look elsewhere, double click for all of it. */
-import { el, fitted } from "./dom.js";
+import { el, sharp } from "./dom.js";
 import { paintGround, paintMark } from "./kinds.js";
 import { colour } from "./theme.js";
 
@@ -46,7 +46,7 @@ export class Board {
     const width = box.clientWidth;
     const high = box.clientHeight;
     if (width < 20 || high < 20) return;
-    const c = fitted(this.canvas, width, high);
+    const c = sharp(this.canvas, width, high);
     const margin = frame.margin + 0.02 * Math.max(frame.width, frame.height);
     const fit = Math.min(width / (frame.width + 2 * margin), high / (frame.height + 2 * margin));
     const size = fit * this.zoom;
@@ -76,7 +76,7 @@ export class Board {
     const ratio = window.devicePixelRatio || 1;
     const key = `${left} ${top} ${size} ${width} ${high} ${ratio}`;
     const whole = !this.drawn || this.drawn.key !== key;
-    const b = whole ? fitted(this.base, width, high) : this.base.getContext("2d");
+    const b = whole ? sharp(this.base, width, high) : this.base.getContext("2d");
     if (whole) {
       b.clearRect(0, 0, width, high);
       b.textAlign = "center";

@@ -31,16 +31,21 @@ export function button(label, title, onclick, properties = {}) {
   return el("button", { type: "button", title, "aria-label": title, onclick, ...properties }, label);
 }
 
-/** Fit a canvas to its box in device pixels; return its context in CSS pixels, and its size. */
+/** Give a canvas a size in CSS pixels; return its context in CSS pixels. */
 export function fitted(canvas, width, height) {
+  const [styleWidth, styleHeight] = [`${width}px`, `${height}px`];
+  if (canvas.style.width !== styleWidth) canvas.style.width = styleWidth;
+  if (canvas.style.height !== styleHeight) canvas.style.height = styleHeight;
+  return sharp(canvas, width, height);
+}
+
+/** The same for a canvas that the style sheet lets fill its box: it follows the box before it is drawn anew. */
+export function sharp(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * ratio));
   const high = Math.max(1, Math.round(height * ratio));
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== high) canvas.height = high;
-  const [styleWidth, styleHeight] = [`${width}px`, `${height}px`];
-  if (canvas.style.width !== styleWidth) canvas.style.width = styleWidth;
-  if (canvas.style.height !== styleHeight) canvas.style.height = styleHeight;
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;

@@ -1,6 +1,6 @@
 /* The page of an episode. */
 import { Board } from "./board.js";
-import { button, el, fill, fitted, say } from "./dom.js";
+import { button, el, fill, say } from "./dom.js";
 import { Film } from "./film.js";
 import { follow } from "./follower.js";
 import { Head } from "./header.js";
@@ -15,7 +15,7 @@ import { openSource } from "./sources.js";
 import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
 import { short, shown } from "./text.js";
-import { colour, onTheme, themeSwitch } from "./theme.js";
+import { onTheme, themeSwitch } from "./theme.js";
 
 const LIST_PAUSE = 100;
 const STALE_PAUSE = 250;
@@ -161,7 +161,7 @@ class Episode {
   begin(t) {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
-    new ResizeObserver(() => this.player.drawMarks(fitted, colour)).observe(this.player.marks.parentElement); // lanes may be hidden
+    new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement); // lanes may be hidden
     document.addEventListener("keydown", (event) => this.#key(event));
     this.#refresh();
     this.player.start(t);
@@ -245,7 +245,7 @@ class Episode {
   #refresh() {
     this.lanes.resize();
     if (this.film) this.board.refresh();
-    this.player.drawMarks(fitted, colour);
+    this.player.drawMarks();
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);
     const head = document.querySelector(".lanes-head .legend");
     if (head) head.replaceWith(lanesLegend());

@@ -1,5 +1,6 @@
 /* The time: where it stands, how it runs, and the ways to move it. */
-import { button, el, say } from "./dom.js";
+import { button, el, say, sharp } from "./dom.js";
+import { colour } from "./theme.js";
 
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 const HASH_PAUSE = 250;
@@ -121,9 +122,9 @@ export class Player {
   }
 
   /** Mark the failures and interruptions along the track. */
-  drawMarks(fitted, colour) {
+  drawMarks() {
     const { clientWidth: width, clientHeight: high } = this.marks.parentElement;
-    const c = fitted(this.marks, width, high);
+    const c = sharp(this.marks, width, high);
     c.clearRect(0, 0, width, high);
     c.fillStyle = colour("bad");
     for (const t of this.breaks) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
