@@ -20,6 +20,8 @@ from quorum.experiments.episode.runner import run_cell
 
 Shown = tuple[int, bytes, str]
 """The exit code, what came out of the pipe, and what was told on standard error."""
+Command = Callable[..., Shown]
+"""Runs the command."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Shown]:
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     """Run the command in this process, with standard output as it is behind `| cat` or `> FILE`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -89,7 +91,7 @@ def _words(verb: str, sweep: Path) -> list[str]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_stream_that_has_only_ascii_gets_plain_signs_and_whole_words(
-    verb: str, sweep: Path, command: Callable[..., Shown]
+    verb: str, sweep: Path, command: Command
 ) -> None:
     words = _words(verb, sweep)
     code, out, told = command(*words, encoding="ascii")
@@ -101,13 +103,13 @@ def test_a_stream_that_has_only_ascii_gets_plain_signs_and_whole_words(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_reader_that_has_left_is_no_bug(verb: str, sweep: Path, command: Callable[..., Shown]) -> None:
+def test_a_reader_that_has_left_is_no_bug(verb: str, sweep: Path, command: Command) -> None:
     with _to_nobody() as stream:
         code, _, told = command(*_words(verb, sweep), stdout=stream)
     assert (code, told) == (1, "")
 
 
-def test_files_are_written_before_anything_is_printed(sweep: Path, command: Callable[..., Shown]) -> None:
+def test_files_are_written_before_anything_is_printed(sweep: Path, command: Command) -> None:
     run = Path(_words("metrics", sweep)[1])
     before = (run / "metrics.json").stat().st_ino
     (sweep / "results.csv").unlink(missing_ok=True)
@@ -122,7 +124,7 @@ def test_files_are_written_before_anything_is_printed(sweep: Path, command: Call
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("verb", ["run", "metrics", "list"])
 def test_a_full_disk_behind_standard_output_is_one_message(
-    verb: str, sweep: Path, command: Callable[..., Shown]
+    verb: str, sweep: Path, command: Command
 ) -> None:
     with open("/dev/full", "w", encoding="utf-8") as stream:
         code, _, told = command(*_words(verb, sweep), stdout=stream)
@@ -131,7 +133,7 @@ def test_a_full_disk_behind_standard_output_is_one_message(
 
 
 def test_the_width_that_was_asked_for_is_kept(
-    sweep: Path, command: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch
+    sweep: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = command(*_words("sql", sweep))
