@@ -27,7 +27,7 @@ _PLAIN = {
     "\u27e8": "<", "\u27e9": ">", "Δ": "Delta",
 }  # fmt: skip
 """What signs of ours are to a terminal that has only ASCII."""
-_USUAL = ("strict", "surrogateescape", "backslashreplace")
+_USUAL = ("surrogateescape", "backslashreplace")
 """How Python takes signs that a stream lacks where nothing was asked for: by locale, and on standard error."""
 
 
@@ -35,8 +35,13 @@ def show_in_any_encoding() -> None:
     """Print to terminals and pipes of any encoding: signs that it lacks as plain ones, others by number."""
     codecs.register_error("quorum", _in_ascii)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors in _USUAL:
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or _may_lack_signs(stream)):
             stream.reconfigure(errors="quorum")
+
+
+def _may_lack_signs(stream: io.TextIOWrapper) -> bool:
+    """Whether a stream has not all signs, and nobody has asked for what is shown in their place."""
+    return stream.errors in _USUAL and codecs.lookup(stream.encoding).name != "utf-8"
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
