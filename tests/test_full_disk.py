@@ -45,7 +45,11 @@ def _stamps(folder: Path) -> dict[Path, bytes]:
 CASES = {
     "run": (["run", "n=2", "max_steps=2", "--out", "new/runs"], 3_000, "new/runs: results cannot be written there: "),
     "sweep": (["sweep", "n=2,3", "max_steps=2", "--name", "new"], 300, "runs/new/sweep.json: cannot be written: "),
-    "compare": (["compare", "SWEEP", "--by", "n", "--metric", "steps", "--out", "new/files"], 9_000, "cannot be written: "),
+    "compare": (
+        ["compare", "SWEEP", "--by", "n", "--metric", "steps", "--out", "new/files"],
+        9_000,
+        "cannot be written: ",
+    ),
     "report": (["report", "SWEEP", "--out", "new.html"], 9_000, "new.html: cannot be written: "),
     "pages": (["report", "SWEEP", "--episodes", "--out", "new.html"], 9_000, ".html: cannot be written: "),
     "export": (["view", "RUN", "--export", "new.html"], 9_000, "new.html: cannot be written: "),

@@ -123,18 +123,14 @@ def test_files_are_written_before_anything_is_printed(sweep: Path, command: Comm
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("verb", ["run", "metrics", "list"])
-def test_a_full_disk_behind_standard_output_is_one_message(
-    verb: str, sweep: Path, command: Command
-) -> None:
+def test_a_full_disk_behind_standard_output_is_one_message(verb: str, sweep: Path, command: Command) -> None:
     with open("/dev/full", "w", encoding="utf-8") as stream:
         code, _, told = command(*_words(verb, sweep), stdout=stream)
     assert code == 2
     assert told.startswith("error: standard output: cannot be written: No space left on device\nMake room")
 
 
-def test_the_width_that_was_asked_for_is_kept(
-    sweep: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_width_that_was_asked_for_is_kept(sweep: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = command(*_words("sql", sweep))
     lines = out.decode().splitlines()

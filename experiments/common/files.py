@@ -116,8 +116,7 @@ def write_all(files: Mapping[Path, bytes], hint: str = "") -> None:
         hint: what to do when they cannot be written.
 
     Raises:
-        UserError: one cannot be written there, or what stands there is no file; no file is replaced, and nothing is left
-            on disk.
+        UserError: one cannot be written there, or what stands there is no file; none is replaced, and nothing is left.
     """
     for target in files:
         require_file(target, hint)
