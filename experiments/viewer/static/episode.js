@@ -22,7 +22,7 @@ const STALE_PAUSE = 250;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
-  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["/", "search"], ["?", "these keys"],
+  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -84,6 +84,7 @@ class Episode {
     this.#head();
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.caption = el("p", { class: "caption" });
+    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.#showWays(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.boardBox = el("div", { class: "board-box" }, replaying());
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
@@ -95,7 +96,7 @@ class Episode {
       el("div", { class: "episode" },
         el("section", { class: "world", "aria-label": "the world" },
           this.boardBox,
-          this.caption,
+          el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays)),
           this.legends,
           el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
         this.time = el("section", { class: "time", "aria-label": "the time", "data-view": "lanes" },
@@ -180,6 +181,7 @@ class Episode {
       new ResizeObserver(() => this.film && this.board.refresh()).observe(this.boardBox);
     }
     this.boardBox.classList.toggle("none", !this.film);
+    this.allWays.hidden = !this.film?.tellsWays;
     fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
     this.#refresh();
     this.talk.refresh(); // the world's own words have come
@@ -238,8 +240,8 @@ class Episode {
 
   /** Return the picture that is shown, as plain data. */
   picture() {
-    const { t, ground, marks, caption, holdings } = this.film.at(this.player.t);
-    return { t, ground: [...ground], marks: Object.fromEntries(marks), caption, holdings };
+    const { t, ground, marks, ways, caption, holdings } = this.film.at(this.player.t);
+    return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
   }
 
   #refresh() {
@@ -304,6 +306,14 @@ class Episode {
     this.events.show(this.model, this.player.t, this.chosen);
   }
 
+  /** Draw the ways of all agents, or that of the chosen one alone. */
+  #showWays() {
+    if (!this.film?.tellsWays) return;
+    this.board.allWays = !this.board.allWays;
+    this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
+    this.board.draw();
+  }
+
   /** Show the lanes or the messages. */
   #view(view) {
     this.time.dataset.view = view;
@@ -340,6 +350,7 @@ class Episode {
       "-": () => this.lanes.zoom(1 / 1.6),
       f: () => this.lanes.fit(),
       m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
+      p: () => this.#showWays(),
       "/": () => this.search.input.focus(),
       "?": () => this.help.showModal(),
     };
