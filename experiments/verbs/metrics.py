@@ -56,6 +56,9 @@ def metrics(
         _show_breakdowns(runs, per, as_json=as_json)
         return
     done, wrong = of_all(runs, recompute)
+    if write:  # before anything is printed: who reads the first line only and leaves gets all files
+        for run in done:
+            write_metrics(run)
     if as_json:
         echo_json([run.plain() for run in done])
     elif done:
@@ -63,9 +66,6 @@ def metrics(
         from quorum.experiments.results.summary import print_metrics
 
         print_metrics(done, Console())
-    if write:
-        for run in done:
-            write_metrics(run)
     if wrong:
         raise UserError("\n".join(map(str, wrong)))
 

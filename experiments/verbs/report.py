@@ -87,14 +87,15 @@ def report(
 
 def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
     """Write the page of each run into a folder; return the files by the names of the runs."""
+    from quorum.experiments.common.files import folder_for
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer.command import export
 
     try:
-        folder.mkdir(exist_ok=True)
+        with folder_for(folder):
+            return {
+                row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
+                for row in results.rows
+            }
     except OSError as error:
         raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error
-    return {
-        row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
-        for row in results.rows
-    }

@@ -45,6 +45,7 @@ def results(
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
+    from quorum.experiments.results.recompute import of_all
 
     if as_csv and as_json:
         raise UserError("--csv and --json are two formats of the same: give one of them")
@@ -68,6 +69,10 @@ def results(
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
+        tables, wrong = of_all([part.folder for part in found], write_csv)  # before anything is printed
         for part in found:
             show.print_results(part, Console())
-            echo(f"table: {write_csv(part.folder)}")
+        for table in tables:
+            echo(f"table: {table}")
+        if wrong:
+            raise UserError("\n".join(map(str, wrong)))

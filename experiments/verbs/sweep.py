@@ -128,9 +128,9 @@ def sweep(
         return
     if dry_run:
         expected = show_plan(request)
-        if names and not as_json:
-            echo("".join(f"{cell.name}\n" for cell in expected.cells), nl=False)
         _print_report(expected, as_json=as_json)
+        if names and not as_json:
+            echo("".join(f"\n{cell.name}" for cell in expected.cells))
         return
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
