@@ -22,7 +22,7 @@ const STALE_PAUSE = 250;
 const KEYS = [
   ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
   ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
-  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["/", "search"], ["?", "these keys"],
+  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["f", "on a large world: follow the chosen agent, or show all of it again"], ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -85,6 +85,7 @@ class Episode {
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
     this.caption = el("p", { class: "caption" });
     this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.#showWays(), { "aria-pressed": "false", hidden: true });
+    this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.#follow(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.boardBox = el("div", { class: "board-box" }, replaying());
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
@@ -96,14 +97,14 @@ class Episode {
       el("div", { class: "episode" },
         el("section", { class: "world", "aria-label": "the world" },
           this.boardBox,
-          el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays)),
+          el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays, this.followed)),
           this.legends,
           el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
         this.time = el("section", { class: "time", "aria-label": "the time", "data-view": "lanes" },
           el("div", { class: "lanes-head" },
             el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views),
             lanesLegend(),
-            el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (f)`, () => this.lanes.fit()))),
+            el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (0)`, () => this.lanes.fit()))),
           this.lanes.root,
           this.talk.root,
           el("div", { class: "below" }, this.events.root, this.reader.root))),
@@ -177,11 +178,12 @@ class Episode {
     this.film = pictures && new Film(pictures);
     if (this.film && this.board) this.board.project(this.film);
     else if (this.film) {
-      this.board = new Board(this.film, (agent) => this.#choose(agent));
+      this.board = new Board(this.film, { pick: (agent) => this.#choose(agent), follow: () => this.#sayFollowed() });
       new ResizeObserver(() => this.film && this.board.refresh()).observe(this.boardBox);
     }
     this.boardBox.classList.toggle("none", !this.film);
     this.allWays.hidden = !this.film?.tellsWays;
+    this.#sayFollowed();
     fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
     this.#refresh();
     this.talk.refresh(); // the world's own words have come
@@ -314,6 +316,18 @@ class Episode {
     this.board.draw();
   }
 
+  /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
+  #follow() {
+    if (!this.film || !(this.board.follows || this.board.followable)) return;
+    if (!this.board.follows && this.chosen < 0) this.#choose(0);
+    this.board.follow(!this.board.follows);
+  }
+
+  #sayFollowed() {
+    this.followed.hidden = !this.film || !(this.board.follows || this.board.followable);
+    this.followed.setAttribute("aria-pressed", String(this.board.follows));
+  }
+
   /** Show the lanes or the messages. */
   #view(view) {
     this.time.dataset.view = view;
@@ -326,7 +340,10 @@ class Episode {
   #choose(agent, kept = false) {
     this.chosen = agent === this.chosen && !kept ? -1 : agent;
     this.talk.choose(this.chosen);
-    if (this.board) this.board.chosen = this.chosen;
+    if (this.board) {
+      this.board.chosen = this.chosen;
+      if (this.chosen < 0) this.board.follow(false);
+    }
     if (this.film) this.board.draw();
     this.lanes.choose(this.chosen);
     document.querySelectorAll(".agent").forEach((row, index) => row.setAttribute("aria-pressed", String(index === this.chosen)));
@@ -348,7 +365,8 @@ class Episode {
       "+": () => this.lanes.zoom(1.6),
       "=": () => this.lanes.zoom(1.6),
       "-": () => this.lanes.zoom(1 / 1.6),
-      f: () => this.lanes.fit(),
+      0: () => this.lanes.fit(),
+      f: () => this.#follow(),
       m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
       p: () => this.#showWays(),
       "/": () => this.search.input.focus(),
