@@ -590,7 +590,7 @@ def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error
     return {
-        row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
+        row.name: export([row.folder], Output(folder / f"{row.name}.html", "--episodes", force=True))
         for row in results.rows
     }
 
@@ -641,17 +641,22 @@ def replay(
 
 @_verb()
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="The folder of a run, or of a sweep.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN|SWEEP", help="The folder of a run, or of a sweep; or those of two runs of one board."
+        ),
+    ],
     *,
     port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port on this machine; 0: any free one.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
-        Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run as one file.")
+        Path | None, typer.Option("--export", metavar="FILE", help="Write the page of a run, or of two, as one file.")
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
+    """Show an episode, two of one board side by side, or a sweep, in the browser: what was said, and the world.
 
     The page is served on this machine only, for reading only, until Ctrl-C. With --export it is one HTML file that
     needs neither a server nor a network.
@@ -660,6 +665,7 @@ def view(
     Examples:
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum view runs/topologies
+      quorum view runs/topologies/NAME runs/topologies/OTHER
       quorum view runs/topologies --port 8765 --no-browser
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d --export episode.html
     """
@@ -668,10 +674,10 @@ def view(
 
     _load_plugins(plugin)
     if export is not None:
-        page = command.export(folder, Output(export, "--export", force))
+        page = command.export(folders, Output(export, "--export", force))
         echo(f"page: {page}")
     else:
-        command.view(folder, port, browser=not no_browser, echo=echo)
+        command.view(folders, port, browser=not no_browser, echo=echo)
 
 
 @_verb("list")

@@ -47,7 +47,7 @@ export class Transcript {
   #reveal(row) {
     if (!row) return;
     const { root } = this;
-    const above = row.offsetTop - root.offsetTop;
+    const above = row.offsetTop; // from the top of the box, which is positioned
     if (above < root.scrollTop || above + row.offsetHeight > root.scrollTop + root.clientHeight) root.scrollTop = above - root.clientHeight / 3;
   }
 

@@ -16,7 +16,7 @@ import uvicorn
 
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.command import opened_library
 from quorum.experiments.viewer.server import application
 from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 
@@ -63,13 +63,13 @@ def browser(episodes: dict[str, Path]) -> Iterator[Browser]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder as the command does; give the address of its page."""
+def served(*folders: Path) -> Iterator[str]:
+    """Serve a folder, or two runs side by side, as the command does; give the address of the page."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         port = listener.getsockname()[1]
-        app = application(Library.of(folder), TOKEN, port)
+        app = application(opened_library(folders), TOKEN, port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
