@@ -142,11 +142,11 @@ def test_below_each_board_stands_what_was_said_at_the_step(shown: Page) -> None:
     spoken = shown.evaluate("quorum.sides.map(side => side.model.messages.at(-1).t)")
     for place, t in enumerate(spoken):
         shown.evaluate("t => quorum.seek(t)", t)
-        said = shown.locator(".side").nth(place).locator(".said.here").last
+        said = shown.locator(".side").nth(place).locator(".said.here").first
         said.wait_for()
         seen = said.evaluate("""node => {
           const [own, box] = [node, node.closest('.transcript')].map(part => part.getBoundingClientRect());
-          return own.bottom > box.top && own.top < box.bottom; }""")
+          return own.top >= box.top && own.bottom <= box.bottom; }""")
         assert seen, "the transcript has followed"
         said.click()
         reader = shown.locator(".side").nth(place).locator(".reader")
