@@ -38,7 +38,8 @@ def arrow(metric: str) -> str:
 def resolve(name: str, rows: Sequence[Row]) -> str:
     """Find the metric that a user names: `outcome.steps`, or `steps`.
 
-    Where several metrics end so, the project's own goes before one that is somebody else's definition.
+    Where several metrics end so, the project's own goes before one that is somebody else's definition, and one that the
+    runs have before one that they lack, such as those of repairs.
 
     Raises:
         UserError: no such metric is registered, several are, or the runs do not have it.
@@ -46,6 +47,7 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
     there = metric_columns(rows)
     ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
     chosen = [metric for metric in ends if not METRICS[metric].origin] or ends
+    chosen = [metric for metric in chosen if metric in there] or chosen
     if len(chosen) > 1:
         raise UserError(f"--metric {name}: several metrics end so", f"Give one of them: {', '.join(chosen)}.")
     if not chosen:

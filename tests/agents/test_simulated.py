@@ -83,7 +83,8 @@ def test_it_reads_back_the_view_that_the_prompt_was_made_of(world):
     blocks, later = find_blocks(asked)
     assert later == ()
     seen = world.env.symbolic_observation(0)
-    assert read_view(blocks, CubeSpeaker().read_observation(blocks["observation"])) == replace(now, observation=seen)
+    read = read_view(blocks, CubeSpeaker().read_observation(blocks["observation"]), world.vocabulary)
+    assert read == replace(now, observation=seen)
 
 
 def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world):

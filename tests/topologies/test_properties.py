@@ -63,7 +63,7 @@ TOPOLOGIES = {
 
 
 class Wild:
-    """Thinks at random: costs, messages to anybody, plans that fail at once or later, nonsense."""
+    """Thinks at random: costs, messages to anybody, plans that fail at once or later, answers without a plan."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -71,7 +71,7 @@ class Wild:
     async def think(self, view):
         rng = self.rng
         if rng.random() < 0.1:
-            return rng.choice(["nonsense", Thought(), Thought(Resume.RESUME), Thought(Plan(()))])
+            return rng.choice([Thought(), Thought(Resume.RESUME), Thought(Plan(()))])
         decision = None
         if Act.PLAN in view.turn.acts:
             actions = [

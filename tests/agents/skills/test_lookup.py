@@ -30,11 +30,16 @@ def values(name: str):
 def registered(monkeypatch):
     """Skills of the world of these tests, forgotten after the test."""
 
+    class Sitter:
+        async def think(self, view):
+            raise NotImplementedError
+
     class CorridorSkills(WorldSkills):
         def heuristic(self, world):
-            return ["a mind"] * len(world.agents)
+            return [Sitter()] * len(world.agents)
 
     monkeypatch.setattr(skills, "_registered", {"hallway": CorridorSkills("hallway")})
+    return Sitter
 
 
 @pytest.mark.parametrize("world", HAVING)
@@ -65,7 +70,8 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
 
 def test_a_world_of_others_gets_the_minds_that_its_skills_have(registered) -> None:
     config = heuristic.HeuristicConfig(name="heuristic", teams="several")
-    assert heuristic.build(config, context(Corridor(3), topology("individual", 3))) == ["a mind"] * 3
+    found = heuristic.build(config, context(Corridor(3), topology("individual", 3)))
+    assert [type(mind) for mind in found] == [registered] * 3
     assert not skills_of("hallway").has("gates")
 
 

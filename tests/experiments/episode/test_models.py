@@ -12,6 +12,7 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.folding import unfolded
+from quorum.experiments.common.their_code import ExtensionError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.model_pool import ModelPool
@@ -80,7 +81,7 @@ def test_minds_that_do_not_declare_that_they_use_models_get_none(tmp_path: Path,
     from quorum.experiments.configuration.registry import minds
 
     monkeypatch.setitem(minds._registered, "asker", dataclasses.replace(minds.get("asker"), uses_models=False))
-    with pytest.raises(TypeError, match="uses_models=True"):
+    with pytest.raises(ExtensionError, match=r"parrot\.py:\d+, .*uses_models=True"):
         _run(tmp_path)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from quorum.experiments.common.their_code import FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell
@@ -62,7 +63,7 @@ def test_all_is_synced_before_the_rename_and_the_name_behind_it_beside_the_loop(
 @pytest.mark.parametrize("fails", [False, True])
 def test_meta_json_holds_the_digest_of_every_other_file(tmp_path: Path, fails: bool) -> None:
     if fails:
-        with pytest.raises(RuntimeError, match="the walker stumbled"):
+        with pytest.raises(FailedEpisode, match="RuntimeError: the walker stumbled"):
             run_cell(corridor("agents.fails_at=2"), tmp_path)
         (folder,) = tmp_path.iterdir()
     else:
