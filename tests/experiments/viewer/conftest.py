@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.command import opened_library
 from quorum.experiments.viewer.server import application
@@ -37,6 +38,27 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Real runs, one of each world, in one folder."""
     out = tmp_path_factory.mktemp("viewer") / "runs"
     return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
+
+
+BESIDE = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
+"""As the run of CUBE, but for the topology; and it is stopped before its end."""
+
+
+@pytest.fixture(scope="session")
+def two(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two runs of one board."""
+    return episodes["cube"], run_cell(Cell.compose(BESIDE), tmp_path_factory.mktemp("beside")).folder
+
+
+def begun(folder: Path, run: Path) -> EpisodeFolder:
+    """Write the first half of a run, as one that is under way."""
+    half = EpisodeFolder(folder, "begun", once=True)
+    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    for file in ("config.yaml", "calls.jsonl"):
+        if (run / file).exists():
+            shutil.copy(run / file, half.path)
+    return half
 
 
 SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20"]

@@ -18,20 +18,13 @@ from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.command import export, view
 from quorum.experiments.viewer.library import Library
-from tests.experiments.viewer.conftest import Open, served
+from tests.experiments.viewer.conftest import Open, begun, served
 from tests.experiments.viewer.test_episode_page import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-OTHER = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
-"""As the run in `episodes`, but for the topology; and it is stopped before its end."""
 INSTANTS = "quorum.sides.map(side => [side.t, side.world.board.t])"
-
-
-@pytest.fixture(scope="module")
-def two(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return episodes["cube"], run_cell(Cell.compose(OTHER), tmp_path_factory.mktemp("other")).folder
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +202,21 @@ def test_long_runs_are_read_page_by_page(two: tuple[Path, Path], monkeypatch: py
         long, short = map(steps, two)
         until(page, f"JSON.stringify({INSTANTS}) === '[[{long},{long}],[{short},{short}]]'")
         assert page.evaluate("quorum.sides.every(side => side.model.has(side.t))")
+    assert complaints == []
+
+
+def test_a_run_under_way_is_shown_up_to_where_it_was(two: tuple[Path, Path], tmp_path: Path, opened: Open) -> None:
+    running = begun(tmp_path, two[1])
+    with running.guarded(), served(two[0], running.path) as address:
+        page, complaints = opened(address)
+        reached = page.evaluate("quorum.sides[1].plain.steps")
+        assert 0 < reached < steps(two[1])
+        over = ["completed", f"read up to t = {reached}: load the page again for more"]
+        assert page.locator(".over").all_inner_texts() == over
+        assert page.locator(".side").nth(1).locator(".badge.under-way").inner_text() == "under way"
+        page.keyboard.press("End")
+        assert page.evaluate(INSTANTS)[1] == [reached, reached]
+        assert page.locator(".figures tr", has_text="messages").locator("td").last.inner_text() == "\u2013"
     assert complaints == []
 
 
