@@ -37,11 +37,11 @@ from crafter_env.symbolic.primitives import decode
 from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
-from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
+from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, TaskState
-from maeil.world import Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition
 
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
 _ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
@@ -131,7 +131,9 @@ class CrafterConfig(ComponentConfig):
 
 
 class CrafterWorld:
-    """The open world as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
+    """The open world as the loop sees it.
+
+    It fulfils `World` and `TellsOpenTasks` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -294,6 +296,11 @@ class CrafterWorld:
     def draw(self) -> Drawing:
         """Draw the whole map, with what each agent has."""
         return draw(self.env.crafter_state)
+
+    def way(self, controller: Controller) -> Way | None:
+        """Return where a running action leads, as far as its agent knows."""
+        assert isinstance(controller, CrafterController)
+        return controller.way()
 
     def depict(self, agent: int | None) -> Depiction:
         """Draw what an agent observes: what it remembers of the map, and who and what is in its view."""

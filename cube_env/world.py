@@ -30,11 +30,11 @@ from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
-from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm
+from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
-from maeil.world import Ids, Progress, Transition
+from maeil.world import Controller, Ids, Progress, Transition
 
 LARGEST_SIDE = 1024
 """Largest grid that a configuration may ask for: beyond it an observation alone takes tens of megabytes."""
@@ -111,7 +111,9 @@ class CubeConfig(ComponentConfig):
 
 
 class CubeWorld:
-    """CUBE as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
+    """CUBE as the loop sees it.
+
+    It fulfils `World` and `TellsOpenTasks` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
 
     Args:
         config: the board and the rewards.
@@ -244,6 +246,11 @@ class CubeWorld:
     def depict(self, agent: int | None) -> Depiction:
         """Draw what an agent observes: the board, with the agents that a prompt tells of."""
         return depict(self.global_observation() if agent is None else self.observe(agent))
+
+    def way(self, controller: Controller) -> Way | None:
+        """Return where a running action leads: see `maeil.drawing.ShowsWays`."""
+        assert isinstance(controller, CubeController)
+        return controller.way()
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from maeil.world import Controller
 
 PAPER = 255
 """The ground of a cell that has none."""
@@ -142,6 +145,37 @@ class Drawable(Protocol):
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a running action leads. Lengths are in cells, from the top left corner of the picture.
+
+    Attributes:
+        points: (x, y) of the middle of each cell of the path that is still to go. The first is where the agent, or
+            what it moves, is now; there is no other where nothing has to go anywhere.
+        target: x, y, width and height of what the action is about: a cell, or a thing; None for nothing.
+    """
+
+    points: tuple[tuple[float, float], ...] = ()
+    target: tuple[float, float, float, float] | None = None
+
+
+@runtime_checkable
+class ShowsWays(Protocol):
+    """A drawable world that tells where its symbolic actions lead, so that the viewer draws what plans mean to do."""
+
+    def way(self, controller: Controller) -> Way | None:
+        """Return the path that an action would walk from here if nothing else moved, and its target.
+
+        It changes nothing.
+
+        Args:
+            controller: of an action that runs: `start_action` gave it, and its `status()` is None.
+
+        Returns:
+            None where the action leads nowhere.
+        """
 
 
 class ObservationForm(StrEnum):

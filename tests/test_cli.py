@@ -182,11 +182,6 @@ def test_check_looks_at_the_installation_and_its_exit_code_tells(quorum: Quorum,
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("verb", ["run", "list", "show", "check"])
-def test_the_help_of_every_verb_has_examples(verb: str, quorum: Quorum) -> None:
-    assert f"Examples:\n    quorum {verb}" in quorum(verb, "--help").stdout
-
-
 def test_the_version_is_told(quorum: Quorum) -> None:
     from quorum.experiments.common.version import __version__
 

@@ -6,7 +6,7 @@ import json
 
 from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.cli import app
+from quorum.experiments.verbs.app import app
 from tests.conftest import CORRIDOR, Quorum
 from tests.serving import served
 

@@ -178,11 +178,6 @@ def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: 
     assert sorted(path.name for path in folder.iterdir()) == ["metrics.json", "trace.jsonl"]
 
 
-def test_the_help_has_examples(quorum: Quorum) -> None:
-    assert "Examples:\n    quorum metrics" in quorum("metrics", "--help").stdout
-    assert quorum("metrics").returncode == 2
-
-
 def test_run_tells_of_a_group_only_what_occurred() -> None:
     events = play([Scripted(walk(2))], Corridor(1, length=2))
     metrics = compute_metrics(Trace(tuple(events)))

@@ -8,11 +8,13 @@ from typing import Final
 from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
 from crafter_env.kernels.aiming import AREA_AIM
 from crafter_env.kernels.sight import NO_WAY
+from crafter_env.state import Creature
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
 from crafter_env.symbolic.controller import DO, CrafterController
 from crafter_env.symbolic.episode_state import EpisodeState, around
 from crafter_env.symbolic.reasons import Reason
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
@@ -126,6 +128,14 @@ class CellController(_Collecting):
             return failed(Reason.another_is_nearer, episode.aim(agent) + 1)
         return None
 
+    def way(self) -> Way | None:
+        """Up to the cell, where it is out of reach of a `do`."""
+        cell = self._choose()
+        if isinstance(cell, ActionEnd):
+            return None
+        acts = self.step == DO or self.episode.distance(self.agent, cell) == 1
+        return self.way_over([] if acts else self.episode.way_to(self.agent, around(cell, 1)), cell)
+
     def _choose(self) -> Cell | ActionEnd:
         """The cell that was named; else what a `do` would act on, or the nearest of the material in reach."""
         episode, agent = self.episode, self.agent
@@ -175,6 +185,22 @@ class SaplingController(_Collecting):
 class CreatureController(_Collecting):
     """Eat a cow or a ripe plant, or fight a zombie or skeleton; follows it as long as it is in view."""
 
+    def way(self) -> Way | None:
+        """Up to the creature, where it is now."""
+        found = self._found()
+        if not found:
+            return None
+        cell = found[0][1].cell
+        return self.way_over([] if self.step == DO else self.episode.way_to(self.agent, around(cell, 1)), cell)
+
+    def _found(self) -> list[tuple[Entity, Creature]]:
+        """The creatures in view that it may be, nearest first."""
+        return [
+            (kind, creature)
+            for kind, creature in self.episode.creatures(self.agent, CREATURES_OF[self._resource.value])
+            if self._target is None or self.episode.creature_id(creature) == self._target
+        ]
+
     def has_got(self, gained: dict[Item, int], result: Result) -> bool:
         """Whether it was eaten, or is defeated."""
         return Item.food in gained if self._resource is Resource.food else result is Result.defeated
@@ -182,11 +208,7 @@ class CreatureController(_Collecting):
     def approach(self) -> ActionEnd | None:
         """Go beside it, turn to it, act."""
         episode, agent = self.episode, self.agent
-        found = [
-            (kind, creature)
-            for kind, creature in episode.creatures(agent, CREATURES_OF[self._resource.value])
-            if self._target is None or episode.creature_id(creature) == self._target
-        ]
+        found = self._found()
         if not found:
             if self._target is None:
                 return failed(Reason.nothing_in_reach, self._resource)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Final
 
-from crafter_env.constants import Action
+from crafter_env.constants import DISPLACEMENT, Action, Cell
 from crafter_env.kernels.aiming import NO_CELL
 from crafter_env.observation import PastAction
 from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 NOOP: Final = int(Action.noop)
@@ -60,6 +62,16 @@ class CrafterController(ABC):
             self.agent, PastAction(action.action, action.arguments(), str(end.status), end.reason, self.ticks)
         )
 
+    def way(self) -> Way | None:
+        """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
+        return None
+
+    def way_over(self, cells: Sequence[Cell], target: Cell | None = None) -> Way:
+        """Return the way over cells to a target; the last of them unless there is another one."""
+        start = self.episode.cell_of(self.agent)
+        x, y = target or (cells[-1] if cells else start)
+        return Way(tuple((u + 0.5, v + 0.5) for u, v in (start, *cells)), (x, y, 1, 1))
+
     @abstractmethod
     def check(self) -> ActionEnd | None:
         """Return success or failure; while there is neither, decide the coming step and return None."""
@@ -82,6 +94,17 @@ class RepeatController(CrafterController):
     def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return SUCCESS if self.ticks >= self._steps else None
+
+    def way(self) -> Way | None:
+        """Straight on, as far as it is free."""
+        right, down = DISPLACEMENT[Action(self.step)]
+        cells = [self.episode.cell_of(self.agent)]
+        while len(cells) <= self._steps - self.ticks:
+            there = cells[-1][0] + right, cells[-1][1] + down
+            if not self.episode.is_free(there):
+                break
+            cells.append(there)
+        return self.way_over(cells[1:]) if len(cells) > 1 else None
 
 
 class RefusedAction(CrafterController):

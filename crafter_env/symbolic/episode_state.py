@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crafter_env.constants import PLACE, WALKABLE, Action, Cell, Entity, Item, Material
+from crafter_env.constants import DISPLACEMENT, PLACE, WALKABLE, Action, Cell, Entity, Item, Material
 from crafter_env.constraints import aimed_cells
 from crafter_env.kernels import sight
 from crafter_env.kernels.aiming import AREA_AIM, NO_CELL
@@ -18,6 +18,10 @@ from crafter_env.state import CrafterState, Creature
 
 PLACED = frozenset(recipe.puts for recipe in PLACE.values() if isinstance(recipe.puts, Material))
 """Materials that agents can place."""
+_STEPS = tuple(
+    DISPLACEMENT[action] for action in (Action.move_up, Action.move_down, Action.move_left, Action.move_right)
+)
+"""In the order in which `sight.next_step` takes equal ones."""
 HISTORY_LENGTH = 5
 """Ended symbolic actions that an observation shows."""
 
@@ -194,6 +198,19 @@ class EpisodeState:
         return int(
             sight.next_step(self.memory[agent], world.occupants, self._mask, x, y, cells, self._field, self._queue)
         )
+
+    def way_to(self, agent: int, goals: Sequence[Cell]) -> list[Cell]:
+        """The cells of the way that `step_towards` begins, if the agent sees nothing new on it; empty where it ends."""
+        cells: list[Cell] = []
+        cell = self.cell_of(agent)
+        if self.step_towards(agent, goals) in (Action.noop, sight.NO_WAY):
+            return []
+        while not cells or self._field[cell] > 0:
+            x, y = cell
+            around = [(x + dx, y + dy) for dx, dy in _STEPS if self.inside((x + dx, y + dy))]
+            cell = min((there for there in around if self._field[there] >= 0), key=self._field.__getitem__)
+            cells.append(cell)
+        return cells
 
     def measure(self, agent: int) -> sight.FieldArray:
         """The length of the way to each cell, (W, H), -1 where there is none; the next search overwrites it."""

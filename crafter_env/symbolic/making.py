@@ -10,6 +10,7 @@ from crafter_env.symbolic.episode_state import EpisodeState
 from crafter_env.symbolic.primitives import encode_share
 from crafter_env.symbolic.reasons import Reason
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 
@@ -122,6 +123,10 @@ class ShareController(CrafterController):
                 return failed(Reason.recipient_dead, share.agent)
             case _:
                 return failed(Reason.not_shareable, share.item)
+
+    def way(self) -> Way:
+        """To the teammate."""
+        return self.way_over((), self.episode.cell_of(self._share.agent))
 
     def _hindrance(self) -> ActionEnd | None:
         episode, share = self.episode, self._share

@@ -12,6 +12,7 @@ from crafter_env.symbolic.episode_state import EpisodeState, around, beside_stat
 from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 TIMEOUT: Final = 64
@@ -43,6 +44,13 @@ class NavigateController(CrafterController):
             return ActionEnd(ActionStatus.TIMEOUT, f"{Reason.not_reached} {self.ticks}")
         self.step = step
         return None
+
+    def way(self) -> Way | None:
+        """By the cells that the agent takes to be free, to where it takes the target to be."""
+        found = self._locate()
+        if isinstance(found, ActionEnd):
+            return None
+        return self.way_over(self.episode.way_to(self.agent, goals(self.episode, self._target, found)), found)
 
     def _locate(self) -> Cell | ActionEnd:
         """Find where the target is, as far as the agent knows; or tell why it does not know."""

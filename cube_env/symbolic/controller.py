@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from cube_env.constants import Action
+from cube_env.constants import DISPLACEMENT, Action
 from cube_env.observation import RUNNING, HistoryEntry
 from cube_env.symbolic.episode_state import EpisodeState
+from cube_env.symbolic.ways import way_over
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 DEFAULT_TIMEOUT_SIDES: Final = 6
@@ -83,6 +85,10 @@ class CubeController(ABC):
         """Return the end of an action whose ticks are over; the default is a time-out."""
         return ActionEnd(ActionStatus.TIMEOUT, self.progress())
 
+    def way(self) -> Way | None:
+        """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
+        return None
+
     def progress(self) -> str:
         """Return how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
         return f"not_reached after {self.ticks} steps"
@@ -113,6 +119,18 @@ class RepeatController(CubeController):
     def check(self) -> ActionEnd | None:
         """Nothing ends it but its steps."""
         return SUCCESS if self.ticks >= self.timeout else None
+
+    def way(self) -> Way | None:
+        """Straight on, as far as nothing stands in the way."""
+        down, right = DISPLACEMENT[Action(self.step)]
+        row, col = self.episode.cell_of(self.agent)
+        grid, cells = self.episode.state.grid, []
+        for _ in range(self.timeout - self.ticks if down or right else 0):
+            row, col = row + down, col + right
+            if not (0 <= row < len(grid) and 0 <= col < len(grid)) or grid[row, col] != 0:
+                break
+            cells.append((row, col))
+        return way_over(self.episode.cell_of(self.agent), cells) if cells else None
 
 
 class RefusedAction(CubeController):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cube_env import paths
 from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COUNT_ATTEMPTS, IntArray
-from cube_env.constants import STEP_TOWARDS, Cell, Face
+from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
 from cube_env.state import CubeState
 from cube_env.symbolic.meeting import Meeting
 from cube_env.symbolic.roster import Roster
@@ -20,6 +20,8 @@ FaceKey = tuple[int, Face]
 """A face of a block: block id and face."""
 
 NO_BLOCK = -1
+
+_STEP_BY = {step: int(action) for action, step in DISPLACEMENT.items()}
 
 SWING = 4
 """Steps to and fro between two cells after which an agent lets others pass."""
@@ -124,6 +126,36 @@ class EpisodeState:
         """The step by which an agent on a face cell, come by `last`, should go on along the face; STAY to stop."""
         block, face = key
         return paths.way_on(self.state.grid, self.state.agents, agent, block, *STEP_TOWARDS[face], last)
+
+    def way_along(self, agent: int, key: FaceKey, way: Sequence[Cell], last: int) -> list[Cell]:
+        """The cells by which an agent that has gone a way would go on along a face, by `way_on`, if nobody else moves.
+
+        Args:
+            agent: index of the agent.
+            key: the face.
+            way: the cells from its own to the last one.
+            last: the primitive by which it came to its own cell.
+        """
+        grid, agents = self.state.grid.copy(), self.state.agents.copy()
+        found: list[Cell] = []
+        block, face = key
+        towards = STEP_TOWARDS[face]
+        grid[way[0]] = 0
+        cell = way[-1]
+        if len(way) > 1:
+            last = _STEP_BY[cell[0] - way[-2][0], cell[1] - way[-2][1]]
+        while True:
+            agents[agent] = cell
+            grid[cell] = agent + 1
+            if paths.place_in_line(grid, agents, agent, block, *towards) != 0:
+                return found
+            last = paths.way_on(grid, agents, agent, block, *towards, last)
+            if last == Action.STAY:
+                return found
+            grid[cell] = 0
+            down, right = DISPLACEMENT[Action(last)]
+            cell = cell[0] + down, cell[1] + right
+            found.append(cell)
 
     def seek(self, agent: int, key: Hashable, find: FindTargets) -> Route:
         """Enter an agent among those who go to the place that `key` names and `find` finds."""

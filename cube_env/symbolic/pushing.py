@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cube_env.constants import PUSH_DIRECTION, Action, PushOutcome
+from cube_env.constants import DISPLACEMENT, PUSH_DIRECTION, Action, PushOutcome
 from cube_env.symbolic.actions import PushBlock, PushTowards
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController
 from cube_env.symbolic.episode_state import NO_BLOCK, EpisodeState
+from cube_env.symbolic.ways import square_of, way_over
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 _MOVED = PushOutcome.moved, PushOutcome.delivered
@@ -41,6 +43,18 @@ class PushBlockController(CubeController):
             return SUCCESS
         return None if self.episode.places[self.agent] >= 0 else NOT_ALIGNED
 
+    def way(self) -> Way:
+        """With the block, by the cells that it has still to move, up to the edge of the board."""
+        row, col, weight, _ = self.episode.blocks[self._block]
+        down, right = DISPLACEMENT[Action(self.step)]
+        last = self.episode.state.side - weight
+        room = last - row if down > 0 else row if down else last - col if right > 0 else col
+        start = self.episode.cell_of(self.agent)
+        cells = [
+            (start[0] + k * down, start[1] + k * right) for k in range(1, min(self._steps - self._moved, room) + 1)
+        ]
+        return way_over(start, cells, square_of(self.episode, self._block))
+
     def progress(self) -> str:
         """Return how far the block moved."""
         return f"moved_too_little {self._moved} of {self._steps}"
@@ -72,6 +86,10 @@ class PushController(CubeController):
     def out_of_time(self) -> ActionEnd:
         """Succeed when a tick moved the block, else fail for the reason of the last tick."""
         return SUCCESS if self._moved else failed(self._failure)
+
+    def way(self) -> Way:
+        """To the block."""
+        return way_over(self.episode.cell_of(self.agent), (), square_of(self.episode, self._block))
 
     def _judge(self) -> None:
         attempt = self.episode.attempt_of(self.agent)

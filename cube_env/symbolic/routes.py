@@ -8,6 +8,7 @@ import numpy as np
 
 from cube_env import paths
 from cube_env.arrays import IntArray
+from cube_env.constants import Cell
 from cube_env.state import CubeState
 
 FindTargets = Callable[[IntArray], tuple[int, bool]]
@@ -23,6 +24,8 @@ class Scratch:
         self.targets = np.empty((max(side, 4), 2), dtype=np.int32)
         self.field = np.empty((side + 2) ** 2, dtype=np.int32)
         self.queue = np.empty(side * side, dtype=np.int32)
+        self.cells = np.empty((side * side, 2), dtype=np.int32)
+        self.seekers = np.empty(len(state.agents), dtype=np.int32)
 
 
 class Route:
@@ -81,3 +84,13 @@ class Route:
                 )
                 self.steps, self.cut_off = self._steps.tolist(), self._cut_off.tolist()
         return self
+
+    def way(self, agent: int) -> list[Cell]:
+        """Return the cells that an agent has before it on its way, if nobody else moves; empty where there is none."""
+        scratch, state = self._scratch, self._state
+        found, _ = self._find(scratch.targets)
+        targets = scratch.targets[:found]
+        length = paths.find_way(
+            state.grid, state.agents, agent, targets, scratch.seekers, scratch.field, scratch.queue, scratch.cells
+        )
+        return [(row, col) for row, col in scratch.cells[:length].tolist()]

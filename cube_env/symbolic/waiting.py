@@ -9,7 +9,9 @@ from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, SharedControll
 from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from cube_env.symbolic.meeting import Meeting
 from cube_env.symbolic.tasks import push_task
+from cube_env.symbolic.ways import square_of, way_over
 from maeil.controllers import SUCCESS
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 
@@ -35,6 +37,10 @@ class RendezvousController(SharedController):
             return NOT_ALIGNED
         self._meeting.release()
         return SUCCESS if self.agent in self._meeting.released else None
+
+    def way(self) -> Way:
+        """It is where it has to be, at the block."""
+        return way_over(self.episode.cell_of(self.agent), (), square_of(self.episode, self._key[0]))
 
     def progress(self) -> str:
         """Return how many came."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from cube_env.constants import OPPOSITE_FACE, PUSH_DIRECTION
-from cube_env.symbolic.actions import Navigate, YieldBlock
+from cube_env.symbolic.actions import Entity, Navigate, YieldBlock
 from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController, RepeatController
 from cube_env.symbolic.episode_state import EpisodeState, FaceKey
 from cube_env.symbolic.places import find_place, is_there
+from cube_env.symbolic.ways import square_of, way_over
 from maeil.actions import SymbolicAction
 from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 NO_STAGING_CELL = failed("no_staging_cell")
@@ -67,6 +69,13 @@ class MoveToBlockController(CubeController):
         self.step = STAY if episode.lets_pass(agent) else step
         return None
 
+    def way(self) -> Way:
+        """To the face, and along it where the agent would shut others out."""
+        episode, agent, start = self.episode, self.agent, self.episode.cell_of(self.agent)
+        cells = self._route.way(agent) if episode.places[agent] != 0 else []
+        cells += episode.way_along(agent, self._key, [start, *cells], self.step)
+        return way_over(start, cells, square_of(episode, self._key[0]))
+
     def let_go(self) -> None:
         """Leave the seekers of the face."""
         self.episode.stop_seeking(self.agent, self._key)
@@ -90,6 +99,15 @@ class NavigateController(CubeController):
             return NO_PATH
         self.step = STAY if self.episode.lets_pass(self.agent) else route.steps[self.agent]
         return None
+
+    def way(self) -> Way:
+        """To the nearest cell of the place."""
+        start, other = self.episode.cell_of(self.agent), self._place
+        if other.entity is not Entity.agent:
+            return way_over(start, self._route.way(self.agent))
+        assert other.id is not None
+        row, col = self.episode.cell_of(other.id)
+        return way_over(start, self._route.way(self.agent), (col, row, 1, 1))
 
     def let_go(self) -> None:
         """Leave the seekers of the place."""

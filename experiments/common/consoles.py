@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,10 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from quorum.experiments.common.sanitize import sanitize_lines
+from quorum.experiments.common.streams import printing
+
+_BOUNDLESS = 100_000
+"""Columns of what has no width."""
 
 
 class Text(rich.text.Text):
@@ -23,12 +28,21 @@ class Text(rich.text.Text):
 class Console(rich.console.Console):
     """A console that takes no text for markup or for an emoji, and prints no character that could act.
 
+    A pipe or a file has no width, so lines are as long as they need to be there, unless COLUMNS is set.
+
     Args:
         options: those of Rich's console.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
+        if "width" not in options and "COLUMNS" not in os.environ and not self.is_terminal:
+            self.width = _BOUNDLESS
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print objects; a stream that cannot be written is told in one message."""
+        with printing(self.file):
+            super().print(*objects, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of what is printed; whatever is printed passes here, also parts of a table."""

@@ -8,9 +8,9 @@ import logging
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -32,6 +32,8 @@ _AT_ONCE = 8
 """Files that are brought to disk at once: file systems write down together what is asked for together."""
 _NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """Answers of file systems on which folders cannot be synced."""
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""Answers of file systems on which there is no more room."""
 
 
 def sync(paths: Iterable[Path]) -> None:
@@ -74,6 +76,24 @@ def make_folder(folder: Path) -> None:
     sync(path.parent for path in made)
 
 
+@contextmanager
+def folder_for(folder: Path) -> Iterator[None]:
+    """Make a folder for what is done inside; where that fails, take away what was made and is still empty.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        make_folder(folder)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for path in made:
+                path.rmdir()
+        raise
+
+
 def write_whole(target: Path, data: bytes, hint: str = "") -> None:
     """Write a file, or replace it, in one step: a reader meets the old one or the new one.
 
@@ -85,20 +105,46 @@ def write_whole(target: Path, data: bytes, hint: str = "") -> None:
     Raises:
         UserError: it cannot be written there, or what stands there is no file; nothing is left on disk.
     """
-    require_file(target, hint)
-    passing = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    write_all({target: data}, hint)
+
+
+def write_all(files: Mapping[Path, bytes], hint: str = "") -> None:
+    """Write or replace files that belong together: none gets its name before all of them are on disk.
+
+    Args:
+        files: the files, and all of each.
+        hint: what to do when they cannot be written.
+
+    Raises:
+        UserError: one cannot be written there, or what stands there is no file; none is replaced, and nothing is left.
+    """
+    for target in files:
+        require_file(target, hint)
+    passing = {target: target.with_name(f".{target.name}.{secrets.token_hex(4)}") for target in files}
+    target = next(iter(files))
     try:
-        with passing.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        passing.replace(target)
-        _sync(target.parent)
+        for target, data in files.items():
+            with passing[target].open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        for target in files:
+            passing[target].replace(target)
+        for folder in {target.parent for target in files}:
+            _sync(folder)
     except OSError as error:
-        with suppress(OSError):  # where nothing can be written, nothing can be removed
-            passing.unlink(missing_ok=True)
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}", hint) from error
-    _log.info("wrote %s", target)
+        for left in passing.values():
+            with suppress(OSError):  # where nothing can be written, nothing can be removed
+                left.unlink(missing_ok=True)
+        raise UserError(f"{target}: cannot be written: {error.strerror or error}", _way_out(error, hint)) from error
+    for target in files:
+        _log.info("wrote %s", target)
+
+
+def _way_out(error: OSError, hint: str) -> str:
+    if error.errno not in _FULL:
+        return hint
+    return f"Make room; or {hint[0].lower()}{hint[1:]}" if hint else "Make room, and type it again."
 
 
 def require_file(target: Path, hint: str = "", name: str = "") -> None:

@@ -7,11 +7,12 @@ files of a run are never overwritten, and other files only with `--force`.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import require_file, write_whole
+from quorum.experiments.common.files import require_file, write_all
 
 RUN_FILES = frozenset(
     {
@@ -62,5 +63,16 @@ class Output:
         Raises:
             UserError: as `check`, or it cannot be written.
         """
-        self.check()
-        write_whole(self.target, data, f"Give another place: {self.option}.")
+        write_outputs({self: data})
+
+
+def write_outputs(files: Mapping[Output, bytes]) -> None:
+    """Write files that belong together: all of them or none.
+
+    Raises:
+        UserError: as `Output.check`, or one cannot be written.
+    """
+    for output in files:
+        output.check()
+    options = " and ".join(dict.fromkeys(output.option for output in files))
+    write_all({output.target: data for output, data in files.items()}, f"Give another place: {options}.")

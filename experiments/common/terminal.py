@@ -18,21 +18,30 @@ from typing import Any
 import typer
 
 from quorum.experiments.common.sanitize import escape_json, sanitize_lines
+from quorum.experiments.common.streams import printing
 
 _PLAIN = {
     "↑": "^", "↓": "v", "→": "->", "←": "<-", "…": "...", "·": "-", "•": "*", "─": "-", "│": "|",
     "▲": "^", "▼": "v", "▶": ">", "◀": "<", "▀": "#", "█": "#",
     "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "x", "\u2039": "<", "\u203a": ">",
+    "\u27e8": "<", "\u27e9": ">", "Δ": "Delta",
 }  # fmt: skip
 """What signs of ours are to a terminal that has only ASCII."""
+_USUAL = ("surrogateescape", "backslashreplace")
+"""How Python takes signs that a stream lacks where nothing was asked for: by locale, and on standard error."""
 
 
 def show_in_any_encoding() -> None:
     """Print to terminals and pipes of any encoding: signs that it lacks as plain ones, others by number."""
     codecs.register_error("quorum", _in_ascii)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and (stream.errors == "strict" or _may_lack_signs(stream)):
             stream.reconfigure(errors="quorum")
+
+
+def _may_lack_signs(stream: io.TextIOWrapper) -> bool:
+    """Whether a stream has not all signs, and nobody has asked for what is shown in their place."""
+    return stream.errors in _USUAL and codecs.lookup(stream.encoding).name != "utf-8"
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -51,12 +60,16 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
         err: to standard error.
         nl: end with a line end.
     """
-    typer.echo(sanitize_lines(text), err=err, nl=nl)
+    stream = sys.stderr if err else sys.stdout
+    with printing(stream):
+        # Of a stream of ASCII that it finds itself, Typer thinks that it should be one of UTF-8.
+        typer.echo(sanitize_lines(text), file=stream, nl=nl)
 
 
 def echo_json(data: object) -> None:
     """Print JSON to standard output."""
-    typer.echo(escape_json(json.dumps(data, indent=2, ensure_ascii=False)))
+    with printing(sys.stdout):
+        typer.echo(escape_json(json.dumps(data, indent=2, ensure_ascii=False)), file=sys.stdout)
 
 
 def confirm(question: str) -> None:

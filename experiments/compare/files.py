@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.outputs import Output
+from quorum.experiments.common.files import folder_for
+from quorum.experiments.common.outputs import Output, write_outputs
 from quorum.experiments.compare import formats, latex, records
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.formats import Table
@@ -33,7 +34,7 @@ def write_files(
     force: bool,
     columns: int = 1,
 ) -> list[Path]:
-    """Write tables and figures, each whole or not at all, and return the files.
+    """Write tables and figures, all of them or none, and return the files.
 
     Args:
         comparison: what they show.
@@ -44,14 +45,10 @@ def write_files(
         columns: of the LaTeX document that the tables and figures are for, 1 or 2.
 
     Raises:
-        UserError: they cannot be written there; or something of their names is there, and then none is written.
+        UserError: they cannot be written there, or something of their names is there; nothing is left on disk.
     """
     from quorum.experiments.compare.figures import draw_figures, style  # noqa: PLC0415 - Matplotlib
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be made: {error.strerror or error}", _HINT) from error
     files = {
         "estimates.csv": records.as_csv(records.estimates(comparison)).encode(),
         "runs.csv": formats.as_csv(runs_table(comparison)).encode(),
@@ -68,9 +65,9 @@ def write_files(
             files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in FORMS}
             included[f"{drawing.name}.pdf"] = (drawing.description, drawing.figure.get_figwidth() > style.COLUMN)
     files["figures.tex"] = latex.figures_as_latex(included, notes, columns).encode()
-    outputs = {name: Output(folder / name, "--out", force) for name in files}
-    for output in outputs.values():
-        output.check()
-    for name, data in files.items():
-        outputs[name].write(data)
+    try:
+        with folder_for(folder):
+            write_outputs({Output(folder / name, "--out", force): data for name, data in files.items()})
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be made: {error.strerror or error}", _HINT) from error
     return [folder / name for name in files]

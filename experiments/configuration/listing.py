@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.broken_yaml import check_folder
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 
@@ -48,6 +47,8 @@ def _options(config_dir: Path | None) -> Sequence[Option]:
     if config_dir is not None and not config_dir.is_dir():
         raise UserError(f"--config-dir {config_dir}: no such folder")
     if config_dir is not None:
+        from quorum.experiments.configuration.broken_yaml import check_folder  # noqa: PLC0415 (PyYAML: ours are read without)
+
         check_folder(config_dir)
     return options(config_dir)
 

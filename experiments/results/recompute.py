@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from maeil.errors import MetricError
 from maeil.metrics import Value, compute_metrics
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import write_all
 from quorum.experiments.common.run_files import LARGEST_META, META, RunFiles
 from quorum.experiments.common.their_code import told
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
@@ -89,18 +89,16 @@ def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T]
 
 
 def write_metrics(done: Recomputed) -> Path:
-    """Replace `metrics.json` beside a trace, whole or not at all, and its digest in `meta.json`.
+    """Replace `metrics.json` beside a trace and its digest in `meta.json`: both or none.
 
     Raises:
-        UserError: it cannot be written there.
+        UserError: they cannot be written there.
     """
     folder = done.run if done.run.is_dir() else done.run.parent
     target = folder / METRICS
     data = (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode()
     meta = _with_digest(RunFiles(folder), hashlib.sha256(data).hexdigest())
-    write_whole(target, data)
-    if meta is not None:
-        write_whole(folder / META, meta)
+    write_all({target: data} if meta is None else {target: data, folder / META: meta})
     return target
 
 

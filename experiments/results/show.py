@@ -72,7 +72,7 @@ def print_answer(answer: Answer, console: Console) -> None:
     """Print the table that a question in SQL gave."""
     table = Table()
     for name in answer.columns:
-        table.add_column(Text(name))
+        table.add_column(Text(name), overflow="fold")
     for row in answer.rows:
         table.add_row(*(Text("" if value is None else str(value)) for value in row))
     console.print(table)

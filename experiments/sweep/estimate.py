@@ -14,7 +14,7 @@ cells rest on each:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, fsum
 from pathlib import Path
@@ -51,6 +51,8 @@ class Forecast:
         done: those of them that are done.
         damaged: those that are there and not whole, and why, by name: they would be run again.
         cells: those that would be run now.
+        arms: of its cells, by name; none where it has no named arms.
+        varied: team sizes and components of its cells, by group, where there are several; of arms only what they share.
         repeated: points of the grid that name a cell which another one names, too.
         notices: what else is to be told of the plan.
         answers: expected of language models.
@@ -69,6 +71,8 @@ class Forecast:
     done: int
     damaged: Mapping[str, str]
     cells: tuple[PlannedCell, ...]
+    arms: tuple[str, ...]
+    varied: Mapping[str, tuple[str, ...]]
     repeated: int
     notices: tuple[str, ...]
     answers: float
@@ -89,6 +93,8 @@ class Forecast:
             "done": self.done,
             "damaged": dict(self.damaged),
             "to_run": [{"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in self.cells],
+            "arms": list(self.arms),
+            "varied": {key: list(values) for key, values in self.varied.items()},
             "repeated": self.repeated,
             "notices": list(self.notices),
             "answers": round(self.answers),
@@ -102,26 +108,42 @@ class Forecast:
         }
 
     def table(self) -> RenderableType:
-        """Return it for the terminal, as a summary: a sweep may have tens of thousands of cells to name."""
+        """Return it for the terminal: first what it comes to, then what that rests on. No cell is named.
+
+        A sweep may have tens of thousands of cells.
+        """
         table = Table.grid(padding=(0, 2))
-        table.add_row("folder", Text(str(self.folder), overflow="fold"))
+        for label, value in (*self._summary(), *self._details()):
+            table.add_row(label, Text(value, overflow="fold"))
+        return table
+
+    def _summary(self) -> Iterator[tuple[str, str]]:
         repeated = f" ({self.repeated} more points repeat them)" if self.repeated else ""
-        table.add_row("cells", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now")
-        for name, reason in self.damaged.items():
-            table.add_row("damaged", Text(f"{name}: {reason}", overflow="fold"))
-        for notice in self.notices:
-            table.add_row("notice", Text(notice))
-        table.add_row("model answers", f"{self.answers:,.0f}")
-        table.add_row("tokens", f"{self.tokens:,.0f}")
+        yield "episodes", f"{self.planned}{repeated}: {self.done} done, {len(self.cells)} to run now"
+        if self.arms:
+            yield "arms", f"{len(self.arms)}: {', '.join(self.arms)}"
+        if self.varied:
+            yield "varied", " ".join(f"{key}={','.join(values)}" for key, values in self.varied.items())
+        yield "model answers", f"{self.answers:,.0f}"
+        yield "tokens", f"{self.tokens:,.0f}"
         why = "what some cells take is not known" if self.sources.get("unknown") else "the model's price is not known"
         money = f"unknown: {why}" if self.usd is None else dollars(self.usd)
-        table.add_row("money", f"{money} (simulated)" if self.simulated else money)
-        for tier, usd in self.by_tier.items():
-            table.add_row("", f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}")
+        yield "money", f"{money} (simulated)" if self.simulated else money
         if self.waves is None:
-            table.add_row("time", f"about {clock_time(self.seconds)}")
+            yield "time", f"about {clock_time(self.seconds)}"
         else:
-            table.add_row("time", f"at least {self.waves} waves of batches, each within 24 hours")
+            yield "time", f"at least {self.waves} waves of batches, each within 24 hours"
+
+    def _details(self) -> Iterator[tuple[str, str]]:
+        yield "", ""
+        yield "folder", str(self.folder)
+        for name, reason in self.damaged.items():
+            yield "damaged", f"{name}: {reason}"
+        for notice in self.notices:
+            yield "notice", notice
+        for place, (tier, usd) in enumerate(self.by_tier.items()):
+            tiered = f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}"
+            yield "" if place else "money by tier", tiered
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "in proportion to cells of another team size or arm",
@@ -129,8 +151,7 @@ class Forecast:
             "unknown": "unknown, left out",
         }
         for source, number in self.sources.items():
-            table.add_row("estimated", f"{number} cells {words[source]}")
-        return table
+            yield "estimated", f"{number} episodes {words[source]}"
 
 
 def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: Engine, limit: int | None) -> Forecast:
@@ -166,6 +187,8 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         done=len(status.done),
         damaged=status.damaged,
         cells=cells,
+        arms=tuple(dict.fromkeys(cell.arm for cell in plan.cells if cell.arm)),
+        varied=_varied(plan.cells),
         repeated=plan.repeated,
         notices=plan.notices,
         answers=sum(expected.answers for _, expected in known),
@@ -252,6 +275,14 @@ class _Estimates:
         if waits:
             self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s an answer are assumed"
         return _Estimate(expected, "tried", waits)
+
+
+def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
+    raws = [_raw(cell) for cell in {cell.kind: cell for cell in cells}.values()]
+    shared = ("env",) if any(cell.arm for cell in cells) else ("env", "agents", "topology", "llm")
+    found = {"n": [str(size) for size in sorted({raw["n"] for raw in raws})]}
+    found |= {group: list(dict.fromkeys(raw[group]["name"] for raw in raws)) for group in shared}
+    return {key: tuple(values) for key, values in found.items() if len(values) > 1}
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

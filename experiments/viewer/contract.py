@@ -103,6 +103,8 @@ ChangedMark = tuple[
     Annotated[str, "turn"],
 ]
 """A mark that is new or changed; its name is an index into `names`, its agent -1 for none."""
+ChangedWay = tuple[Annotated[int, "agent"], Annotated[Sequence[float], "points"], Annotated[Sequence[float], "target"]]
+"""Where an agent's action leads: points `x, y, x, y, ...`, and a target `x, y, width, height`, empty for none."""
 
 
 class Thought(TypedDict):
@@ -258,6 +260,9 @@ class Frame(TypedDict, total=False):
     """The caption."""
     h: list[Any]
     """What agents hold: `agent, holding, agent, ...`."""
+    s: list[int]
+    """Agents that have gone on to the next point of their way."""
+    w: list[ChangedWay]
 
 
 class Pictures(TypedDict):
@@ -270,6 +275,8 @@ class Pictures(TypedDict):
     """The first one, in runs: `kind, cells, kind, cells, ...`."""
     names: list[str]
     """Of all marks; pictures name a mark by its index."""
+    ways: bool
+    """Whether the world tells where actions lead."""
     frames: list[Frame]
     """One for each `t`."""
 

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from maeil.contracts import promised
-from maeil.drawing import Canvas, Drawable, Drawing, Mark
+from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays, Way
 from maeil.errors import ReplayMismatch
 from maeil.trace import replay_events
 from maeil.user_errors import UserError
@@ -24,6 +24,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.pages import packed
 from quorum.experiments.viewer.script import Script
+from quorum.experiments.viewer.ways import Ways
 
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
@@ -92,15 +93,16 @@ class Film:
     def _drawn(self, world: World) -> Iterator[contract.Film]:
         assert isinstance(world, Drawable)
         drawings, phrases = _Drawings(self._script, world), _phrases(world)
+        tells_ways = isinstance(world, ShowsWays)
         for number, first in enumerate(self._firsts):
             last = number + 1 == len(self._firsts)
             writer = _DifferenceWriter()
             for drawing in islice(drawings, None if last else self._firsts[number + 1] - first):
-                writer.add(drawing)
+                writer.add(drawing, drawings.ways)
             if drawings.canvas is None:
                 yield _nothing(*drawings.problems, phrases=phrases)
                 continue
-            pictures = writer.pictures(drawings.canvas, first) if writer.frames else None
+            pictures = writer.pictures(drawings.canvas, first, ways=tells_ways) if writer.frames else None
             primitives = dict(_named(world, self._used[number]))
             yield {
                 "pictures": pictures,
@@ -118,8 +120,11 @@ class _Drawings:
         self.canvas: Canvas | None = None
         self.problems: list[str] = []
         """Why there are no more."""
+        self.ways: dict[int, Way] = {}
+        """Where agents' actions lead in the last one."""
         self._drawable: Drawable = world
-        self._states = replay_events(script.events(), world)
+        self._going = Ways(world)
+        self._states = replay_events(self._going.watched(script.events()), world)
         self._drawn = 0
 
     def __iter__(self) -> Iterator[Drawing]:
@@ -133,6 +138,7 @@ class _Drawings:
             self.canvas = self.canvas or self._drawable.canvas()
             draw = self._drawable.draw
             drawing = promised(draw(), Drawing, draw, "a maeil.drawing.Drawing")
+            self.ways = self._going.now()
         except StopIteration:
             raise
         except ReplayMismatch as mismatch:
@@ -179,9 +185,10 @@ class _DifferenceWriter:
         self._caption = ""
         self._holdings: tuple[str, ...] = ()
         self._names: dict[str, int] = {}
+        self._ways: Mapping[int, Way] = {}
 
-    def add(self, drawing: Drawing) -> None:
-        """Take the drawing of the next instant."""
+    def add(self, drawing: Drawing, ways: Mapping[int, Way]) -> None:
+        """Take the drawing of the next instant, and where agents' actions lead then."""
         if not self.frames:
             self._first = self._ground = drawing.ground
         marks = drawing.marks
@@ -200,19 +207,33 @@ class _DifferenceWriter:
             frame["h"] = holdings
         if drawing.caption != self._caption:
             frame["c"] = drawing.caption
+        gone_on, led = self._led(ways)
+        if gone_on:
+            frame["s"] = gone_on
+        if led:
+            frame["w"] = led
         self.frames.append(frame)
+        self._ways = ways
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
-    def pictures(self, canvas: Canvas, first: int) -> contract.Pictures:
+    def pictures(self, canvas: Canvas, first: int, *, ways: bool) -> contract.Pictures:
         """Return what was written.
 
         Args:
             canvas: of all drawings.
             first: the step of the first one.
+            ways: whether the world tells where actions lead.
         """
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
-        return {"first": first, "canvas": canvas, "ground": runs, "names": list(self._names), "frames": self.frames}
+        return {
+            "first": first,
+            "canvas": canvas,
+            "ground": runs,
+            "names": list(self._names),
+            "ways": ways,
+            "frames": self.frames,
+        }
 
     def _cells(self, ground: bytes) -> list[int]:
         if ground == self._ground:
@@ -239,7 +260,23 @@ class _DifferenceWriter:
                 changed.append((index, kind, *box, label, title, -1 if agent is None else agent, turn.value))
         return moved, changed
 
+    def _led(self, ways: Mapping[int, Way]) -> tuple[list[int], list[contract.ChangedWay]]:
+        """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
+        gone_on: list[int] = []
+        changed: list[contract.ChangedWay] = []
+        for agent in sorted({*self._ways, *ways}):
+            was, now = self._ways.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
+            if was == now:
+                continue
+            if now.points and was.target == now.target and was.points[1:] == now.points:
+                gone_on.append(agent)
+            else:
+                points = [_rounded(length) for point in now.points for length in point]
+                changed.append((agent, points, [_rounded(length) for length in now.target or ()]))
+        return gone_on, changed
 
+
+_NO_WAY = Way()
 _VALUES = attrgetter("x", "y", "width", "height", "kind", "label", "title", "agent", "turn")
 
 

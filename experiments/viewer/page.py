@@ -31,6 +31,7 @@ _MODULES = (
     "film.js",
     "kinds.js",
     "looks.js",
+    "ways.js",
     "board.js",
     "usage.js",
     "plan_words.js",

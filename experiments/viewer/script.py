@@ -1,4 +1,4 @@
-"""What a replay needs of a trace: its start, its steps and their outcomes, packed."""
+"""What a replay needs of a trace: its start, its steps and their outcomes, and what agents carried out; packed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import zlib
 from collections.abc import Iterator
 
 from maeil.trace import Stamped, read_event
-from maeil.trace.events import EpisodeStart, StepOutcome, StepTaken
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 
 _FASTEST = 1
-_PLAYED = (EpisodeStart, StepTaken, StepOutcome)
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, ActionChange, PlanChange)
 
 
 class Script:

@@ -18,14 +18,14 @@ from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.actions import VOCABULARY, BoxName, Wait
-from llamac_env.transport.symbolic.control import check_plan, make_controller
+from llamac_env.transport.symbolic.control import MoveController, check_plan, make_controller
 from llamac_env.transport.symbolic.open_tasks import open_tasks
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
 from llamac_env.transport.text import write_board
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, needs_keys
-from maeil.drawing import Canvas, Drawing
+from maeil.drawing import Canvas, Drawing, Way
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import Controller, Ids, Progress, Transition
@@ -62,8 +62,8 @@ class TransportConfig(ComponentConfig):
 class TransportWorld:
     """Grid transportation as the loop sees it.
 
-    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks` and `maeil.drawing.Drawable`. Primitives are those of
-    `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
     Args:
         config: grid, rules and boards.
@@ -184,6 +184,10 @@ class TransportWorld:
     def draw(self) -> Drawing:
         """Draw the board."""
         return draw(self.env.board)
+
+    def way(self, controller: Controller) -> Way | None:
+        """Return where the box of a running move goes."""
+        return controller.way() if isinstance(controller, MoveController) else None
 
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""

@@ -13,7 +13,7 @@ BELOW = {
     "episode": {"common", "configuration"},
     "results": {"common", "configuration", "episode"},
 }
-"""The packages that a package may import; any other may import all of these."""
+"""The packages that a package may import; any other may import all of these, and `verbs` all there are."""
 _IMPORT = re.compile(r"^ *(?:from|import) quorum\.experiments\.([\w.]+)", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ def imports() -> Iterator[tuple[str, str]]:
 def test_a_package_imports_only_those_below_it() -> None:
     for file, module in imports():
         own, target = file.split("/", 1)[0], module.split(".", 1)[0]
-        if own != target:
+        if own not in (target, "verbs"):
             assert target in BELOW.get(own, set(BELOW)), f"{file} imports {module}"
 
 

@@ -1,7 +1,8 @@
 /* The world at an instant, on a canvas: wheel to look closer, drag to look elsewhere, double click for all of it. */
 import { el, sharp } from "./dom.js";
-import { paintGround, paintMark } from "./kinds.js";
+import { hue, paintGround, paintMark } from "./kinds.js";
 import { colour } from "./theme.js";
+import { paintPaths, paintTargets } from "./ways.js";
 
 const PAPER = 255;
 const LARGEST_ZOOM = 12;
@@ -17,6 +18,7 @@ export class Board {
     this.zoom = 1;
     this.centre = null;
     this.chosen = -1;
+    this.allWays = false;
     this.t = 0;
     this.drawn = null;
     this.#listen(onPick);
@@ -61,12 +63,27 @@ export class Board {
     c.fillRect(0, 0, width, high);
     this.#ground(c, picture.ground, width, high);
     const marks = [...picture.marks.values()].sort((one, other) => one.kind - other.kind);
+    const ways = this.#ways(picture);
+    paintPaths(c, ways, this.view);
     for (const mark of marks) {
       const [x, y, w, h] = rectangle(mark, this.view);
       if (x > width || y > high || x + w < 0 || y + h < 0 || (mark.width < 1 && w < SMALLEST_MARK)) continue;
       paintMark(c, frame.kinds[mark.kind], mark, x, y, w, h);
       if (mark.agent >= 0 && mark.agent === this.chosen) ring(c, x, y, w, h);
     }
+    paintTargets(c, ways, this.view);
+  }
+
+  /** The ways that are drawn, that of the chosen agent last: above the others. */
+  #ways({ ways, marks }) {
+    const kindOf = new Map([...marks.values()].filter((mark) => mark.agent >= 0).map((mark) => [mark.agent, mark.kind]));
+    const found = [];
+    for (const [agent, way] of ways) {
+      const chosen = agent === this.chosen;
+      const kind = this.film.canvas.kinds[kindOf.get(agent)];
+      if ((chosen || this.allWays) && kind) found.push([way, hue(kind), chosen]);
+    }
+    return found.sort((one, other) => one[2] - other[2]);
   }
 
   /** Draw ground and lines on a canvas of their own, which is kept: of most pictures only a few cells differ. */

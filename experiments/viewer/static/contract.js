@@ -13,6 +13,7 @@
 /** @typedef {[sender: number, recipient: number, what: string, sent: number, read: number, passed_over: number, read_late: number]} Traffic */
 /** @typedef {[key: string, one: string, other: string]} Difference */
 /** @typedef {[name: number, kind: number, x: number, y: number, width: number, height: number, label: string, title: string, agent: number, turn: string]} ChangedMark */
+/** @typedef {[agent: number, points: number[], target: number[]]} ChangedWay */
 /**
  * A thought. What follows its `problems` is left out while it goes on.
  * @typedef {object} Thought
@@ -136,6 +137,8 @@
  * @property {number[]} [d]
  * @property {string} [c]
  * @property {any[]} [h]
+ * @property {number[]} [s]
+ * @property {ChangedWay[]} [w]
  */
 /**
  * The pictures of a page; the first one is whole.
@@ -144,6 +147,7 @@
  * @property {Canvas} canvas
  * @property {number[]} ground
  * @property {string[]} names
+ * @property {boolean} ways
  * @property {Frame[]} frames
  */
 /**

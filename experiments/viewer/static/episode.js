@@ -19,7 +19,7 @@ import { World } from "./world.js";
 const LIST_PAUSE = 100;
 const KEYS = [
   ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
-  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["/", "search"], ["?", "these keys"],
+  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -156,6 +156,7 @@ class Episode {
       "-": () => this.lanes.zoom(1 / 1.6),
       f: () => this.lanes.fit(),
       m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
+      p: () => this.world.showWays(),
       "/": () => this.search.input.focus(),
       "?": () => this.help.showModal(),
     });
@@ -216,8 +217,8 @@ class Episode {
 
   /** Return the picture that is shown, as plain data. */
   picture() {
-    const { t, ground, marks, caption, holdings } = this.world.film.at(this.player.t);
-    return { t, ground: [...ground], marks: Object.fromEntries(marks), caption, holdings };
+    const { t, ground, marks, ways, caption, holdings } = this.world.film.at(this.player.t);
+    return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
   }
 
   #refresh() {

@@ -11,7 +11,7 @@ import { onTheme, themeSwitch } from "./theme.js";
 
 const LETTERS = ["A", "B"];
 const FACTS = ["world", "seed"];
-const KEYS = [...TIME_KEYS, ["d", "the first step at which the boards differ"], ["?", "these keys"], ["wheel", "on a world: closer"]];
+const KEYS = [...TIME_KEYS, ["d", "the first step at which the boards differ"], ["p", "paths and targets of all agents on both worlds"], ["?", "these keys"], ["wheel", "on a world: closer"]];
 
 /** Build the page. */
 export async function openPair(root) {
@@ -65,7 +65,7 @@ class Pair {
   async begin() {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement);
-    listen(this.player, { d: () => this.#toDifference(), "?": () => this.help.showModal() });
+    listen(this.player, { d: () => this.#toDifference(), p: () => this.sides.forEach((side) => side.world.showWays()), "?": () => this.help.showModal() });
     for (const side of this.sides) side.begin();
     this.player.start(0);
     this.#refresh();

@@ -1,6 +1,6 @@
 /* The world of an episode: its board, what stands under it, and what each agent does. */
 import { Board } from "./board.js";
-import { el, fill, say } from "./dom.js";
+import { button, el, fill, say } from "./dom.js";
 import { Film } from "./film.js";
 import { boardLegend } from "./legend.js";
 import { STAGES } from "./looks.js";
@@ -17,10 +17,11 @@ export class World {
     this.chosen = -1;
     this.box = el("div", { class: "board-box" }, replaying());
     this.caption = el("p", { class: "caption" });
+    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.showWays(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.rows = names.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
     this.buttons = names.map((name, agent) => this.#row(name, agent));
-    this.root = el("section", { class: "world", "aria-label": label }, this.box, this.caption, this.legends, el("div", { class: "agents" }, this.buttons));
+    this.root = el("section", { class: "world", "aria-label": label }, this.box, el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays)), this.legends, el("div", { class: "agents" }, this.buttons));
   }
 
   /** Wait for the pictures of a page; those of the page before stay for a moment only. @param {Promise<import("./contract.js").Film>} film */
@@ -45,7 +46,16 @@ export class World {
       new ResizeObserver(() => this.film && this.board.refresh()).observe(this.box);
     }
     this.box.classList.toggle("none", !this.film);
+    this.allWays.hidden = !this.film?.tellsWays;
     fill(this.box, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+  }
+
+  /** Draw the ways of all agents, or that of the chosen one alone. */
+  showWays() {
+    if (!this.film?.tellsWays) return;
+    this.board.allWays = !this.board.allWays;
+    this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
+    this.board.draw();
   }
 
   /** Let go of the pictures: another page is shown, or this one as it has grown. */

@@ -11,8 +11,12 @@ from llamac_env.transport.symbolic.actions import Move, Wait
 from llamac_env.transport.text import Unreadable, describe, read_destination
 from maeil.actions import SymbolicAction
 from maeil.controllers import SUCCESS, Repeat, failed
+from maeil.drawing import Way
 from maeil.plans import Plan
 from maeil.world import ActionEnd, Controller
+
+_ROOM, _INSET = 0.5, 0.25
+"""Edge of what is ringed around a place, and its distance from the edges of a cell."""
 
 
 class MoveController:
@@ -50,6 +54,14 @@ class MoveController:
 
     def close(self) -> None:
         """Nothing is shared."""
+
+    def way(self) -> Way | None:
+        """From where the box is to where it is brought: see `maeil.drawing.ShowsWays`."""
+        start = self._env.board.box_at(self._agent, self._move.colour) if self._move is not None else None
+        if self._move is None or start is None:
+            return None
+        (y, x), (row, col) = start, self._move.to
+        return Way(((x / 2, y / 2), (col / 2, row / 2)), ((col - 1) / 2 + _INSET, (row - 1) / 2 + _INSET, _ROOM, _ROOM))
 
     def _after(self) -> ActionEnd:
         report = self._env.report

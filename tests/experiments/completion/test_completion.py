@@ -11,17 +11,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.main import get_group
 
 from maeil.user_errors import UserError
-from quorum.cli import _verbs
 from quorum.experiments.completion import candidates, script
+from quorum.experiments.verbs.app import app
+from quorum.experiments.verbs.completion import described
 from tests.conftest import ROOT
 
 Ask = Callable[[str], list[str]]
+VERBS = described(get_group(app))
 
 
 def offered(*words: str) -> list[str]:
-    return [found.word for found in candidates(words, _verbs())]
+    return [found.word for found in candidates(words, VERBS)]
 
 
 def test_the_first_word_is_a_verb_that_is_not_hidden() -> None:
@@ -77,7 +80,7 @@ def test_folders_of_runs_and_sweeps_are_told_from_others(tmp_path: Path) -> None
     (tmp_path / "file.txt").write_text("")
     start = f"{tmp_path}/"
     assert offered("view", start) == [f"{start}a-run", f"{start}b-sweep/", f"{start}c-other/"]
-    assert [found.about for found in candidates(["view", start], _verbs())] == ["a run", "a sweep", ""]
+    assert [found.about for found in candidates(["view", start], VERBS)] == ["a run", "a sweep", ""]
     assert f"{start}file.txt" in offered("replay", "RUN", "--out", start)
     assert offered("view", f"{tmp_path}/none/") == []
 

@@ -12,10 +12,10 @@ from maeil.trace import comparable
 from quorum import compare
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.cli import app
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.verbs.app import app
 from tests.conftest import one_each
 from tests.serving import served
 

@@ -19,8 +19,8 @@ from tests.experiments.sweep.conftest import Sweep
 PARROT = ("agents=asker", "llm=parrot", "llm.usd=0.5", "env.length=1", "seed=0,1")
 
 
-def shown(forecast: Forecast) -> str:
-    console = Console(width=200)
+def shown(forecast: Forecast, width: int = 200) -> str:
+    console = Console(width=width)
     with console.capture() as captured:
         console.print(forecast.table())
     return captured.get()
@@ -37,6 +37,18 @@ def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepReque
     assert "from one episode of the kind, played now" in text
 
 
+def test_what_it_comes_to_stands_first_and_fits_eighty_columns(asked: Callable[..., SweepRequest]) -> None:
+    words = ("env=cube", "agents=naive", "llm=openai", "llm.model=gpt-5-mini", "n=2,3", "max_steps=3", "seed=0,1")
+    forecast = show_plan(asked(*words, "topology=individual,debate", limit=5))
+    lines = [line.rstrip() for line in shown(forecast, 80).splitlines()]
+    labels = [line[:14].strip() for line in lines[: lines.index("")]]
+    assert labels == ["episodes", "varied", "model answers", "tokens", "money", "time"]
+    assert lines[1].split() == ["varied", "n=2,3", "topology=individual,debate"]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines)
+    assert forecast.plain()["varied"] == {"n": ["2", "3"], "topology": ["individual", "debate"]}
+
+
 def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     sweep: Sweep, asked: Callable[..., SweepRequest], tmp_path: Path
 ) -> None:
@@ -47,8 +59,8 @@ def test_an_estimate_rests_on_finished_cells_first_and_says_so(
     assert forecast.sources == {"finished": 1, "scaled": 2}
     assert (forecast.answers, forecast.usd) == (2 + 4 + 4, 5.0)
     assert forecast.plain()["estimated_from"] == {"finished": 1, "scaled": 2}
-    assert "1 cells from finished cells of the same kind" in shown(forecast)
-    assert "2 cells in proportion to cells of another team size or arm" in shown(forecast)
+    assert "1 episodes from finished cells of the same kind" in shown(forecast)
+    assert "2 episodes in proportion to cells of another team size or arm" in shown(forecast)
 
 
 def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked: Callable[..., SweepRequest]) -> None:
@@ -115,10 +127,10 @@ def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
     words = ("sweep", "n=2", "seed=range(0,3)", "max_steps=3", "--dry-run")
     plain, named = quorum(*words), quorum(*words, "--names")
     assert plain.returncode == named.returncode == 0, plain.stderr + named.stderr
-    *names, _ = named.stdout.split("folder")[0].split("\n")
-    assert len(names) == 3
-    assert all(name.startswith("cube-n2-") and name not in plain.stdout for name in names)
-    assert named.stdout.endswith(plain.stdout.splitlines()[-1] + "\n")
+    summary, _, names = named.stdout.rpartition("\n\n")
+    assert [line.rstrip() for line in summary.splitlines()] == [line.rstrip() for line in plain.stdout.splitlines()]
+    assert len(names.splitlines()) == 3
+    assert all(name.startswith("cube-n2-") and name not in summary for name in names.splitlines())
     told = quorum(*words[:-1], "--names")
     assert (told.returncode, "--names: it goes with --dry-run" in told.stderr) == (2, True)
 

@@ -1,0 +1,53 @@
+"""`quorum cache`: the answers that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.terminal import confirm, echo, echo_json
+from quorum.experiments.verbs.options import Json
+
+
+def cache(
+    action: Annotated[str, typer.Argument(metavar="stats|clear", help="Show what the cache holds, or clear it.")],
+    *,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--path",
+            metavar="FILE",
+            show_default="quorum/replies.sqlite in the user's cache folder",
+            help="Take the cache in this file.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear the cache without asking.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what the cache of language models' answers holds, or clear it.
+
+    \b
+    Examples:
+      quorum cache stats
+      quorum cache stats --json
+      quorum cache clear --yes
+    """
+    from quorum.experiments.episode.cache_contents import cache_contents
+
+    if action not in ("stats", "clear"):
+        raise UserError(f"cache: there is no action {action!r}", choices_hint(action, "Actions", ["stats", "clear"]))
+    contents = cache_contents(path)
+    if action == "clear":
+        if (contents.entries or contents.damage) and not yes:
+            what = "the damaged cache" if contents.damage else f"{contents.entries} answers in"
+            confirm(f"Delete {what} {contents.path}?")
+        contents = cache_contents(path, clear=True)
+    if as_json:
+        echo_json(contents.plain())
+    else:
+        echo(contents.text())
+    if contents.damage:
+        raise typer.Exit(1)

@@ -1,0 +1,96 @@
+"""`quorum check`: whether this installation, a configuration or recorded folders are sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+
+def check(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="Check this configuration, or verify these folders."),
+    ] = None,
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Check whether results can be kept in this folder.")
+    ] = Path("runs"),
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Compile all kernels now, which the first run would do otherwise.")
+    ] = False,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Check the installation and a configuration, or verify the folders of runs and sweeps.
+
+    This checks the packages, the folder for results, and whether the configuration composes, its components build, and
+    its first turn can be asked: what a run would refuse. With llm=... it also sends the model one tiny request, which a
+    provider may charge for. The exit code is 1 if something that is needed fails.
+
+    Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
+    against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
+
+    \b
+    Examples:
+      quorum check
+      quorum check runs/talk
+      quorum check n=16 --out /data/runs
+      quorum check llm=simulated
+      quorum check llm=openai llm.model=NAME
+    """
+    from dataclasses import asdict
+
+    from quorum.experiments.episode.checks import check as findings_of
+
+    prepare_plugins(plugin)
+    if folders := _folders_among(words or []):
+        _verify(folders, plugin or [], as_json=as_json)
+        return
+    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
+    if as_json:
+        echo_json([asdict(finding) for finding in findings])
+    else:
+        from rich.table import Table
+
+        from quorum.experiments.common.consoles import Console, Text
+
+        table = Table.grid(padding=(0, 2))
+        for finding in findings:
+            sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
+            table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
+        Console().print(table)
+    if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _folders_among(words: list[str]) -> list[Path]:
+    """Return the folders of a command that takes folders or a configuration: a word is one if it has no `=` in it.
+
+    A folder whose own name has one is told apart by a slash before that. `~KEY` is of the configuration, too.
+    """
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    if folders and len(folders) < len(words):
+        values = next(word for word in words if word not in folders)
+        raise UserError(f"check: {folders[0]} is a folder and {values} a part of a configuration: give one of the two")
+    return [Path(folder) for folder in folders]
+
+
+def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
+    from quorum.experiments.results.verify_folder import check_folder
+
+    found = [check_folder(folder, plugins) for folder in folders]
+    if as_json:
+        echo_json([part.plain() for part in found])
+    else:
+        for line in (line for part in found for line in part.lines()):
+            echo(line)
+    if any(part.damaged for part in found):
+        raise typer.Exit(1)

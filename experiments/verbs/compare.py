@@ -1,0 +1,100 @@
+"""`quorum compare`: metrics by a factor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs.options import (
+    AcceptVersions,
+    Across,
+    Baseline,
+    By,
+    Curves,
+    Force,
+    Json,
+    Metrics,
+    Plugins,
+    Quiet,
+    Radar,
+    Statistic,
+    Sweeps,
+)
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+
+def compare(
+    sweep: Sweeps,
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    statistic: Statistic = "mean",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            show_default="SWEEP/comparison/FACTORS",
+            help="Write tables and figures into this folder.",
+        ),
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    curves: Curves = False,
+    radar: Radar = "attempts",
+    columns: Annotated[
+        int,
+        typer.Option(
+            "--columns",
+            metavar="COLUMNS",
+            min=1,
+            max=2,
+            help="Size the LaTeX tables and PDF figures for a document of so many columns.",
+        ),
+    ] = 1,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+) -> None:
+    """Compare metrics by a factor, with intervals and paired differences.
+
+    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. The tables are
+    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG, PDF).
+
+    \b
+    Examples:
+      quorum compare runs/talk
+      quorum compare runs/talk --by topology --metric completion --metric steps
+      quorum compare runs/talk --by topology --across n --baseline individual
+      quorum compare runs/before runs/after --by sweep --across none --out figures
+      quorum compare runs/talk --plugin my_metrics --metric talk.questions
+    """
+    from quorum.experiments.compare import Question
+    from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.files import default_folder, write_files
+    from quorum.experiments.compare.formats import print_tables
+    from quorum.experiments.compare.notes import notes
+    from quorum.experiments.compare.records import as_json as json_of
+    from quorum.experiments.compare.tables import tables
+    from quorum.experiments.results import read_results
+
+    prepare_plugins(plugin)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
+    comparison = answer([read_results(folder) for folder in sweep], question)
+    shown, remarks = tables(comparison), notes(comparison)
+    folder = out or default_folder(comparison)
+    # files first: whoever reads the text may close the pipe after its first line
+    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
+    if as_json:
+        echo_json(json_of(comparison, remarks))
+    elif not quiet:
+        from quorum.experiments.common.consoles import Console
+
+        print_tables(shown, remarks, Console())
+    if not quiet:
+        echo(f"\n{len(files)} files in {files[0].parent}", err=as_json)

@@ -1,0 +1,64 @@
+"""`quorum list`: what can be chosen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+
+def list_(
+    group: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GROUP|metrics",
+            show_default="all groups, in short",
+            help="Show this group with all its keys, or the glossary of metrics.",
+        ),
+    ] = None,
+    *,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """List the groups, their options and the keys that all experiments share.
+
+    `quorum list metrics` is the glossary of all metrics; `quorum list metrics.outcome` is a group of it.
+
+    \b
+    Examples:
+      quorum list
+      quorum list env
+      quorum list metrics
+      quorum list --config-dir my_configs
+    """
+    import shutil
+
+    from quorum.experiments.configuration.listing import as_text, listing
+
+    prepare_plugins(plugin)
+    first, _, rest = (group or "").partition(".")
+    if first == "metrics":
+        _list_metrics(rest or None, as_json=as_json)
+        return
+    data = listing(group, config_dir)
+    if as_json:
+        echo_json(data)
+    else:
+        echo(as_text(data, shutil.get_terminal_size().columns))
+
+
+def _list_metrics(group: str | None, *, as_json: bool) -> None:
+    import shutil
+
+    from quorum.experiments.configuration import glossary
+
+    entries = glossary.glossary(group)
+    if as_json:
+        echo_json({"metrics": entries})
+    else:
+        echo(glossary.as_text(entries, shutil.get_terminal_size().columns))

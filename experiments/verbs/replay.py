@@ -1,0 +1,76 @@
+"""`quorum replay`: an episode in the terminal, or as a film."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.options import Force, Plugins, Quiet
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Play the run in this folder.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="OTHER", show_default="no other run", help="Play this run of the same board beside it."),
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            show_default="play in the terminal",
+            help="Write a film to this file, which ends in .gif or .mp4.",
+        ),
+    ] = None,
+    fps: Annotated[
+        float, typer.Option("--fps", "--speed", metavar="STEPS", help="Show so many steps a second, 50 at most.")
+    ] = 8,
+    first: Annotated[int, typer.Option("--from", metavar="STEP", min=0, help="Begin with this step.")] = 0,
+    last: Annotated[
+        int | None, typer.Option("--to", metavar="STEP", min=0, show_default="the last one", help="End with this step.")
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            "--width",
+            metavar="PIXELS",
+            show_default="what suits the board",
+            help="Make the film so many pixels wide, from 160 to 4096.",
+        ),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+) -> None:
+    """Play an episode in the terminal, or write it as a film; alone, or beside another one of the same board.
+
+    Only the trace is needed: no mind and no model is asked again. It is an error if the replay differs from the record.
+    Without a terminal, the frames are printed one after another as text. MP4 needs the extra `video`.
+
+    \b
+    Examples:
+      quorum replay runs/cube-n8-heuristic-individual-s3-1a2b3c4d
+      quorum replay runs/talk/NAME --from 20 --to 40 --speed 2
+      quorum replay runs/talk/NAME --out film.gif
+      quorum replay runs/talk/NAME runs/talk/OTHER --out both.mp4 --width 1280
+    """
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.replay.command import ReplayRequest, run_replay
+
+    prepare_plugins(plugin)
+    runs = [run] if other is None else [run, other]
+    output = Output(out, "--out", force) if out is not None else None
+    request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)
+    try:
+        messages = run_replay(request, Console(), quiet=quiet)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    for line in messages:
+        echo(line, err=True)

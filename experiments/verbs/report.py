@@ -1,0 +1,101 @@
+"""`quorum report`: a sweep as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.options import (
+    AcceptVersions,
+    Across,
+    Baseline,
+    By,
+    Curves,
+    Force,
+    Metrics,
+    Plugins,
+    Quiet,
+    Radar,
+    Statistic,
+)
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+if TYPE_CHECKING:
+    from quorum.experiments.results import Results
+
+
+def report(
+    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")],
+    *,
+    by: By = None,
+    across: Across = None,
+    metric: Metrics = None,
+    baseline: Baseline = None,
+    statistic: Statistic = "mean",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", show_default="SWEEP/report.html", help="Write the page to this file."),
+    ] = None,
+    accept_versions: AcceptVersions = False,
+    curves: Curves = False,
+    radar: Radar = "attempts",
+    episodes: Annotated[
+        bool, typer.Option("--episodes", help="Also write the page of each run, and link to it.")
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+) -> None:
+    """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
+
+    The options are those of `quorum compare`, and mean the same. With --episodes the page of
+    each run stands in the folder `episodes` beside it.
+
+    \b
+    Examples:
+      quorum report runs/talk
+      quorum report runs/talk --by topology --out report.html
+      quorum report runs/talk --episodes
+    """
+    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.compare import FIRST, Question
+    from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.report import Options, write_report
+    from quorum.experiments.results import read_results
+
+    prepare_plugins(plugin)
+    found = read_results(sweep)
+    measured_from = FIRST if baseline is None else baseline
+    question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)
+    output = Output(out or sweep / "report.html", "--out", force or out is None)
+    output.check()
+    comparison = answer([found], question)
+    pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
+    write_report(
+        found,
+        comparison,
+        output,
+        Options(tuple(plugin or ()), pages, str(out or ""), first_is_baseline=baseline is None),
+    )
+    if not quiet:
+        echo(f"report: {output.target}")
+
+
+def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
+    """Write the page of each run into a folder; return the files by the names of the runs."""
+    from quorum.experiments.common.files import folder_for
+    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.viewer.command import export
+
+    try:
+        with folder_for(folder):
+            return {
+                row.name: export([row.folder], Output(folder / f"{row.name}.html", "--episodes", force=True))
+                for row in results.rows
+            }
+    except OSError as error:
+        raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error

@@ -1,0 +1,131 @@
+"""`quorum run`: one episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs.options import ConfigDir, Json, Out, Overrides, Plugins, Quiet, Strict
+from quorum.experiments.verbs.preparation import prepare_plugins, quieten
+
+if TYPE_CHECKING:
+    from quorum.experiments.episode.runner import Result
+
+
+def run(
+    overrides: Overrides = None,
+    *,
+    out: Out = Path("runs"),
+    live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            "--budget-usd",
+            metavar="USD",
+            show_default="no limit",
+            help="End the episode when its calls have cost this many US dollars.",
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--budget-tokens",
+            metavar="TOKENS",
+            show_default="no limit",
+            help="End the episode when its answers have read and written this many tokens.",
+        ),
+    ] = None,
+    budget_calls: Annotated[
+        int | None,
+        typer.Option(
+            "--budget-calls",
+            metavar="CALLS",
+            show_default="no limit",
+            help="End the episode after this many requests for an answer.",
+        ),
+    ] = None,
+    strict: Strict = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Run one episode, and keep its trace and metrics.
+
+    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
+    thinks and for how long, and the tokens and the money so far.
+
+    When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
+    code is 1 if the episode ends as `error`.
+
+    \b
+    Examples:
+      quorum run
+      quorum run n=8 seed=3 --live
+      quorum run n=2 env.layout=my_board.txt
+      quorum run n=4 --json > result.json
+      quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
+      quorum run env=maze --plugin my_worlds --config-dir my_configs
+    """
+    from quorum.experiments.common.termination import sigterm_interrupts
+    from quorum.experiments.configuration.cell import Cell
+    from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.episode.expectation import expectation
+    from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.uninformed import uninformed
+    from quorum.experiments.episode.view import shown
+    from quorum.experiments.results.finished import read_spent
+
+    if live and quiet:
+        raise UserError("--live shows what --quiet hides: give one of them")
+    if quiet:
+        quieten()
+    prepare_plugins(plugin)
+    budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
+    limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
+    arguments = [*(overrides or []), *limits]
+    cell = Cell.compose(arguments, config_dir)
+    if notice := without_effect(arguments, cell, config_dir):
+        if strict:
+            refuse(notice)
+        if not quiet:
+            echo(f"notice: {notice}", err=True)
+    if not quiet:
+        for line in (f"notice: {told}" if (told := uninformed(cell.configuration)) else "", expectation(cell)):
+            if line:
+                echo(line, err=True)
+    try:
+        with (
+            sigterm_interrupts() as ended,
+            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
+        ):
+            result = run_cell(cell, out, watch, under_way)
+    except Interrupted as stop:
+        spent = read_spent(stop.folder)
+        how = "ended by SIGTERM" if ended.told else "interrupted"
+        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
+        echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
+        raise typer.Exit(143 if ended.told else 130) from None
+    _report(result, as_json=as_json, quiet=quiet)
+    if result.outcome == "error":
+        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
+        raise typer.Exit(1)
+    if result.reason and not quiet:
+        how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
+        echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
+    if result.never_valid and not quiet:
+        echo(f"notice: {result.never_valid}", err=True)
+
+
+def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.results import summary
+
+    if as_json:
+        echo_json(summary.as_json(result))
+    elif not quiet:
+        summary.print_summary(result, Console())

@@ -1,0 +1,95 @@
+"""Where running actions lead, at each instant of a replay: their controllers are carried along beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from maeil.contracts import promised
+from maeil.drawing import ShowsWays, Way
+from maeil.errors import InvalidThought
+from maeil.plans import PlanStatus
+from maeil.trace import Stamped
+from maeil.trace import events as e
+from maeil.world import Controller, World
+
+_FINAL = frozenset(status.value for status in PlanStatus if status.final)
+_Running = tuple[str, int]
+"""Id of the plan, and index of the action in it."""
+
+
+class Ways:
+    """The ways of the actions that run, while a world is replayed from events.
+
+    The actions are those of the trace. Their controllers are started, asked and closed as the loop does it, so a way is
+    the one that the action would walk.
+
+    Args:
+        world: what is replayed; if it tells no ways there are none.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._plans: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self._running: dict[int, _Running] = {}
+        """By agent, as far as the events were read."""
+        self._controllers: dict[int, tuple[_Running, Controller]] = {}
+
+    def watched(self, events: Iterable[Stamped]) -> Iterator[Stamped]:
+        """Give the events on to a replay, which reads as far as the coming step; the first one it waits for, too."""
+        coming = self._noted(events)
+        first = []
+        for stamped in coming:
+            first.append(stamped)
+            if isinstance(stamped.event, e.StepTaken):
+                break
+        yield from first
+        yield from coming
+
+    def now(self) -> dict[int, Way]:
+        """Return the way of each agent that has one; asked once for each state, before its step is taken."""
+        world = self._world
+        if not isinstance(world, ShowsWays):
+            return {}
+        self._start_and_close(world)
+        found: dict[int, Way] = {}
+        for agent, (_, controller) in self._controllers.items():
+            if controller.status() is not None:
+                continue
+            way = world.way(controller)
+            if way is not None:
+                found[agent] = promised(way, Way, world.way, "a maeil.drawing.Way, or None")
+            controller.act()
+        return found
+
+    def _noted(self, events: Iterable[Stamped]) -> Iterator[Stamped]:
+        for stamped in events:
+            event = stamped.event
+            if isinstance(event, e.PlanChange):
+                if event.actions is not None:
+                    self._plans[event.plan] = event.actions
+                if event.status in _FINAL:
+                    self._plans.pop(event.plan, None)
+            elif isinstance(event, e.ActionChange):
+                key = event.plan, event.index
+                if event.status == "started":
+                    self._running[event.agent] = key
+                elif self._running.get(event.agent) == key:
+                    del self._running[event.agent]
+            yield stamped
+
+    def _start_and_close(self, world: World) -> None:
+        for agent, (key, controller) in list(self._controllers.items()):
+            if self._running.get(agent) != key:
+                controller.close()
+                del self._controllers[agent]
+        for agent, key in self._running.items():
+            if agent not in self._controllers and agent in range(len(world.agents)):
+                plan, index = key
+                record = dict(enumerate(self._plans.get(plan, ()))).get(index)
+                try:
+                    action = world.vocabulary.parse(record) if record is not None else None
+                except InvalidThought:  # of another version, or damaged
+                    action = None
+                if action is not None:
+                    self._controllers[agent] = key, world.start_action(agent, action)

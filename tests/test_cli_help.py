@@ -1,0 +1,101 @@
+"""What `--help` says: whole sentences with units and defaults, examples that can be typed, in 80 columns."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shlex
+import sys
+
+import pytest
+from typer.core import TyperArgument, TyperOption
+from typer.main import get_group
+
+from quorum.cli import main
+from quorum.experiments.verbs.app import app
+
+COMMAND = get_group(app)
+VERBS = {name: verb for name, verb in COMMAND.commands.items() if not verb.hidden}
+PARTS = {f"{name} {part.opts[0]}": part for name, verb in VERBS.items() for part in verb.params}
+UNITS = {"CALLS", "CELLS", "COLUMNS", "PIXELS", "PORT", "RATE", "SECONDS", "STEP", "STEPS", "TOKENS", "USD"}
+SENTENCE = re.compile(r"([A-Z][^.]* (?:[^.]|\.\S)+\. ?)+")
+_VERB = re.compile(r"^ {4}.*\bquorum ([a-z-]+)", re.MULTILINE)
+
+
+def _help(name: str | None = None) -> str:
+    with COMMAND.make_context("quorum", [], resilient_parsing=True, terminal_width=80) as top:
+        if name is None:
+            return COMMAND.get_help(top)
+        with VERBS[name].make_context(name, [], top, resilient_parsing=True, terminal_width=80) as context:
+            return VERBS[name].get_help(context)
+
+
+def _examples(shown: str) -> list[str]:
+    block = shown.partition("Examples:\n")[2].partition("\n\n")[0]
+    return [line.strip() for line in block.splitlines()]
+
+
+def test_every_argument_and_option_is_explained_in_whole_sentences() -> None:
+    explained = {name: part.help or "" for name, part in PARTS.items() if isinstance(part, TyperArgument | TyperOption)}
+    assert len(explained) == len(PARTS) > 100
+    assert {name: text for name, text in explained.items() if not SENTENCE.fullmatch(text)} == {}
+
+
+@pytest.mark.parametrize("text", ["", "a folder.", "The folder", "Folder.", "Runs a cell. and more.", "End it, etc"])
+def test_less_than_a_sentence_is_found(text: str) -> None:
+    assert not SENTENCE.fullmatch(text)
+
+
+def _options() -> dict[str, TyperOption]:
+    """Return the options that take a value."""
+    return {name: part for name, part in PARTS.items() if isinstance(part, TyperOption) and not part.is_flag}
+
+
+def test_an_option_with_a_value_tells_its_default() -> None:
+    told = {name: isinstance(part.show_default, str) or part.default is not None for name, part in _options().items()}
+    assert {"run --budget-usd", "view --port"} <= told.keys()
+    assert [name for name in told if not told[name]] == []
+
+
+def test_an_option_that_takes_a_number_tells_its_unit() -> None:
+    numbers = {name: part for name, part in _options().items() if part.type_descriptor.annotation in (int, float)}
+    assert {"run --budget-usd", "sweep --limit", "replay --fps", "serve-simulated --context"} <= numbers.keys()
+    assert {name: part.metavar for name, part in numbers.items() if part.metavar not in UNITS} == {}
+
+
+@pytest.mark.parametrize("name", [None, *VERBS])
+def test_the_help_is_readable_in_a_terminal_of_80_columns(name: str | None) -> None:
+    lines = _help(name).splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines if line.endswith("...") and not line.startswith("Usage: ")] == [], (
+        "a sentence is cut"
+    )
+
+
+def test_the_help_has_an_example_of_every_verb() -> None:
+    assert list(dict.fromkeys(_VERB.findall("\n".join(f"    {line}" for line in _examples(_help()))))) == list(VERBS)
+
+
+@pytest.mark.parametrize("name", [None, *VERBS])
+def test_the_examples_can_be_typed(name: str | None) -> None:
+    examples = _examples(_help(name))
+    assert examples
+    for line in examples:
+        typed = line.removeprefix('eval "$(').removesuffix(')"').partition(" > ")[0]
+        quorum, verb, *words = shlex.split(typed)
+        assert (quorum, verb) == ("quorum", name or verb)
+        VERBS[verb].make_context(verb, words)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["rum"]], ids=" ".join)
+def test_python_m_quorum_is_the_same_command(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["a/__main__.py", *words])
+    with pytest.raises(SystemExit) as as_module:
+        runpy.run_module("quorum", run_name="__main__")
+    printed = capsys.readouterr()
+    with pytest.raises(SystemExit) as as_script:
+        main()
+    assert (as_module.value.code, printed) == (as_script.value.code, capsys.readouterr())
+    assert "Usage: quorum [OPTIONS] COMMAND" in printed.out + printed.err
