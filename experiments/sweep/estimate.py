@@ -35,6 +35,7 @@ from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
+from quorum.experiments.sweep.variation import varied
 
 _TIERS = {"": "in the usual tier", BATCH: "in batches: engine.batch=true"}
 MOST_TRIALS = 8
@@ -279,10 +280,10 @@ class _Estimates:
 
 def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
     raws = [_raw(cell) for cell in {cell.kind: cell for cell in cells}.values()]
-    shared = ("env",) if any(cell.arm for cell in cells) else ("env", "agents", "topology", "llm")
-    found = {"n": [str(size) for size in sorted({raw["n"] for raw in raws})]}
-    found |= {group: list(dict.fromkeys(raw[group]["name"] for raw in raws)) for group in shared}
-    return {key: tuple(values) for key, values in found.items() if len(values) > 1}
+    sizes = sorted({raw["n"] for raw in raws})
+    found = {"n": tuple(map(str, sizes))} if len(sizes) > 1 else {}
+    arms = any(cell.arm for cell in cells)
+    return found | {group: several for group, several in varied(raws).items() if group == "env" or not arms}
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

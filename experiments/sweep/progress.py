@@ -20,6 +20,7 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
+from quorum.experiments.sweep.variation import names, varied
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -246,6 +247,8 @@ class _Row:
 class _Arms:
     """The table: a row for each arm and number of agents, or for each arm where the screen has no room for that.
 
+    In a sweep without arms, those are the components that vary.
+
     Args:
         queue: what is under way.
         status: what there was before.
@@ -254,10 +257,15 @@ class _Arms:
 
     def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:
         self._queue = queue
-        sizes = {cell.kind: orjson.loads(cell.configuration)["n"] for cell in status.cells}
-        self._place = {cell.name: (cell.arm or "", sizes[cell.kind]) for cell in status.cells}
-        self._by_size = len(set(sizes.values())) > 1
-        self._by_arm = any(cell.arm for cell in status.cells)
+        kinds = {cell.kind: orjson.loads(cell.configuration) for cell in status.cells}
+        several = varied(kinds.values())
+        arms = {
+            kind: " ".join(name for group, name in names(values).items() if group in several)
+            for kind, values in kinds.items()
+        }
+        self._place = {cell.name: (cell.arm or arms[cell.kind], kinds[cell.kind]["n"]) for cell in status.cells}
+        self._by_size = len({values["n"] for values in kinds.values()}) > 1
+        self._by_arm = any(arm for arm, _ in self._place.values())
         if len(set(self._place.values())) > rows:
             self._by_size = False
             self._place = {name: (arm, 0) for name, (arm, _) in self._place.items()}

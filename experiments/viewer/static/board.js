@@ -8,10 +8,12 @@ const PAPER = 255;
 const LARGEST_ZOOM = 12;
 const SMALLEST_AGENT = 11;
 const SMALLEST_MARK = 1.8;
+const READABLE = 16;
+const FOLLOWED = 28;
 
 export class Board {
-  /** @param onPick called with the agent, or -1, that was clicked. */
-  constructor(film, onPick) {
+  /** @param on `pick(agent)`, with the agent, or -1, that was clicked; `follow()`, when that begins, ends, or can be had or not. */
+  constructor(film, on) {
     this.film = film;
     this.canvas = el("canvas", { class: "board", role: "img", "aria-label": "the world at the chosen instant" });
     this.base = document.createElement("canvas");
@@ -19,9 +21,12 @@ export class Board {
     this.centre = null;
     this.chosen = -1;
     this.allWays = false;
+    this.on = on;
+    this.follows = false;
+    this.followable = false;
     this.t = 0;
     this.drawn = null;
-    this.#listen(onPick);
+    this.#listen();
   }
 
   /** Take the pictures of another page. */
@@ -34,6 +39,44 @@ export class Board {
   show(t) {
     this.t = t;
     this.draw();
+  }
+
+  /** Keep the chosen agent in the middle, so near that it can be read; or show the whole board again. */
+  follow(wanted) {
+    if (wanted === this.follows) return;
+    this.follows = wanted;
+    this.zoom = wanted ? Math.max(this.zoom, FOLLOWED / this.#fit()) : 1;
+    if (!wanted) this.centre = null;
+    this.draw();
+    this.on.follow();
+  }
+
+  /** Pixels of a cell where the whole board is shown. */
+  #fit() {
+    const { canvas: frame } = this.film;
+    const { clientWidth: width, clientHeight: high } = this.canvas.parentElement;
+    const around = 2 * this.#margin();
+    return Math.min(width / (frame.width + around), high / (frame.height + around));
+  }
+
+  #margin() {
+    const { canvas: frame } = this.film;
+    return frame.margin + 0.02 * Math.max(frame.width, frame.height);
+  }
+
+  /** The place that is shown in the middle: what was dragged there, or the followed agent, as near as the edges of the world let it. */
+  #middle(picture, size, width, high) {
+    const { canvas: frame } = this.film;
+    const mark = this.follows && [...picture.marks.values()].find(({ agent }) => agent === this.chosen);
+    if (mark) {
+      const within = (place, cells, pixels) => {
+        const half = pixels / size / 2;
+        const [least, most] = [half - this.#margin(), cells + this.#margin() - half];
+        return least > most ? cells / 2 : Math.min(most, Math.max(least, place));
+      };
+      this.centre = [within(mark.x + mark.width / 2, frame.width, width), within(mark.y + mark.height / 2, frame.height, high)];
+    }
+    return this.centre || [frame.width / 2, frame.height / 2];
   }
 
   /** Draw anew, after a change of size or theme. */
@@ -49,14 +92,14 @@ export class Board {
     const high = box.clientHeight;
     if (width < 20 || high < 20) return;
     const c = sharp(this.canvas, width, high);
-    const margin = frame.margin + 0.02 * Math.max(frame.width, frame.height);
-    const fit = Math.min(width / (frame.width + 2 * margin), high / (frame.height + 2 * margin));
+    const fit = this.#fit();
     const size = fit * this.zoom;
-    const middle = this.centre || [frame.width / 2, frame.height / 2];
+    const picture = this.film.at(this.t);
+    const middle = this.#middle(picture, size, width, high);
     const left = width / 2 - middle[0] * size;
     const top = high / 2 - middle[1] * size;
     this.view = { left, top, size };
-    const picture = this.film.at(this.t);
+    this.#offer(fit < READABLE);
     c.textAlign = "center";
     c.textBaseline = "middle";
     c.fillStyle = colour("board");
@@ -72,6 +115,13 @@ export class Board {
       if (mark.agent >= 0 && mark.agent === this.chosen) ring(c, x, y, w, h);
     }
     paintTargets(c, ways, this.view);
+  }
+
+  /** Say whether the board is too large to be read as a whole, so that an agent can be followed. */
+  #offer(followable) {
+    if (followable === this.followable) return;
+    this.followable = followable;
+    this.on.follow();
   }
 
   /** The ways that are drawn, that of the chosen agent last: above the others. */
@@ -143,6 +193,13 @@ export class Board {
     c.strokeRect(Math.round(left) + 0.5, Math.round(top) + 0.5, Math.round(columns * size), Math.round(rows * size));
   }
 
+  /** Follow no longer, and stay at the place. */
+  #letGo() {
+    if (!this.follows) return;
+    this.follows = false;
+    this.on.follow();
+  }
+
   #under(event) {
     const box = this.canvas.getBoundingClientRect();
     const x = (event.clientX - box.left - this.view.left) / this.view.size;
@@ -159,12 +216,14 @@ export class Board {
     return { x, y, mark, ground, inside };
   }
 
-  #listen(onPick) {
+  #listen() {
     let drag = null;
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       const { x, y } = this.#under(event);
-      const zoom = Math.min(LARGEST_ZOOM, Math.max(1, this.zoom * Math.exp(-event.deltaY / 400)));
+      const largest = Math.max(LARGEST_ZOOM, FOLLOWED / this.#fit());
+      const zoom = Math.min(largest, Math.max(1, this.zoom * Math.exp(-event.deltaY / 400)));
+      if (zoom === 1) this.follow(false);
       const { width, height } = this.film.canvas;
       const middle = this.centre || [width / 2, height / 2];
       const ratio = this.zoom / zoom;
@@ -180,6 +239,7 @@ export class Board {
     this.canvas.addEventListener("pointermove", (event) => {
       if (drag && this.zoom > 1 && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 3) {
         drag.moved = true;
+        this.#letGo();
         const { size } = this.view;
         this.centre = [drag.from[0] - (event.clientX - drag.x) / size, drag.from[1] - (event.clientY - drag.y) / size];
         this.draw();
@@ -190,10 +250,11 @@ export class Board {
       }
     });
     this.canvas.addEventListener("pointerup", (event) => {
-      if (drag && !drag.moved) onPick(this.#under(event).mark?.agent ?? -1);
+      if (drag && !drag.moved) this.on.pick(this.#under(event).mark?.agent ?? -1);
       drag = null;
     });
     this.canvas.addEventListener("dblclick", () => {
+      this.follow(false);
       this.zoom = 1;
       this.centre = null;
       this.draw();

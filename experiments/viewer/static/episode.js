@@ -14,12 +14,12 @@ import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
 import { shown } from "./text.js";
 import { onTheme, themeSwitch } from "./theme.js";
-import { World } from "./world.js";
+import { WORLD_KEYS, World } from "./world.js";
 
 const LIST_PAUSE = 100;
 const KEYS = [
   ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
-  ["f", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["/", "search"], ["?", "these keys"],
+  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -90,7 +90,7 @@ class Episode {
           el("div", { class: "lanes-head" },
             el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views),
             lanesLegend(),
-            el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (f)`, () => this.lanes.fit()))),
+            el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (0)`, () => this.lanes.fit()))),
           this.lanes.root,
           this.talk.root,
           el("div", { class: "below" }, this.events.root, this.reader.root))),
@@ -154,7 +154,8 @@ class Episode {
       "+": () => this.lanes.zoom(1.6),
       "=": () => this.lanes.zoom(1.6),
       "-": () => this.lanes.zoom(1 / 1.6),
-      f: () => this.lanes.fit(),
+      0: () => this.lanes.fit(),
+      f: () => this.world.follow(),
       m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
       p: () => this.world.showWays(),
       "/": () => this.search.input.focus(),

@@ -8,10 +8,11 @@ import { Side } from "./side.js";
 import { askPair, openSource } from "./sources.js";
 import { shown } from "./text.js";
 import { onTheme, themeSwitch } from "./theme.js";
+import { WORLD_KEYS } from "./world.js";
 
 const LETTERS = ["A", "B"];
 const FACTS = ["world", "seed"];
-const KEYS = [...TIME_KEYS, ["d", "the first step at which the boards differ"], ["p", "paths and targets of all agents on both worlds"], ["?", "these keys"], ["wheel", "on a world: closer"]];
+const KEYS = [...TIME_KEYS, ["d", "the first step at which the boards differ"], ...WORLD_KEYS, ["?", "these keys"], ["wheel", "on a world: closer"]];
 
 /** Build the page. */
 export async function openPair(root) {
@@ -65,7 +66,7 @@ class Pair {
   async begin() {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement);
-    listen(this.player, { d: () => this.#toDifference(), p: () => this.sides.forEach((side) => side.world.showWays()), "?": () => this.help.showModal() });
+    listen(this.player, { d: () => this.#toDifference(), p: () => this.#worlds((world) => world.showWays()), f: () => this.#worlds((world) => world.follow()), "?": () => this.help.showModal() });
     for (const side of this.sides) side.begin();
     this.player.start(0);
     this.#refresh();
@@ -80,7 +81,7 @@ class Pair {
   /** Choose an agent in both runs, or nobody by the agent that is chosen already. */
   choose(agent) {
     this.chosen = agent === this.chosen ? -1 : agent;
-    for (const side of this.sides) side.world.choose(this.chosen);
+    this.#worlds((world) => world.choose(this.chosen));
   }
 
   #show(t) {
@@ -103,6 +104,10 @@ class Pair {
     } catch (error) {
       say(this.first, `the boards cannot be compared: ${error.message}`);
     }
+  }
+
+  #worlds(work) {
+    for (const side of this.sides) work(side.world);
   }
 
   #toDifference() {

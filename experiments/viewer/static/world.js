@@ -8,6 +8,11 @@ import { short } from "./text.js";
 
 const STALE_PAUSE = 250;
 
+/** What the keys of a world do, in words. */
+export const WORLD_KEYS = [
+  ["p", "paths and targets of all agents on the world"], ["f", "on a large world: follow the chosen agent, or show all of it again"],
+];
+
 export class World {
   /** @param names of its agents. @param onAgent called with the agent, or -1, that was clicked. @param label for who does not see it. */
   constructor(names, onAgent, label = "the world") {
@@ -18,10 +23,11 @@ export class World {
     this.box = el("div", { class: "board-box" }, replaying());
     this.caption = el("p", { class: "caption" });
     this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.showWays(), { "aria-pressed": "false", hidden: true });
+    this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.follow(), { "aria-pressed": "false", hidden: true });
     this.legends = el("div", { class: "legends" });
     this.rows = names.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
     this.buttons = names.map((name, agent) => this.#row(name, agent));
-    this.root = el("section", { class: "world", "aria-label": label }, this.box, el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays)), this.legends, el("div", { class: "agents" }, this.buttons));
+    this.root = el("section", { class: "world", "aria-label": label }, this.box, el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays, this.followed)), this.legends, el("div", { class: "agents" }, this.buttons));
   }
 
   /** Wait for the pictures of a page; those of the page before stay for a moment only. @param {Promise<import("./contract.js").Film>} film */
@@ -41,12 +47,13 @@ export class World {
     this.film = pictures && new Film(pictures);
     if (this.film && this.board) this.board.project(this.film);
     else if (this.film) {
-      this.board = new Board(this.film, this.onAgent);
+      this.board = new Board(this.film, { pick: this.onAgent, follow: () => this.#sayFollowed() });
       this.board.chosen = this.chosen;
       new ResizeObserver(() => this.film && this.board.refresh()).observe(this.box);
     }
     this.box.classList.toggle("none", !this.film);
     this.allWays.hidden = !this.film?.tellsWays;
+    this.#sayFollowed();
     fill(this.box, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
   }
 
@@ -56,6 +63,18 @@ export class World {
     this.board.allWays = !this.board.allWays;
     this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
     this.board.draw();
+  }
+
+  /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
+  follow() {
+    if (!this.film || !(this.board.follows || this.board.followable)) return;
+    if (!this.board.follows && this.chosen < 0) this.onAgent(0);
+    this.board.follow(!this.board.follows);
+  }
+
+  #sayFollowed() {
+    this.followed.hidden = !this.film || !(this.board.follows || this.board.followable);
+    this.followed.setAttribute("aria-pressed", String(Boolean(this.board?.follows)));
   }
 
   /** Let go of the pictures: another page is shown, or this one as it has grown. */
@@ -95,7 +114,10 @@ export class World {
   /** Mark an agent, or, for -1, nobody. */
   choose(agent) {
     this.chosen = agent;
-    if (this.board) this.board.chosen = agent;
+    if (this.board) {
+      this.board.chosen = agent;
+      if (agent < 0) this.board.follow(false);
+    }
     if (this.film) this.board.draw();
     this.buttons.forEach((row, index) => row.setAttribute("aria-pressed", String(index === agent)));
   }

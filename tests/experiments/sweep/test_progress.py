@@ -182,6 +182,20 @@ def test_without_arms_the_table_is_by_the_number_of_agents(tmp_path: Path) -> No
     assert ["4", "0", "2", "0", "0", "-"] in rows
 
 
+def test_without_arms_the_components_that_vary_are_the_arms(tmp_path: Path) -> None:
+    cells = plan(["n=1,2", "agents=naive", "topology=individual,debate", "seed=0,1,2"], None).cells
+    queue = Queue(tmp_path, cells, SweepBudget(), Costs(), Clock())
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=80, height=24, color_system=None)
+    clock = Clock()
+    with live_table(console, "mine", queue, SweepStatus(cells, {}, {}, cells, Costs()), clock) as show:
+        clock.now += 1
+        show()
+    rows = [line.split() for line in text.getvalue().replace("\x1b", "\n").splitlines()]
+    assert ["arm", "n", "done", "of", "running", "failed", "completion"] in rows
+    assert [["debate", size, "0", "3", "0", "0", "-"] in rows for size in ("1", "2")] == [True, True]
+
+
 def test_a_table_that_is_too_long_for_the_screen_is_by_arm_alone(sweeping: Sweeping) -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=100, height=7, color_system=None)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.experiments.viewer.conftest import Open
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from tests.experiments.viewer.conftest import Open, served
 from tests.experiments.viewer.test_ways import ways_of
 
 if TYPE_CHECKING:
@@ -75,3 +77,94 @@ def test_a_world_without_ways_has_no_control_for_them(site: str, episodes: dict[
     page.keyboard.press("p")
     assert page.get_by_role("button", name="paths and targets").count() == 0
     assert complaints == []
+
+
+LARGE = ["n=12", "agents=heuristic", "topology=individual", "env.side=40", "max_steps=30"]
+MIDDLE = """([agent, t]) => {
+  quorum.player.seek(t);
+  const { left, top, size } = quorum.world.board.view;
+  const mark = Object.values(quorum.picture().marks).find((mark) => mark.agent === agent);
+  const canvas = document.querySelector(".board");
+  const [width, high] = [canvas.clientWidth, canvas.clientHeight];
+  const at = [left + (mark.x + 0.5) * size, top + (mark.y + 0.5) * size];
+  return { size, at, box: [width, high], edges: [left, top, left + 40 * size, top + 40 * size] };
+}"""
+
+
+@pytest.fixture(scope="module")
+def large(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A board that does not fit."""
+    run = run_cell(Cell.compose(LARGE), tmp_path_factory.mktemp("large")).folder
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    page = context.new_page()
+    with served(run) as address:
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        yield page
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_f_keeps_the_chosen_agent_in_the_middle_within_the_edges_of_the_world(large: Page, width: int) -> None:
+    large.set_viewport_size({"width": width, "height": 800})
+    control = large.get_by_role("button", name="follow the chosen agent")
+    whole = large.evaluate(MIDDLE, [0, 0])
+    large.locator(".agent").nth(3).click()
+    large.keyboard.press("f")
+    assert control.get_attribute("aria-pressed") == "true"
+    central = 0
+    for agent in (3, 7):
+        if agent == 7:
+            large.locator(".agent").nth(7).click()
+        for t in range(0, 30, 3):
+            seen = large.evaluate(MIDDLE, [agent, t])
+            assert seen["size"] > 20
+            for place, length, first, last in zip(
+                seen["at"], seen["box"], seen["edges"][:2], seen["edges"][2:], strict=True
+            ):
+                assert 0 < place < length
+                rim = seen["size"]  # a margin of 2 % of the board, 0.8 of a cell, may be seen beyond its edges
+                assert first <= rim
+                assert last >= length - rim
+                at_edge = first > -1 or last < length + 1
+                assert at_edge or place == pytest.approx(length / 2, abs=1)
+                central += not at_edge
+    assert central > 10
+    large.keyboard.press("f")
+    assert control.get_attribute("aria-pressed") == "false"
+    assert large.evaluate(MIDDLE, [0, 0]) == whole
+    large.locator(".agent").nth(7).click()
+
+
+def test_to_follow_begins_with_the_first_agent_and_ends_with_nobody_chosen(large: Page) -> None:
+    large.set_viewport_size({"width": 1280, "height": 800})
+    control = large.get_by_role("button", name="follow the chosen agent")
+    control.click()
+    assert large.evaluate("[quorum.world.board.chosen, quorum.world.board.follows]") == [0, True]
+    large.locator(".agent").first.click()
+    assert large.evaluate("[quorum.world.board.chosen, quorum.world.board.follows, quorum.world.board.zoom]") == [
+        -1,
+        False,
+        1,
+    ]
+    assert control.get_attribute("aria-pressed") == "false"
+
+
+def test_dragging_stops_to_follow_and_stays_there(large: Page) -> None:
+    large.keyboard.press("f")
+    box = large.locator(".board").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    large.mouse.move(x + 60, y + 60)
+    large.mouse.down()
+    large.mouse.move(x - 20, y - 20, steps=3)
+    large.mouse.up()
+    assert large.evaluate("[quorum.world.board.follows, quorum.world.board.zoom > 1]") == [False, True]
+    large.locator(".board").dblclick()
+    assert large.evaluate("quorum.world.board.zoom") == 1
+
+
+def test_a_board_that_can_be_read_as_a_whole_offers_no_following(page: Page) -> None:
+    assert page.get_by_role("button", name="follow the chosen agent").count() == 0
+    page.keyboard.press("f")
+    assert page.evaluate("[quorum.world.board.zoom, quorum.world.board.chosen]") == [1, -1]

@@ -176,7 +176,7 @@ def test_the_keyboard_moves_and_plays(site: str, episodes: dict[str, Path], open
     scale = page.evaluate("quorum.lanes.scale")
     page.keyboard.press("+")
     assert page.evaluate("quorum.lanes.scale") > scale
-    page.keyboard.press("f")
+    page.keyboard.press("0")
     assert page.evaluate("quorum.lanes.scale") == pytest.approx(scale)
     page.keyboard.press("?")
     assert page.locator("dialog.help").first.is_visible()
