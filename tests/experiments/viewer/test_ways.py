@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from maeil.trace import read_trace
-from maeil.trace.events import ActionChange
+from cube_env.symbolic.actions import Direction, Move
+from maeil.trace import Stamped, read_trace
+from maeil.trace.events import ActionChange, PlanChange
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.ways import Ways
+from tests.cube_env.acting import OPEN, world
 
 Shown = dict[int, tuple[list[float], list[float]]]
 
@@ -60,14 +63,14 @@ LEADS = {
 }
 
 
-@pytest.mark.parametrize("world", LEADS)
-def test_an_action_has_a_way_as_long_as_it_runs_and_no_longer(episodes: Mapping[str, Path], world: str) -> None:
-    ways, actions = ways_of(episodes[world]), running(episodes[world])
+@pytest.mark.parametrize("name", LEADS)
+def test_an_action_has_a_way_as_long_as_it_runs_and_no_longer(episodes: Mapping[str, Path], name: str) -> None:
+    ways, actions = ways_of(episodes[name]), running(episodes[name])
     assert len(ways) == len(actions)
     leading = 0
     for t, (led, now) in enumerate(zip(ways, actions, strict=True)):
         assert set(led) <= set(now), t
-        wanted = {agent for agent, action in now.items() if action in LEADS[world]}
+        wanted = {agent for agent, action in now.items() if action in LEADS[name]}
         leading += len(wanted)
         assert wanted <= set(led), t
     assert leading > 5
@@ -110,3 +113,17 @@ def test_a_step_along_a_way_is_written_as_one_number(episodes: Mapping[str, Path
     pictures = read_episode(episodes["cube"]).film.page(0)["pictures"]
     assert pictures is not None
     assert sum(len(frame.get("s", [])) for frame in pictures["frames"]) > 20
+
+
+def test_what_is_left_of_a_blind_walk_grows_shorter_by_each_step() -> None:
+    cube = world(OPEN)
+    walk = Move(direction=Direction.down, steps=3)
+    plan = PlanChange("P0.1", 0, "committed", actions=[{"action": walk.action, **walk.arguments()}])
+    begun = (plan, ActionChange("P0.1", 0, 0, walk.action, "started"))
+    ways = Ways(cube)
+    list(ways.watched(Stamped(seq, 0, 0, 0.0, event) for seq, event in enumerate(begun)))
+    left = []
+    for _ in range(4):
+        left.append([len(way.points) - 1 for way in ways.now().values()])
+        cube.step([0, 0])  # blocked steps count as well
+    assert left == [[3], [2], [1], []]
