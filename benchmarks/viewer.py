@@ -92,7 +92,7 @@ def main() -> None:
     late = [statistics.quantiles(one[3], n=20)[-1] for one in found]
     print(f"a frame while scrubbing: median {statistics.median(medians):.1f} ms, least {min(medians):.1f} ms; "
           f"95th percentile {statistics.median(late):.1f} ms, least {min(late):.1f} ms")  # fmt: skip
-    written = export(run(EXPORTED, out), Output(out / "export.html", "--export"))
+    written = export([run(EXPORTED, out)], Output(out / "export.html", "--export"))
     print(f"export of 8 agents x 200 steps: {written.stat().st_size / 1e6:.2f} MB")
 
 

@@ -23,6 +23,7 @@ from quorum.experiments.results.run_folder import (
     no_such_folder,
     runs_inside,
 )
+from quorum.experiments.results.same_board import Beginning
 from quorum.experiments.results.sweep_file import read_sweep
 
 _MOST_NAMED = 3
@@ -52,6 +53,11 @@ class RecordedEpisode:
     def steps(self) -> int:
         """Environment steps that were taken."""
         return len(self.trace.stamped(StepTaken))
+
+    @property
+    def beginning(self) -> Beginning:
+        """Where it begins, and how it was configured."""
+        return Beginning(self.folder, self.trace.start, self.configuration)
 
     @property
     def remark(self) -> str:

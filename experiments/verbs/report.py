@@ -94,7 +94,7 @@ def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
     try:
         with folder_for(folder):
             return {
-                row.name: export(row.folder, Output(folder / f"{row.name}.html", "--episodes", force=True))
+                row.name: export([row.folder], Output(folder / f"{row.name}.html", "--episodes", force=True))
                 for row in results.rows
             }
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`quorum view`: an episode or a sweep in the browser."""
+"""`quorum view`: an episode, two of one board, or a sweep in the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder, or two runs of one board."),
+    ],
     *,
     port: Annotated[
         int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
@@ -25,13 +28,13 @@ def view(
             "--export",
             metavar="FILE",
             show_default="serve it",
-            help="Write the page of a run to this file, and serve nothing.",
+            help="Write the page of a run, or of two, to this file, and serve nothing.",
         ),
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show an episode or a sweep in the browser: thoughts, messages and actions, beside the world.
+    """Show an episode, two of one board, or a sweep in the browser: thoughts, messages and actions, beside the world.
 
     The page is served on this machine only, for reading only, until Ctrl-C. With --export it is one HTML file that
     needs neither a server nor a network.
@@ -40,6 +43,7 @@ def view(
     Examples:
       quorum view runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum view runs/talk
+      quorum view runs/talk/NAME runs/talk/OTHER
       quorum view runs/talk --port 8765 --no-browser
       quorum view runs/talk/NAME --export episode.html
     """
@@ -48,7 +52,7 @@ def view(
 
     prepare_plugins(plugin)
     if export is not None:
-        page = command.export(folder, Output(export, "--export", force))
+        page = command.export(folders, Output(export, "--export", force))
         echo(f"page: {page}")
     else:
-        command.view(folder, port, browser=not no_browser, echo=echo)
+        command.view(folders, port, browser=not no_browser, echo=echo)

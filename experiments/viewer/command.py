@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -14,11 +14,11 @@ from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.library import Library
 
 
-def view(folder: Path, port: int, *, browser: bool, echo: Callable[[str], None]) -> None:
-    """Serve the page of a run or of a sweep until the process is interrupted.
+def view(folders: Sequence[Path], port: int, *, browser: bool, echo: Callable[[str], None]) -> None:
+    """Serve the page of a run, of two runs side by side, or of a sweep, until the process is interrupted.
 
     Args:
-        folder: of a run or of a sweep.
+        folders: of a run or of a sweep, or of two runs of one board.
         port: 0 for any free one.
         browser: whether to open the page in the user's browser.
         echo: prints the address.
@@ -28,7 +28,7 @@ def view(folder: Path, port: int, *, browser: bool, echo: Callable[[str], None])
     """
     from quorum.experiments.viewer.server import serve  # noqa: PLC0415 - an export does without Starlette
 
-    library = Library.of(folder)
+    library = opened_library(folders)
 
     def ready(address: str) -> None:
         echo(address)
@@ -61,8 +61,8 @@ def _way_in(folder: Path, address: str) -> Path:
     return file
 
 
-def export(folder: Path, output: Output) -> Path:
-    """Write the page of a run as one file; return the file.
+def export(folders: Sequence[Path], output: Output) -> Path:
+    """Write the page of a run, or of two runs side by side, as one file; return the file.
 
     Raises:
         UserError: there is no such run, it is a sweep, or the file cannot be written.
@@ -70,12 +70,28 @@ def export(folder: Path, output: Output) -> Path:
     from quorum.experiments.viewer.page import exported_page  # noqa: PLC0415 - a page that is served is made elsewhere
 
     output.check()
-    library = Library.of(folder)
-    if library.single is None:
-        names = library.names()
+    library = opened_library(folders)
+    if not library.named:
+        names, folder = library.names(), folders[0]
         example = f": {folder / names[0]}" if names else ""
         raise UserError(f"--export: {folder} is a sweep; one file holds one run", f"Give one of its runs{example}.")
-    episode = library.episode(library.single)
-    assert episode is not None
-    output.write(exported_page(episode).encode())
+    episodes = [episode for episode in map(library.episode, library.named) if episode is not None]
+    output.write(exported_page(*episodes, pair=library.pair).encode())
     return output.target
+
+
+def opened_library(folders: Sequence[Path]) -> Library:
+    """Open what the user named.
+
+    Raises:
+        UserError: it cannot be shown, or is too much for one page.
+    """
+    match folders:
+        case [folder]:
+            return Library.of(folder)
+        case [one, other]:
+            return Library.side_by_side(one, other)
+    raise UserError(
+        f"{folders[2]}: {len(folders)} folders; a page shows one of them, or two side by side",
+        "Give one run or sweep, or two runs of one board.",
+    )

@@ -88,6 +88,8 @@ Traffic = tuple[
     Annotated[int, "read_late"],
 ]
 """The messages of a kind from one participant to another: a plan came before the reading of those passed over."""
+Difference = tuple[Annotated[str, "key"], Annotated[str, "one"], Annotated[str, "other"]]
+"""What parts two configurations: a key, with the value of each."""
 ChangedMark = tuple[
     Annotated[int, "name"],
     Annotated[int, "kind"],
@@ -356,6 +358,14 @@ class Exported(TypedDict):
 
     episode: Episode
     calls: SharedCalls
+
+
+class Pair(TypedDict):
+    """Answers `/api/pair`: two runs of one board."""
+
+    runs: list[str]
+    """Their names, as addresses have them."""
+    differences: Sequence[Difference]
 
 
 class RunLine(TypedDict):

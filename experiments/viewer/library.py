@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -14,6 +14,7 @@ from threading import Lock
 from maeil.user_errors import UserError
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
+from quorum.experiments.results.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
 
@@ -38,12 +39,14 @@ class Library:
     """The runs that can be opened. A name is looked up among those that are there; it is never made a path.
 
     Attributes:
-        root: the folder that the user named, resolved.
-        single: the name of the one run, where the folder is a run and not a sweep.
+        root: the folder of the runs, resolved.
+        named: the runs that the user named by their folders; none where the folder of a sweep was given.
+        differences: what parts two runs that were named, in their configurations.
     """
 
     root: Path
-    single: str | None
+    named: Mapping[str, Path] = field(default_factory=dict)
+    differences: Sequence[contract.Difference] = ()
     _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
     _under_way: dict[str, int] = field(default_factory=dict)
     _reading: Lock = field(default_factory=Lock)
@@ -56,25 +59,45 @@ class Library:
         Raises:
             UserError: there is no such folder, or nothing in it can be shown.
         """
-        try:
-            root = folder.resolve(strict=True)
-        except (OSError, RuntimeError) as error:
-            raise UserError(f"{folder}: there is no such folder", "Give the folder of a run or of a sweep.") from error
-        if not root.is_dir():
-            raise UserError(f"{folder}: it is a file; give the folder of a run or of a sweep")
+        root = _resolved(folder)
         if is_run(root):
-            return cls(root, root.name)
-        library = cls(root, None)
+            return cls(root.parent, {root.name: root})
+        library = cls(root)
         if not library.names() and not (root / "sweep.json").is_file():
             inside = sorted(path.parent.name for path in root.glob("*/sweep.json"))
             hint = f"It holds sweeps: give one of them, {root / inside[0]}." if inside else "Give the folder of a run."
             raise UserError(f"{folder}: it holds no runs", hint)
         return library
 
+    @classmethod
+    def side_by_side(cls, one: Path, other: Path) -> Library:
+        """Open two runs of one board.
+
+        Raises:
+            UserError: one of them is no run, or they are not of the same board.
+        """
+        beginnings = [_beginning(folder) for folder in (one, other)]
+        check_same_board(*beginnings)
+        folders = [_resolved(folder) for folder in (one, other)]
+        names = [folder.name for folder in folders]
+        if names[0] == names[1]:
+            names = [f"{name} ({letter})" for name, letter in zip(names, "AB", strict=True)]
+        return cls(folders[0].parent, dict(zip(names, folders, strict=True)), tuple(differences(*beginnings)))
+
+    @property
+    def single(self) -> str | None:
+        """The name of the run, where the user named one."""
+        return next(iter(self.named)) if len(self.named) == 1 else None
+
+    @property
+    def pair(self) -> contract.Pair | None:
+        """The two runs that stand side by side, where the user named two."""
+        return {"runs": list(self.named), "differences": self.differences} if len(self.named) > 1 else None
+
     def names(self) -> list[str]:
-        """Return the names of the runs, sorted; links are left out."""
-        if self.single is not None:
-            return [self.single]
+        """Return the names of the runs: those that were named, or all of the folder, sorted, without links."""
+        if self.named:
+            return list(self.named)
         return [path.name for path in runs_inside(self.root) if not path.is_symlink()]
 
     def folder(self, name: str) -> Path | None:
@@ -82,8 +105,8 @@ class Library:
 
         A run that is whole gets its final name: then it is still found by the one that it had under way.
         """
-        if self.single is not None:
-            folder = self.root if name == self.single else None
+        if self.named:
+            folder = self.named.get(name)
         else:
             folder = self.root / name if name in self.names() else self._renamed(name, self.root)
         if folder is not None and not folder.exists():
@@ -130,9 +153,37 @@ class Library:
         found = [episode for (read, *_), episode in list(self._episodes.items()) if read == name]
         return found[-1] if found and self.folder(name) is not None else self.episode(name)
 
-    def prepare(self, name: str) -> None:
-        """Read a run and draw its first page. What else is asked of the run does not wait for its pictures."""
-        episode = self.episode(name)
-        if episode is not None:
-            with without_collector():
-                episode.film.data(0)
+    def prepare(self) -> None:
+        """Read the runs that were named and draw the first page of each. What else is asked does not wait for it."""
+        for name in self.named:
+            episode = self.episode(name)
+            if episode is not None:
+                with without_collector():
+                    episode.film.data(0)
+
+
+def _resolved(folder: Path) -> Path:
+    """Return where a folder is.
+
+    Raises:
+        UserError: there is no such folder.
+    """
+    try:
+        found = folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise UserError(f"{folder}: there is no such folder", "Give the folder of a run or of a sweep.") from error
+    if not found.is_dir():
+        raise UserError(f"{folder}: it is a file; give the folder of a run or of a sweep")
+    return found
+
+
+def _beginning(folder: Path) -> Beginning:
+    """Read the beginning of a run that stands beside another one.
+
+    Raises:
+        UserError: it is no run, or its beginning cannot be read.
+    """
+    root = _resolved(folder)
+    if not is_run(root):
+        raise UserError(f"{folder}: it is no run", "Side by side stand two runs: give the folder of each.")
+    return replace(read_beginning(root), folder=folder)

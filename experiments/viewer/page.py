@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 import msgspec
 from markupsafe import Markup, escape
@@ -46,7 +47,9 @@ _MODULES = (
     "reader.js",
     "search.js",
     "player.js",
+    "keys.js",
     "legend.js",
+    "world.js",
     "matrix.js",
     "transcript.js",
     "talk.js",
@@ -56,16 +59,22 @@ _MODULES = (
     "episode.js",
     "seeds.js",
     "sweep.js",
+    "first_difference.js",
+    "beside.js",
+    "side.js",
+    "pair.js",
     "main.js",
 )
 """The scripts; each imports from earlier ones only."""
-_STYLES = ("style.css", "layout.css", "messages.css")
+_STYLES = ("style.css", "layout.css", "messages.css", "pair.css")
 STATIC = {
     **dict.fromkeys(_STYLES, "text/css"),
     "icon.svg": "image/svg+xml",
     **dict.fromkeys(_MODULES, "text/javascript"),
 }
 """The files of the page and their types."""
+Kind = Literal["sweep", "episode", "pair"]
+"""The kinds of pages."""
 LONGEST_TRACE = 512 * MIB
 """Bytes of a trace that is exported: the file has about a tenth of that, and is unpacked page by page."""
 MOST_CALLS = 256 * MIB
@@ -81,33 +90,52 @@ def static_file(name: str) -> bytes:
     return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
 
 
-def served_page(run: str | None, *, within_sweep: bool = False) -> str:
-    """Return the page of a run, or of the sweep where `run` is None."""
-    up = "../" if within_sweep else ""
+def served_page(kind: Kind, name: str, up: str = "") -> str:
+    """Return a page that asks the server for its data.
+
+    Args:
+        kind: of the page.
+        name: of its run; else its title.
+        up: the way from its address to that of the front page.
+    """
     head = "".join(f'<link rel="stylesheet" href="{up}static/{name}">\n' for name in _STYLES)
     head += f'<link rel="icon" href="{up}static/icon.svg">\n'
     head += f'<script type="module" src="{up}static/main.js"></script>'
-    return _page(Markup(head), Markup(), run, up)
+    return _page(kind, Markup(head), Markup(), name, up)
 
 
-def exported_page(episode: Episode) -> str:
-    """Return the page of a run as one file that needs nothing else.
+def exported_page(*episodes: Episode, pair: contract.Pair | None = None) -> str:
+    """Return the page of a run, or of two side by side, as one file that needs nothing else.
+
+    Args:
+        episodes: one, or two.
+        pair: what is known of the two.
 
     Raises:
-        UserError: the run is too long for one file.
+        UserError: a run is too long for one file.
     """
-    _check_size(episode.folder)
+    for episode in episodes:
+        _check_size(episode.folder)
     style, script = "".join(static_file(name).decode() for name in _STYLES), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
+    tail = [_packed("pair", msgspec.json.encode(pair))] if pair is not None else []
+    for place, episode in enumerate(episodes):
+        tail.extend(_parts(episode, place))
+    title = " | ".join(episode.overview["name"] for episode in episodes)
+    kind: Kind = "episode" if pair is None else "pair"
+    return _page(kind, Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), title, "")
+
+
+def _parts(episode: Episode, place: int) -> Iterator[str]:
+    """Pack the data of a run, with its place among those of the page."""
     calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
     data: contract.Exported = {"episode": _at_its_time(episode.overview), "calls": calls}
-    tail = [_packed("data", msgspec.json.encode(data))]
+    yield _packed(f"data-{place}", msgspec.json.encode(data))
     for number in range(len(episode.pages)):
-        tail.append(_packed(f"page-{number}", episode.pages.data(number)))
-        tail.append(_packed(f"film-{number}", episode.film.data(number)))
-    return _page(Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), episode.overview["name"], "")
+        yield _packed(f"page-{place}-{number}", episode.pages.data(number))
+        yield _packed(f"film-{place}-{number}", episode.film.data(number))
 
 
 def _at_its_time(overview: contract.Episode) -> contract.Episode:
@@ -184,16 +212,14 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _page(head: Markup, tail: Markup, run: str | None, up: str) -> str:
-    kind = "sweep" if run is None else "episode"
-    title = escape(run) if run is not None else "Quorum"
+def _page(kind: Kind, head: Markup, tail: Markup, name: str, up: str) -> str:
     return f"""<!doctype html>
-<html lang="en" data-page="{kind}" data-run="{escape(run or "")}" data-up="{escape(up)}">
+<html lang="en" data-page="{kind}" data-run="{escape(name)}" data-up="{escape(up)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>{title}</title>
+<title>{escape(name)}</title>
 {head}
 </head>
 <body>

@@ -47,6 +47,7 @@ class Served:
                 Route("/", self._front, methods=["GET"]),
                 Route("/run/{name}", self._episode_page, methods=["GET"]),
                 Route("/static/{name}", self._static, methods=["GET"]),
+                Route("/api/pair", self._pair, methods=["GET"]),
                 Route("/api/sweep", self._sweep, methods=["GET"]),
                 Route(f"{run}/episode", self._episode, methods=["GET"]),
                 Route(f"{run}/progress", self._progress, methods=["GET"]),
@@ -59,14 +60,16 @@ class Served:
         )
 
     async def _front(self, _: Request) -> Response:
-        single = self.library.single
-        return HTMLResponse(served_page(single) if single is not None else served_page(None))
+        single, pair = self.library.single, self.library.pair
+        if pair is not None:
+            return HTMLResponse(served_page("pair", " | ".join(pair["runs"])))
+        return HTMLResponse(served_page("sweep", "Quorum") if single is None else served_page("episode", single))
 
     async def _episode_page(self, request: Request) -> Response:
         name = request.path_params["name"]
         if self.library.folder(name) is None:
             raise HTTPException(404, "There is no such run.")
-        return HTMLResponse(served_page(name, within_sweep=self.library.single is None))
+        return HTMLResponse(served_page("episode", name, up="../" if self.library.single is None else ""))
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -74,9 +77,15 @@ class Served:
             raise HTTPException(404, "There is no such file.")
         return Response(static_file(name), media_type=STATIC[name])
 
+    async def _pair(self, _: Request) -> Response:
+        pair = self.library.pair
+        if pair is None:
+            raise HTTPException(404, "Other than two runs were opened.")
+        return _json(pair)
+
     async def _sweep(self, _: Request) -> Response:
-        if self.library.single is not None:
-            raise HTTPException(404, "A single run was opened.")
+        if self.library.named:
+            raise HTTPException(404, "No sweep was opened.")
         return _json(await run_in_threadpool(sweep_table, self.library.root))
 
     async def _episode(self, request: Request) -> Response:
@@ -161,8 +170,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
         with contextlib.suppress(KeyboardInterrupt):
             listener.listen(128)
-            if library.single is not None:  # by the time the browser asks for it, it may be there
-                Thread(target=library.prepare, args=(library.single,), daemon=True).start()
+            Thread(target=library.prepare, daemon=True).start()  # by the time the browser asks, it may be there
             _Server(server_config(app, Connections()), announce).run(sockets=[listener])
 
 

@@ -13,12 +13,12 @@ import pytest
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.report import Options, write_report
-from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.results import read_results
+from quorum.experiments.viewer.command import export
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
-from tests.experiments.viewer.conftest import served
+from tests.experiments.viewer.conftest import begun, served
 from tests.pages import measures
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ WIDTHS = (1400, 1000, 390)
 PAGES = (
     "index", "sweep", "map", "report", "report of arms", "report of one arm", "report of many arms", "exported",
     "damaged", "under way", "cube", "crafter", "transport", "squeeze", "sixteen", "messages",
+    "pair", "exported pair",
 )  # fmt: skip
-PRESSED = {"map": "seeds by arms", "messages": "messages"}
+PRESSED = {"map": "seeds by arms", "messages": "messages", "pair": "boards differ"}
 """What is pressed before a page is looked at."""
 
 
@@ -52,20 +53,13 @@ def reported(folder: Path, file: Path, question: Question, episodes: Mapping[str
     return file.as_uri()
 
 
-def begun(folder: Path, run: Path) -> EpisodeFolder:
-    """Write the first half of a run, as one that is under way."""
-    half = EpisodeFolder(folder, "begun", once=True)
-    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
-    (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
-    for file in ("config.yaml", "calls.jsonl"):
-        if (run / file).exists():
-            shutil.copy(run / file, half.path)
-    return half
-
-
 @pytest.fixture(scope="module")
 def addresses(
-    site: str, episodes: dict[str, Path], sixteen: Path, tmp_path_factory: pytest.TempPathFactory
+    site: str,
+    episodes: dict[str, Path],
+    two: tuple[Path, Path],
+    sixteen: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[str, str]]:
     folder = tmp_path_factory.mktemp("pages")
     damaged = folder / "damaged" / "run"
@@ -74,6 +68,7 @@ def addresses(
     (damaged / "trace.jsonl").write_bytes(trace[: len(trace) // 2])
     exported = folder / "episode.html"
     exported.write_text(exported_page(read_episode(episodes["cube"])), encoding="utf-8")
+    both = export(two, Output(folder / "pair.html", "--export"))
     hostile = hostile_sweep(folder / "hostile")
     several = arms(folder / "several", [f"arm-{k}" for k in range(7)])
     running = begun(folder, episodes["cube"])
@@ -83,6 +78,7 @@ def addresses(
         served(sixteen) as large,
         running.guarded(),
         served(running.path) as under_way,
+        served(*two) as pair,
     ):
         yield {
             "index": site,
@@ -97,6 +93,8 @@ def addresses(
             "under way": under_way,
             "sixteen": large,
             "messages": large,
+            "pair": pair,
+            "exported pair": both.as_uri(),
             "exported": exported.as_uri(),
             "damaged": broken,
             **{world: f"{site}run/{run.name}" for world, run in episodes.items()},

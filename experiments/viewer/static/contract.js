@@ -11,6 +11,7 @@
 /** @typedef {[prompt: number, completion: number, reasoning: number, usd: number, untold: number, simulated: number]} Spent */
 /** @typedef {[t: number, t_hat: number, agent: number, prompt: number, completion: number, reasoning: number, usd: number, untold: number, simulated: number]} Usage */
 /** @typedef {[sender: number, recipient: number, what: string, sent: number, read: number, passed_over: number, read_late: number]} Traffic */
+/** @typedef {[key: string, one: string, other: string]} Difference */
 /** @typedef {[name: number, kind: number, x: number, y: number, width: number, height: number, label: string, title: string, agent: number, turn: string]} ChangedMark */
 /** @typedef {[agent: number, points: number[], target: number[]]} ChangedWay */
 /**
@@ -210,6 +211,12 @@
  * @typedef {object} Exported
  * @property {Episode} episode
  * @property {SharedCalls} calls
+ */
+/**
+ * Answers `/api/pair`: two runs of one board.
+ * @typedef {object} Pair
+ * @property {string[]} runs
+ * @property {Difference[]} differences
  */
 /**
  * A run in the table of a sweep.

@@ -1,12 +1,10 @@
 /* The page of an episode. */
-import { Board } from "./board.js";
 import { button, el, fill, say } from "./dom.js";
-import { Film } from "./film.js";
 import { follow } from "./follower.js";
 import { Head } from "./header.js";
+import { TIME_KEYS, keysBox, listen } from "./keys.js";
 import { Lanes } from "./lanes.js";
-import { boardLegend, lanesLegend } from "./legend.js";
-import { STAGES } from "./looks.js";
+import { lanesLegend } from "./legend.js";
 import { Pages } from "./pages.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
@@ -14,15 +12,14 @@ import { Search } from "./search.js";
 import { openSource } from "./sources.js";
 import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
-import { short, shown } from "./text.js";
+import { shown } from "./text.js";
 import { onTheme, themeSwitch } from "./theme.js";
+import { WORLD_KEYS, World } from "./world.js";
 
 const LIST_PAUSE = 100;
-const STALE_PAUSE = 250;
 const KEYS = [
-  ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
-  ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"], ["+ \u2212", "more or less of the time axis"],
-  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ["p", "paths and targets of all agents on the world"], ["f", "on a large world: follow the chosen agent, or show all of it again"], ["/", "search"], ["?", "these keys"],
+  ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
+  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -51,8 +48,6 @@ class Episode {
     this.source = source;
     this.pages = pages;
     this.model = model;
-    this.film = null;
-    this.board = null;
     this.missing = [];
     this.turning = null;
     this.player = new Player(plain, (t) => this.#show(t));
@@ -72,22 +67,17 @@ class Episode {
       const found = this.model.breakAt(t, way);
       if (found) this.reader.openBreak(found);
     };
-    this.rows = plain.agents.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
+    this.world = new World(plain.agents, (agent) => this.#choose(agent));
     this.chosen = -1;
   }
 
   parts(withinSweep) {
     const { plain } = this;
-    this.help = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => this.help.close()));
+    this.help = keysBox(KEYS);
     this.about = el("dialog", { class: "help about" });
     this.head = new Head([this.search.root, button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], withinSweep);
     this.#head();
     this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
-    this.caption = el("p", { class: "caption" });
-    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.#showWays(), { "aria-pressed": "false", hidden: true });
-    this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.#follow(), { "aria-pressed": "false", hidden: true });
-    this.legends = el("div", { class: "legends" });
-    this.boardBox = el("div", { class: "board-box" }, replaying());
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
     this.#told();
@@ -95,11 +85,7 @@ class Episode {
       this.head.root,
       this.problems,
       el("div", { class: "episode" },
-        el("section", { class: "world", "aria-label": "the world" },
-          this.boardBox,
-          el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays, this.followed)),
-          this.legends,
-          el("div", { class: "agents" }, this.rows.map((cells, agent) => this.#agentRow(cells, agent)))),
+        this.world.root,
         this.time = el("section", { class: "time", "aria-label": "the time", "data-view": "lanes" },
           el("div", { class: "lanes-head" },
             el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views),
@@ -145,7 +131,7 @@ class Episode {
     else this.lanes.turn(model);
     this.talk.turn(model);
     this.#head();
-    this.film = null; // that of the page as it was
+    this.world.forget();
     this.player.extend(plain);
     this.#project(film);
   }
@@ -164,7 +150,17 @@ class Episode {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.#refresh()).observe(this.lanes.root);
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement); // lanes may be hidden
-    document.addEventListener("keydown", (event) => this.#key(event));
+    listen(this.player, {
+      "+": () => this.lanes.zoom(1.6),
+      "=": () => this.lanes.zoom(1.6),
+      "-": () => this.lanes.zoom(1 / 1.6),
+      0: () => this.lanes.fit(),
+      f: () => this.world.follow(),
+      m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
+      p: () => this.world.showWays(),
+      "/": () => this.search.input.focus(),
+      "?": () => this.help.showModal(),
+    });
     this.#refresh();
     this.player.start(t);
   }
@@ -175,16 +171,7 @@ class Episode {
     this.model.phrases = phrases;
     this.missing = problems;
     this.#told(problems);
-    this.film = pictures && new Film(pictures);
-    if (this.film && this.board) this.board.project(this.film);
-    else if (this.film) {
-      this.board = new Board(this.film, { pick: (agent) => this.#choose(agent), follow: () => this.#sayFollowed() });
-      new ResizeObserver(() => this.film && this.board.refresh()).observe(this.boardBox);
-    }
-    this.boardBox.classList.toggle("none", !this.film);
-    this.allWays.hidden = !this.film?.tellsWays;
-    this.#sayFollowed();
-    fill(this.boardBox, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+    this.world.project(pictures);
     this.#refresh();
     this.talk.refresh(); // the world's own words have come
     this.#show(this.player.t);
@@ -194,16 +181,12 @@ class Episode {
   async #turn() {
     let page;
     let model;
-    do {
-      page = this.pages.at(this.player.t);
-      say(this.where, `reading ${this.pages.steps(page.number)}\u2026`);
-      try {
-        model = await page.model;
-      } catch (error) {
-        this.#told([`The ${this.pages.steps(page.number)} cannot be read: ${error.message}`]);
-        return;
-      }
-    } while (!model.has(this.player.t));
+    try {
+      ({ page, model } = await this.pages.reach(() => this.player.t, (steps) => say(this.where, `reading ${steps}\u2026`)));
+    } catch (error) {
+      this.#told([error.message]);
+      return;
+    }
     if (model === this.model) { // it came back
       this.#told(this.missing);
       return;
@@ -211,7 +194,7 @@ class Episode {
     this.model = this.reader.model = this.search.model = model;
     this.lanes.turn(model);
     this.talk.turn(model);
-    this.film = null;
+    this.world.forget();
     this.missing = [];
     this.#told();
     this.#refresh();
@@ -219,17 +202,10 @@ class Episode {
     this.draw(page, model);
   }
 
-  /** Show the pictures of a page when they are there; those of the page before stay for a moment only. */
+  /** Show the pictures of a page when they are there. */
   async draw(page, model) {
-    const stale = setTimeout(() => fill(this.boardBox, [replaying()]), STALE_PAUSE);
-    try {
-      const film = await page.film;
-      if (this.model === model) this.#project(film);
-    } catch (error) {
-      if (this.model === model) this.#project({ pictures: null, primitives: {}, phrases: {}, problems: [`The pictures cannot be read: ${error.message}`] });
-    } finally {
-      clearTimeout(stale);
-    }
+    const film = await this.world.awaited(page.film);
+    if (this.model === model) this.#project(film);
   }
 
   /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
@@ -242,15 +218,14 @@ class Episode {
 
   /** Return the picture that is shown, as plain data. */
   picture() {
-    const { t, ground, marks, ways, caption, holdings } = this.film.at(this.player.t);
+    const { t, ground, marks, ways, caption, holdings } = this.world.film.at(this.player.t);
     return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
   }
 
   #refresh() {
     this.lanes.resize();
-    if (this.film) this.board.refresh();
+    this.world.refresh();
     this.player.drawMarks();
-    fill(this.legends, [this.film ? boardLegend(this.film) : null]);
     const head = document.querySelector(".lanes-head .legend");
     if (head) head.replaceWith(lanesLegend());
   }
@@ -264,68 +239,19 @@ class Episode {
     }
     this.pages.ahead(t);
     this.lanes.show(t);
-    if (this.film) {
-      this.board.show(t);
-      const late = t > this.film.last ? `not drawn beyond step ${this.film.last}; ` : "";
-      say(this.caption, `t = ${t}: ${late}${this.film.at(t).caption}`.replace(/: $/, ""));
-    }
+    this.world.show(t);
     if (this.waiting) return;
     this.waiting = setTimeout(() => {
       this.waiting = null;
-      this.#agents();
+      this.world.list(this.model, this.player.t);
       this.#events();
       this.talk.show(this.player.t);
     }, this.listed === undefined ? 0 : LIST_PAUSE);
   }
 
-  #agentRow(cells, agent) {
-    const [name, stage, doing, has] = cells;
-    say(name, this.model.name(agent));
-    stage.className = "stage";
-    doing.className = "doing";
-    has.className = "has";
-    const row = el("button", { type: "button", class: "agent", "aria-pressed": "false", onclick: () => this.#choose(agent) }, name, stage, doing, has);
-    return row;
-  }
-
-  #agents() {
-    const { t } = this.player;
-    const holdings = this.film ? this.film.at(t).holdings : [];
-    this.rows.forEach(([, stage, doing, has], agent) => {
-      const code = this.model.stageAt(agent, t);
-      if (stage.dataset.stage !== code) stage.dataset.stage = code;
-      say(stage, STAGES[code]?.name ?? code);
-      const plan = this.model.planAt(agent, t);
-      const action = this.model.actionAt(agent, t);
-      const task = plan?.task ? `${plan.task.kind}:${plan.task.target}` : plan ? plan.id : "no plan";
-      say(doing, short(action ? `${task} \u00b7 ${action.name}` : task, 60));
-      say(has, short(holdings[agent] ?? "", 200));
-    });
-  }
-
   #events() {
     this.listed = this.player.t;
     this.events.show(this.model, this.player.t, this.chosen);
-  }
-
-  /** Draw the ways of all agents, or that of the chosen one alone. */
-  #showWays() {
-    if (!this.film?.tellsWays) return;
-    this.board.allWays = !this.board.allWays;
-    this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
-    this.board.draw();
-  }
-
-  /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
-  #follow() {
-    if (!this.film || !(this.board.follows || this.board.followable)) return;
-    if (!this.board.follows && this.chosen < 0) this.#choose(0);
-    this.board.follow(!this.board.follows);
-  }
-
-  #sayFollowed() {
-    this.followed.hidden = !this.film || !(this.board.follows || this.board.followable);
-    this.followed.setAttribute("aria-pressed", String(this.board.follows));
   }
 
   /** Show the lanes or the messages. */
@@ -340,47 +266,10 @@ class Episode {
   #choose(agent, kept = false) {
     this.chosen = agent === this.chosen && !kept ? -1 : agent;
     this.talk.choose(this.chosen);
-    if (this.board) {
-      this.board.chosen = this.chosen;
-      if (this.chosen < 0) this.board.follow(false);
-    }
-    if (this.film) this.board.draw();
+    this.world.choose(this.chosen);
     this.lanes.choose(this.chosen);
-    document.querySelectorAll(".agent").forEach((row, index) => row.setAttribute("aria-pressed", String(index === this.chosen)));
     this.#events();
   }
-
-  #key(event) {
-    if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
-    const ten = event.shiftKey ? 10 : 1;
-    const ways = {
-      " ": () => this.player.toggle(),
-      ArrowLeft: () => this.player.step(-ten),
-      ArrowRight: () => this.player.step(ten),
-      Home: () => this.player.step(-Infinity),
-      End: () => this.player.step(Infinity),
-      n: () => this.player.toBreak(1),
-      N: () => this.player.toBreak(-1),
-      "+": () => this.lanes.zoom(1.6),
-      "=": () => this.lanes.zoom(1.6),
-      "-": () => this.lanes.zoom(1 / 1.6),
-      0: () => this.lanes.fit(),
-      f: () => this.#follow(),
-      m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
-      p: () => this.#showWays(),
-      "/": () => this.search.input.focus(),
-      "?": () => this.help.showModal(),
-    };
-    if (event.key in ways) {
-      event.preventDefault();
-      ways[event.key]();
-    }
-  }
-}
-
-function replaying() {
-  return el("p", { class: "soft" }, "replaying the episode\u2026");
 }
 
 function pairs(title, values) {

@@ -24,9 +24,14 @@ export class Head {
     this.name.title = plain.name;
     const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
     fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
-    fill(this.badges, [
-      plain.under_way ? el("span", { class: "badge under-way", title: "the page goes on with the run" }, "under way") : null,
-      plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
-    ]);
+    fill(this.badges, badges(plain, "the page goes on with the run"));
   }
+}
+
+/** What must not be overlooked of a run. @param {import("./contract.js").Episode} plain @param underWay what it means that the run goes on. */
+export function badges(plain, underWay) {
+  return [
+    plain.under_way ? el("span", { class: "badge under-way", title: underWay }, "under way") : null,
+    plain.simulated ? el("span", { class: "badge", title: "a simulated model answered in this episode" }, "simulated") : null,
+  ];
 }

@@ -1,7 +1,10 @@
 /* Opens the page that the document asks for. */
 import { el, fill } from "./dom.js";
 import { openEpisode } from "./episode.js";
+import { openPair } from "./pair.js";
 import { openSweep } from "./sweep.js";
+
+const OPEN = { episode: openEpisode, pair: openPair, sweep: openSweep };
 
 /** Open it; what goes wrong is said in its place. */
 async function start() {
@@ -9,7 +12,7 @@ async function start() {
   const { page, run, up } = document.documentElement.dataset;
   fill(root, [el("p", { class: "soft loading" }, "reading\u2026")]);
   try {
-    const opened = page === "sweep" ? await openSweep(root, { up }) : await openEpisode(root, { run, up });
+    const opened = await OPEN[page](root, { run, up });
     window.quorum = opened;
     document.documentElement.dataset.ready = "yes";
   } catch (error) {

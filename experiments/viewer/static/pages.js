@@ -29,6 +29,22 @@ export class Pages {
     return page;
   }
 
+  /** Read the page of the instant that is wanted in the end: it may go on meanwhile. @param {() => number} instant @param tell called with the steps that are read. */
+  async reach(instant, tell = () => {}) {
+    for (;;) {
+      const page = this.at(instant());
+      const steps = this.steps(page.number);
+      tell(steps);
+      let model;
+      try {
+        model = await page.model;
+      } catch (error) {
+        throw new Error(`The ${steps} cannot be read: ${error.message}`, { cause: error });
+      }
+      if (model.has(instant())) return { page, model };
+    }
+  }
+
   /** Read the page after this one, if its end is near: it is there when it is wanted. */
   ahead(t) {
     const first = this.firsts[this.number(t)];
@@ -39,6 +55,11 @@ export class Pages {
   /** Read what happened on a page, and keep nothing of it. */
   async model(number) {
     return new Model(this.episode, await this.source.page(this.firsts[number], number));
+  }
+
+  /** Read the pictures of a page, unless they are kept; they are not kept for that. */
+  film(number) {
+    return this.kept.get(number)?.film ?? this.source.film(this.firsts[number], number);
   }
 
   /** The steps of a page, in words. */

@@ -14,12 +14,27 @@ const PROGRESS_PAUSE = 500;
  */
 
 /**
- * Open the source of this page.
+ * Open the source of a run.
+ * @param {number} place of the run among those of this page.
  * @returns {Promise<Source>}
  */
-export async function openSource(run, up) {
-  const packed = document.getElementById("data");
-  return packed ? exported(await unpacked(packed)) : served(`${up}api/run/${encodeURIComponent(run)}`);
+export async function openSource(run, up, place = 0) {
+  const packed = document.getElementById(`data-${place}`);
+  return packed ? exported(await unpacked(packed), place) : served(`${up}api/run/${encodeURIComponent(run)}`);
+}
+
+/**
+ * Ask which two runs stand side by side.
+ * @returns {Promise<import("./contract.js").Pair>}
+ */
+export async function askPair() {
+  const packed = document.getElementById("pair");
+  return packed ? unpacked(packed) : ask("api/pair");
+}
+
+/** The address of the page of one of two runs; null in a file, which has no other page. */
+export function pageOf(run) {
+  return document.getElementById("pair") ? null : `run/${encodeURIComponent(run)}`;
 }
 
 /** Ask the server for JSON. */
@@ -55,14 +70,14 @@ async function unpacked(element) {
 }
 
 /** @param {import("./contract.js").Exported} data */
-function exported(data) {
+function exported(data, place) {
   const { texts, calls } = data.calls;
   const whole = (message) => ({ ...message, content: texts[message.content] });
   const call = (number) => ({ ...calls[number], messages: calls[number].messages.map(whole) });
   return {
     episode: async () => data.episode,
-    page: (_, number) => unpacked(document.getElementById(`page-${number}`)),
-    film: (_, number) => unpacked(document.getElementById(`film-${number}`)),
+    page: (_, number) => unpacked(document.getElementById(`page-${place}-${number}`)),
+    film: (_, number) => unpacked(document.getElementById(`film-${place}-${number}`)),
     call: async (number) => call(number),
     search: async (words) => {
       const wanted = words.toLowerCase();

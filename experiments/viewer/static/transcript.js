@@ -33,22 +33,24 @@ export class Transcript {
     this.#make();
   }
 
-  /** Go to the last entry up to a step. */
+  /** Go to what was said and decided at a step, or at the last one before it of which there is anything. */
   show(t) {
     this.t = t;
     if (this.stale) this.#make();
-    const index = Math.max(0, lastBy(this.entries, (entry) => entry.t <= t));
-    if (index < this.from || index >= this.from + this.rows.length) this.#render(index - MOST / 2);
+    const last = Math.max(0, lastBy(this.entries, (entry) => entry.t <= t));
+    if (last < this.from || last >= this.from + this.rows.length) this.#render(last - MOST / 2);
     this.rows.forEach((row, i) => row.classList.toggle("here", this.entries[this.from + i].t === t));
-    this.#reveal(this.rows[index - this.from]);
+    const first = lastBy(this.entries, (entry) => entry.t < this.entries[last]?.t) + 1;
+    this.#reveal(this.rows[Math.max(0, first - this.from)], this.rows[last - this.from]);
   }
 
-  /** The page itself may scroll, too: only this box is moved. */
-  #reveal(row) {
-    if (!row) return;
+  /** Move these rows into view, or, where they are too many, the first of them. The page itself may scroll, too: only this box is moved. */
+  #reveal(first, last) {
+    if (!first) return;
     const { root } = this;
-    const above = row.offsetTop - root.offsetTop;
-    if (above < root.scrollTop || above + row.offsetHeight > root.scrollTop + root.clientHeight) root.scrollTop = above - root.clientHeight / 3;
+    const [top, bottom] = [first.offsetTop, last.offsetTop + last.offsetHeight]; // from the top of the box, which is positioned
+    const room = Math.max(0, root.clientHeight - (bottom - top));
+    if (top < root.scrollTop || bottom > root.scrollTop + root.clientHeight) root.scrollTop = top - Math.min(room, root.clientHeight / 3);
   }
 
   #make() {

@@ -15,8 +15,9 @@ import pytest
 import uvicorn
 
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.command import opened_library
 from quorum.experiments.viewer.server import application
 from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 
@@ -37,6 +38,27 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Real runs, one of each world, in one folder."""
     out = tmp_path_factory.mktemp("viewer") / "runs"
     return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
+
+
+BESIDE = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
+"""As the run of CUBE, but for the topology; and it is stopped before its end."""
+
+
+@pytest.fixture(scope="session")
+def two(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two runs of one board."""
+    return episodes["cube"], run_cell(Cell.compose(BESIDE), tmp_path_factory.mktemp("beside")).folder
+
+
+def begun(folder: Path, run: Path) -> EpisodeFolder:
+    """Write the first half of a run, as one that is under way."""
+    half = EpisodeFolder(folder, "begun", once=True)
+    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    for file in ("config.yaml", "calls.jsonl"):
+        if (run / file).exists():
+            shutil.copy(run / file, half.path)
+    return half
 
 
 SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20"]
@@ -63,13 +85,13 @@ def browser(episodes: dict[str, Path]) -> Iterator[Browser]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder as the command does; give the address of its page."""
+def served(*folders: Path) -> Iterator[str]:
+    """Serve a folder, or two runs side by side, as the command does; give the address of the page."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
         port = listener.getsockname()[1]
-        app = application(Library.of(folder), TOKEN, port)
+        app = application(opened_library(folders), TOKEN, port)
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

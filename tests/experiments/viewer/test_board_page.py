@@ -63,7 +63,7 @@ def test_the_way_of_the_chosen_agent_is_drawn_and_p_draws_those_of_all(page: Pag
     page.keyboard.press("p")
     assert shared.get_attribute("aria-pressed") == "true"
     of_all = page.evaluate(PIXELS, 7)[1]
-    page.evaluate("quorum.film.at(7).ways.clear(); quorum.board.draw()")
+    page.evaluate("quorum.world.film.at(7).ways.clear(); quorum.world.board.draw()")
     without = page.evaluate("document.querySelector('.board').toDataURL()")
     assert len({of_one, of_all, without}) == 3
     shared.click()
@@ -82,7 +82,7 @@ def test_a_world_without_ways_has_no_control_for_them(site: str, episodes: dict[
 LARGE = ["n=12", "agents=heuristic", "topology=individual", "env.side=40", "max_steps=30"]
 MIDDLE = """([agent, t]) => {
   quorum.player.seek(t);
-  const { left, top, size } = quorum.board.view;
+  const { left, top, size } = quorum.world.board.view;
   const mark = Object.values(quorum.picture().marks).find((mark) => mark.agent === agent);
   const canvas = document.querySelector(".board");
   const [width, high] = [canvas.clientWidth, canvas.clientHeight];
@@ -140,9 +140,13 @@ def test_to_follow_begins_with_the_first_agent_and_ends_with_nobody_chosen(large
     large.set_viewport_size({"width": 1280, "height": 800})
     control = large.get_by_role("button", name="follow the chosen agent")
     control.click()
-    assert large.evaluate("[quorum.board.chosen, quorum.board.follows]") == [0, True]
+    assert large.evaluate("[quorum.world.board.chosen, quorum.world.board.follows]") == [0, True]
     large.locator(".agent").first.click()
-    assert large.evaluate("[quorum.board.chosen, quorum.board.follows, quorum.board.zoom]") == [-1, False, 1]
+    assert large.evaluate("[quorum.world.board.chosen, quorum.world.board.follows, quorum.world.board.zoom]") == [
+        -1,
+        False,
+        1,
+    ]
     assert control.get_attribute("aria-pressed") == "false"
 
 
@@ -155,12 +159,12 @@ def test_dragging_stops_to_follow_and_stays_there(large: Page) -> None:
     large.mouse.down()
     large.mouse.move(x - 20, y - 20, steps=3)
     large.mouse.up()
-    assert large.evaluate("[quorum.board.follows, quorum.board.zoom > 1]") == [False, True]
+    assert large.evaluate("[quorum.world.board.follows, quorum.world.board.zoom > 1]") == [False, True]
     large.locator(".board").dblclick()
-    assert large.evaluate("quorum.board.zoom") == 1
+    assert large.evaluate("quorum.world.board.zoom") == 1
 
 
 def test_a_board_that_can_be_read_as_a_whole_offers_no_following(page: Page) -> None:
     assert page.get_by_role("button", name="follow the chosen agent").count() == 0
     page.keyboard.press("f")
-    assert page.evaluate("[quorum.board.zoom, quorum.board.chosen]") == [1, -1]
+    assert page.evaluate("[quorum.world.board.zoom, quorum.world.board.chosen]") == [1, -1]

@@ -257,10 +257,10 @@ def test_an_agent_that_is_chosen_is_chosen_everywhere(site: str, episodes: dict[
     page, _ = opened(address(site, episodes["cube"]))
     page.locator(".agent").nth(1).click()
     assert page.locator(".agent[aria-pressed=true]").inner_text().startswith("agent_1")
-    assert page.evaluate("[quorum.board.chosen, quorum.lanes.chosen]") == [1, 1]
+    assert page.evaluate("[quorum.world.board.chosen, quorum.lanes.chosen]") == [1, 1]
     assert "of agent_1" in page.locator(".now h3").inner_text()
     page.locator(".agent").nth(1).click()
-    assert page.evaluate("[quorum.board.chosen, quorum.lanes.chosen]") == [-1, -1]
+    assert page.evaluate("[quorum.world.board.chosen, quorum.lanes.chosen]") == [-1, -1]
 
 
 def test_light_and_dark_can_be_switched(site: str, episodes: dict[str, Path], opened: Open) -> None:

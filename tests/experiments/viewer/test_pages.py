@@ -130,7 +130,8 @@ SHOWN = """t => [
 
 
 def there(t: int) -> str:
-    return f"quorum.turning === null && quorum.player.t === {t} && quorum.model.has({t}) && quorum.film?.first <= {t}"
+    drawn = f"quorum.model.has({t}) && quorum.world.film?.first <= {t}"
+    return f"quorum.turning === null && quorum.player.t === {t} && {drawn}"
 
 
 @pytest.mark.parametrize("world", EPISODES)

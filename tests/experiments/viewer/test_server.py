@@ -263,7 +263,7 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
     nowhere = tmp_path / "no" / "page.html"
 
     def look(folder: Path, port: int = 0) -> None:
-        view(folder, port, browser=False, echo=lambda _: pytest.fail("it was served"))
+        view([folder], port, browser=False, echo=lambda _: pytest.fail("it was served"))
 
     for mistake, wanted in (
         (lambda: look(tmp_path / "nowhere"), "there is no such folder"),
@@ -271,8 +271,11 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
         (lambda: look(run / "meta.json"), "it is a file"),
         (lambda: look(run, port), f"--port {port}: "),
         (lambda: look(run, 99_999), "--port 99999: "),
-        (lambda: export(run.parent, Output(tmp_path / "page.html", "--export")), "is a sweep; one file holds one run"),
-        (lambda: export(run, Output(nowhere, "--export")), "there is no folder"),
+        (
+            lambda: export([run.parent], Output(tmp_path / "page.html", "--export")),
+            "is a sweep; one file holds one run",
+        ),
+        (lambda: export([run], Output(nowhere, "--export")), "there is no folder"),
     ):
         with pytest.raises(UserError) as told:
             mistake()

@@ -273,7 +273,7 @@ def test_no_half_of_the_page_is_empty(talk: str, opened: Open) -> None:
     metrics = page.evaluate("quorum.plain.metrics")
     assert f"{metrics['model.prompt_tokens']:,} tokens in" in summary
     assert "450 sent, 450 read" in summary
-    page.evaluate("""() => { const page = quorum; page.film = null;
+    page.evaluate("""() => { const page = quorum; page.world.film = null;
       document.querySelector('.board-box').classList.add('none');
       document.querySelector('.board-box').replaceChildren('The world is not drawn; see above.'); }""")
     box = page.locator(".board-box").bounding_box()

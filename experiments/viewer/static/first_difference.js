@@ -1,0 +1,50 @@
+/* The first step at which two episodes of one board do not look the same. */
+import { Film } from "./film.js";
+
+const SEEN = ["kind", "x", "y", "width", "height", "label", "agent", "turn"];
+
+/**
+ * Find it, as far as both episodes go and are drawn.
+ * @param {{ plain: import("./contract.js").Episode, pages: import("./pages.js").Pages }[]} sides two of them.
+ * @returns {Promise<{ t: number|null, until: number, drawn: boolean }>} `t` is null where there is none `until` a step; `drawn` tells whether both pictures go as far as the shorter episode.
+ */
+export async function firstDifference(sides) {
+  const last = Math.min(...sides.map(({ plain }) => plain.steps));
+  const reels = sides.map(({ pages }) => new Reel(pages));
+  for (let t = 0; t <= last; t++) {
+    const [one, other] = [await reels[0].at(t), await reels[1].at(t)];
+    if (!one || !other) return { t: null, until: t - 1, drawn: false };
+    if (!same(one, other)) return { t, until: t, drawn: true };
+  }
+  return { t: null, until: last, drawn: true };
+}
+
+/** The pictures of an episode, read page by page in the order of time. */
+class Reel {
+  /** @param {import("./pages.js").Pages} pages */
+  constructor(pages) {
+    this.pages = pages;
+    this.number = -1;
+    this.film = null;
+  }
+
+  /** The picture at `t`; null where there is none. */
+  async at(t) {
+    const number = this.pages.number(t);
+    if (number !== this.number) {
+      const { pictures } = await this.pages.film(number);
+      this.number = number;
+      this.film = pictures && new Film(pictures);
+    }
+    return this.film && t <= this.film.last ? this.film.at(t) : null;
+  }
+}
+
+function same(one, other) {
+  if (one.marks.size !== other.marks.size || one.ground.some((kind, cell) => kind !== other.ground[cell])) return false;
+  for (const [name, mark] of one.marks) {
+    const found = other.marks.get(name);
+    if (!found || SEEN.some((key) => mark[key] !== found[key])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,37 @@
+/* The keys of a page, and the box that says what they do. */
+import { button, el } from "./dom.js";
+
+/** What the keys of the time do, in words. */
+export const TIME_KEYS = [
+  ["space", "play or pause"], ["\u2190 \u2192", "a step back or on"], ["shift + \u2190 \u2192", "ten steps"],
+  ["home, end", "the beginning, the end"], ["n, N", "next, previous failure or interruption"],
+];
+
+/** Do what the keys say. @param {import("./player.js").Player} player @param {Object<string, () => void>} more what other keys do. */
+export function listen(player, more) {
+  document.addEventListener("keydown", (event) => {
+    if (event.target.matches("input[type=search], select, dialog *") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && event.target.closest("button, summary")) return; // it presses what has the focus
+    const ten = event.shiftKey ? 10 : 1;
+    const ways = {
+      " ": () => player.toggle(),
+      ArrowLeft: () => player.step(-ten),
+      ArrowRight: () => player.step(ten),
+      Home: () => player.step(-Infinity),
+      End: () => player.step(Infinity),
+      n: () => player.toBreak(1),
+      N: () => player.toBreak(-1),
+      ...more,
+    };
+    if (event.key in ways) {
+      event.preventDefault();
+      ways[event.key]();
+    }
+  });
+}
+
+/** Make the box that says what the keys do. @param {[string, string][]} keys */
+export function keysBox(keys) {
+  const box = el("dialog", { class: "help" }, el("h3", {}, "Keys"), el("dl", {}, keys.map(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])), button("close", "close", () => box.close()));
+  return box;
+}

@@ -1,0 +1,135 @@
+/* One of two runs that stand side by side: its world, and below it what was said and decided at the step. */
+import { el, fill, say } from "./dom.js";
+import { badges } from "./header.js";
+import { Pages } from "./pages.js";
+import { Reader } from "./reader.js";
+import { pageOf } from "./sources.js";
+import { Transcript } from "./transcript.js";
+import { World } from "./world.js";
+
+const LIST_PAUSE = 100;
+
+export class Side {
+  /**
+   * Read a run up to the page of an instant.
+   * @param {string} letter that stands for it. @param {import("./sources.js").Source} source @param tell called with the share of its trace that is read.
+   * @param on `seek(t)`, `agent(index)`.
+   */
+  static async open(letter, run, source, t, tell, on) {
+    const plain = await source.episode(tell);
+    const pages = new Pages(plain, source);
+    const first = pages.at(Math.min(t, plain.steps));
+    const side = new Side(letter, run, plain, source, pages, await first.model, on);
+    side.first = first;
+    return side;
+  }
+
+  constructor(letter, run, plain, source, pages, model, on) {
+    this.letter = letter;
+    this.plain = plain;
+    this.pages = pages;
+    this.model = model;
+    this.t = this.wanted = 0;
+    this.turning = null;
+    this.world = new World(plain.agents, on.agent, `the world of ${letter}`);
+    this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
+    this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
+    this.reader = new Reader(model, source, on.seek);
+    this.reader.root.setAttribute("aria-label", `what was clicked in ${letter}`);
+    this.reader.root.hidden = true;
+    this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
+    this.over = el("p", { class: "over", role: "status" });
+    this.root = el("section", { class: "side", "aria-label": `run ${letter}` },
+      this.#head(run), this.problems, this.world.root, this.transcript.root, this.reader.root);
+    this.#told();
+  }
+
+  #head(run) {
+    const address = pageOf(run);
+    return el("div", { class: "side-head" },
+      el("h2", {}, `${this.letter}: `, address ? el("a", { href: address, title: `the page of ${this.letter} alone` }, this.plain.name) : this.plain.name),
+      badges(this.plain, "it is shown up to where it was when the page was loaded"),
+      this.over);
+  }
+
+  /** Begin to draw. */
+  begin() {
+    this.transcript.choose({ agent: -1, kind: "", pair: null });
+    this.#draw(this.first, this.model);
+  }
+
+  /** Show an instant, or, of a run that is over by then, its end. */
+  show(t) {
+    const { steps } = this.plain;
+    this.wanted = t;
+    this.t = Math.min(t, steps);
+    say(this.over, this.#state(t > steps));
+    this.over.classList.toggle("past", t > steps);
+    if (!this.model.has(this.t)) {
+      this.turning ??= this.#turn().finally(() => {
+        this.turning = null;
+      });
+      return;
+    }
+    this.pages.ahead(this.t);
+    this.world.show(this.t);
+    this.waiting ??= setTimeout(() => {
+      this.waiting = null;
+      this.world.list(this.model, this.t);
+      this.transcript.show(this.t);
+    }, LIST_PAUSE);
+  }
+
+  /** How the run ended; and, where the time is past its end, that it stays there. */
+  #state(past) {
+    const { steps, under_way: underWay, facts: { outcome, reason } } = this.plain;
+    if (underWay) return `read up to t = ${steps}: load the page again for more`;
+    const ended = outcome ? `${outcome}${reason ? ` (${reason})` : ""}` : "no end is recorded";
+    return past ? `${ended}: it stays at its end, t = ${steps}` : ended;
+  }
+
+  /** Draw anew, after a change of size or theme. */
+  refresh() {
+    this.world.refresh();
+  }
+
+  async #turn() {
+    let page;
+    let model;
+    try {
+      ({ page, model } = await this.pages.reach(() => this.t));
+    } catch (error) {
+      this.#told([error.message]);
+      return;
+    }
+    if (model !== this.model) {
+      this.model = this.reader.model = model;
+      this.world.forget();
+      this.transcript.turn(model);
+      this.#draw(page, model);
+    }
+    this.show(this.wanted);
+  }
+
+  async #draw(page, model) {
+    const { pictures, phrases, problems } = await this.world.awaited(page.film);
+    if (this.model !== model) return;
+    model.phrases = phrases;
+    this.#told(problems);
+    this.world.project(pictures);
+    this.world.refresh();
+    this.transcript.turn(model); // the world's own words have come
+    this.show(this.wanted);
+  }
+
+  #open(sort, item) {
+    this.reader.root.hidden = false;
+    this.reader.open(sort, item);
+  }
+
+  #told(more = []) {
+    const problems = [...this.plain.problems, ...more];
+    this.problems.hidden = !problems.length;
+    fill(this.problems, problems.map((problem) => el("li", {}, problem)));
+  }
+}

@@ -1,0 +1,137 @@
+/* The world of an episode: its board, what stands under it, and what each agent does. */
+import { Board } from "./board.js";
+import { button, el, fill, say } from "./dom.js";
+import { Film } from "./film.js";
+import { boardLegend } from "./legend.js";
+import { STAGES } from "./looks.js";
+import { short } from "./text.js";
+
+const STALE_PAUSE = 250;
+
+/** What the keys of a world do, in words. */
+export const WORLD_KEYS = [
+  ["p", "paths and targets of all agents on the world"], ["f", "on a large world: follow the chosen agent, or show all of it again"],
+];
+
+export class World {
+  /** @param names of its agents. @param onAgent called with the agent, or -1, that was clicked. @param label for who does not see it. */
+  constructor(names, onAgent, label = "the world") {
+    this.onAgent = onAgent;
+    this.film = null;
+    this.board = null;
+    this.chosen = -1;
+    this.box = el("div", { class: "board-box" }, replaying());
+    this.caption = el("p", { class: "caption" });
+    this.allWays = button("paths", "paths and targets of all agents (p); that of a chosen agent is always there", () => this.showWays(), { "aria-pressed": "false", hidden: true });
+    this.followed = button("follow", "follow the chosen agent, or show the whole world again (f)", () => this.follow(), { "aria-pressed": "false", hidden: true });
+    this.legends = el("div", { class: "legends" });
+    this.rows = names.map(() => ["b", "i", "span", "span"].map((tag) => el(tag)));
+    this.buttons = names.map((name, agent) => this.#row(name, agent));
+    this.root = el("section", { class: "world", "aria-label": label }, this.box, el("div", { class: "world-line" }, this.caption, el("span", { class: "world-controls" }, this.allWays, this.followed)), this.legends, el("div", { class: "agents" }, this.buttons));
+  }
+
+  /** Wait for the pictures of a page; those of the page before stay for a moment only. @param {Promise<import("./contract.js").Film>} film */
+  async awaited(film) {
+    const stale = setTimeout(() => fill(this.box, [replaying()]), STALE_PAUSE);
+    try {
+      return await film;
+    } catch (error) {
+      return { pictures: null, primitives: {}, phrases: {}, problems: [`The pictures cannot be read: ${error.message}`] };
+    } finally {
+      clearTimeout(stale);
+    }
+  }
+
+  /** Show the pictures of a page, or, for null, that there are none. @param {import("./contract.js").Pictures|null} pictures */
+  project(pictures) {
+    this.film = pictures && new Film(pictures);
+    if (this.film && this.board) this.board.project(this.film);
+    else if (this.film) {
+      this.board = new Board(this.film, { pick: this.onAgent, follow: () => this.#sayFollowed() });
+      this.board.chosen = this.chosen;
+      new ResizeObserver(() => this.film && this.board.refresh()).observe(this.box);
+    }
+    this.box.classList.toggle("none", !this.film);
+    this.allWays.hidden = !this.film?.tellsWays;
+    this.#sayFollowed();
+    fill(this.box, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
+  }
+
+  /** Draw the ways of all agents, or that of the chosen one alone. */
+  showWays() {
+    if (!this.film?.tellsWays) return;
+    this.board.allWays = !this.board.allWays;
+    this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
+    this.board.draw();
+  }
+
+  /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
+  follow() {
+    if (!this.film || !(this.board.follows || this.board.followable)) return;
+    if (!this.board.follows && this.chosen < 0) this.onAgent(0);
+    this.board.follow(!this.board.follows);
+  }
+
+  #sayFollowed() {
+    this.followed.hidden = !this.film || !(this.board.follows || this.board.followable);
+    this.followed.setAttribute("aria-pressed", String(Boolean(this.board?.follows)));
+  }
+
+  /** Let go of the pictures: another page is shown, or this one as it has grown. */
+  forget() {
+    this.film = null;
+  }
+
+  /** Draw anew, after a change of size or theme. */
+  refresh() {
+    if (this.film) this.board.refresh();
+    fill(this.legends, [this.film ? boardLegend(this.film) : null]);
+  }
+
+  /** Show the board at `t`. */
+  show(t) {
+    if (!this.film) return;
+    this.board.show(t);
+    const late = t > this.film.last ? `not drawn beyond step ${this.film.last}; ` : "";
+    say(this.caption, `t = ${t}: ${late}${this.film.at(t).caption}`.replace(/: $/, ""));
+  }
+
+  /** Say what each agent does at `t`. */
+  list(model, t) {
+    const holdings = this.film ? this.film.at(t).holdings : [];
+    this.rows.forEach(([, stage, doing, has], agent) => {
+      const code = model.stageAt(agent, t);
+      if (stage.dataset.stage !== code) stage.dataset.stage = code;
+      say(stage, STAGES[code]?.name ?? code);
+      const plan = model.planAt(agent, t);
+      const action = model.actionAt(agent, t);
+      const task = plan?.task ? `${plan.task.kind}:${plan.task.target}` : plan ? plan.id : "no plan";
+      say(doing, short(action ? `${task} \u00b7 ${action.name}` : task, 60));
+      say(has, short(holdings[agent] ?? "", 200));
+    });
+  }
+
+  /** Mark an agent, or, for -1, nobody. */
+  choose(agent) {
+    this.chosen = agent;
+    if (this.board) {
+      this.board.chosen = agent;
+      if (agent < 0) this.board.follow(false);
+    }
+    if (this.film) this.board.draw();
+    this.buttons.forEach((row, index) => row.setAttribute("aria-pressed", String(index === agent)));
+  }
+
+  #row(name, agent) {
+    const [who, stage, doing, has] = this.rows[agent];
+    say(who, name);
+    stage.className = "stage";
+    doing.className = "doing";
+    has.className = "has";
+    return el("button", { type: "button", class: "agent", "aria-pressed": "false", onclick: () => this.onAgent(agent) }, who, stage, doing, has);
+  }
+}
+
+function replaying() {
+  return el("p", { class: "soft" }, "replaying the episode\u2026");
+}
