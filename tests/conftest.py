@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,7 @@ def be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str
     os.environ.update(variables)
     sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
     sys.argv = ["quorum", *arguments]
+    forkserver._forkserver.ensure_running = lambda: None  # workers of sweeps come from the server that this came from
     from quorum.cli import main
 
     main()

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Annotated, Literal
 
@@ -95,7 +96,7 @@ class Local:
             if process.ended:
                 self._processes.remove(process)
                 process.kill()
-                work.lost(tuple(process.cells.values()), f"its worker process ended: {process.exit}")
+                work.lost(tuple(process.cells.values()), process.exit)
 
     def _end(self, work: CellQueue) -> None:
         """End all workers, those that are at work by force."""
@@ -113,21 +114,25 @@ class _Process(Member):
 
     def __init__(self, job: SweepJob, number: int) -> None:
         super().__init__()
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([Worker.__module__])  # which workers need, imported once for all of them
         self.connection, end = context.Pipe()
-        self._process = context.Process(target=_main, args=(job, number, end), name="quorum-worker", daemon=True)
         with _without_interrupts(), _without_main(), _without_current_folder():
-            self._process.start()
+            given = (job, number, end, dict(os.environ))
+            self._process = context.Process(target=_main, args=given, name="quorum-worker", daemon=True)
+            self._starts = _starts(self._process)
         end.close()
         self.ended = False
 
     @property
     def exit(self) -> str:
         """How it ended, for messages."""
+        if not self._starts:
+            return "the process that starts workers has ended"
         code = self._process.exitcode
         if code is not None and code < 0:
-            return f"signal {signal.Signals(-code).name}"
-        return f"exit code {code}"
+            return f"its worker process ended: signal {signal.Signals(-code).name}"
+        return f"its worker process ended: exit code {code}"
 
     def send(self, cells: tuple[PlannedCell, ...]) -> None:
         """Write them into its pipe."""
@@ -151,16 +156,27 @@ class _Process(Member):
 
     def kill(self) -> None:
         """Wait for its end, which is brought about if need be."""
+        if not self._starts:
+            return
         self._process.join(2.0 if self.ended or not self.cells else 0.0)
         if self._process.is_alive():
             self._process.kill()
         self._process.join()
 
 
+def _starts(process: BaseProcess) -> bool:
+    """Start a process; return False where the server that forks it has ended, as it does when it cannot begin."""
+    try:
+        process.start()
+    except (EOFError, ConnectionError):
+        return False
+    return True
+
+
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Start a process that Ctrl-C does not reach: the parent decides what becomes of its episodes."""
-    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the new process inherits
+    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the server of forks inherits, and they from it
     try:
         yield
     finally:
@@ -199,8 +215,11 @@ def _without_current_folder() -> Iterator[None]:
             os.environ[_SAFE_PATH] = earlier
 
 
-def _main(job: SweepJob, number: int, connection: Connection) -> None:
-    """Be a worker process."""
+def _main(job: SweepJob, number: int, connection: Connection, variables: dict[str, str]) -> None:
+    """Be a worker process, with the environment variables of its parent as they were when it was started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # also where a server of forks is older than the sweep
+    os.environ.clear()
+    os.environ.update(variables)
     asyncio.run(_serve(job, number, connection))
 
 

@@ -42,14 +42,35 @@ def test_a_cell_with_which_workers_always_die_ends_as_an_error_and_the_others_ar
 
 
 def test_workers_that_cannot_begin_end_the_sweep(sweep: Sweep, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    broken = tmp_path / "sitecustomize.py"
-    broken.write_text("import os\nos._exit(7)\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    outcome = sweep("agents=walker", "n=1")
+    unable = "import multiprocessing, os\nif multiprocessing.parent_process() is not None: os._exit(7)\n"
+    (tmp_path / "unable.py").write_text(unable)
+    monkeypatch.syspath_prepend(tmp_path)
+    outcome = sweep("agents=walker", "n=1", plugins=(*MODULES, "unable"))
     assert (outcome.exit_code, outcome.result.stop, outcome.result.left) == (2, Stop.STUCK, 1)
     assert "3 workers in a row ended before they began a cell: its worker process ended: exit code 7" in (
         outcome.complaint
     )
+
+
+def test_workers_have_the_environment_variables_of_their_sweep(
+    sweep: Sweep, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):  # the server that forks the second's worker is older than its variable
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"{name}-cache"))
+        assert sweep("agents=asker", "llm=parrot", "llm.cache=true", "n=1", name=name).exit_code == 0
+        assert list((tmp_path / f"{name}-cache").rglob("*"))
+
+
+def test_a_server_of_workers_that_cannot_begin_ends_the_sweep(tmp_path: Path) -> None:
+    broken = "import os, sys\nif 'multiprocessing.forkserver' in sys.orig_argv[-1]: os._exit(7)\n"
+    (tmp_path / "sitecustomize.py").write_text(broken)
+    variables = environment()
+    variables["PYTHONPATH"] = os.pathsep.join((str(tmp_path), variables["PYTHONPATH"]))
+    done = subprocess.run(
+        command("sweep", "n=2", "seed=0,1", "--quiet"), cwd=tmp_path, env=variables, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "3 workers in a row ended before they began a cell: the process that starts workers has ended" in done.stderr
 
 
 def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
