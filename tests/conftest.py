@@ -119,7 +119,7 @@ def be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str
     os.environ.update(variables)
     sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
     sys.argv = ["quorum", *arguments]
-    forkserver._forkserver.ensure_running = lambda: None  # workers of sweeps come from the server that this came from
+    forkserver._forkserver.ensure_running = lambda: None  # its workers come from there, too
     from quorum.cli import main
 
     main()

@@ -67,7 +67,12 @@ def test_a_server_of_workers_that_cannot_begin_ends_the_sweep(tmp_path: Path) ->
     variables = environment()
     variables["PYTHONPATH"] = os.pathsep.join((str(tmp_path), variables["PYTHONPATH"]))
     done = subprocess.run(
-        command("sweep", "n=2", "seed=0,1", "--quiet"), cwd=tmp_path, env=variables, capture_output=True, text=True
+        command("sweep", "n=2", "seed=0,1", "--quiet"),
+        check=False,
+        cwd=tmp_path,
+        env=variables,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 2
     assert "3 workers in a row ended before they began a cell: the process that starts workers has ended" in done.stderr
