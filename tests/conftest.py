@@ -9,16 +9,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
+
+from maeil.compilation.folder import NoFolder, cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGINS = ROOT / "tests" / "plugins"
 EXAMPLES = ROOT / "examples"
 CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_configs"), "env=corridor", "agents=walker")
 """Arguments that choose the world of the examples, and minds of the tests."""
+
+with suppress(NoFolder):  # a test with caches of its own does not compile all kernels for itself
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
 
 def command(*arguments: str) -> list[str]:

@@ -52,7 +52,7 @@ def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> Non
 
 @pytest.mark.conformance
 def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
-    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"))
+    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
     told = []
     for seed in (0, 1):
         words = command(
@@ -69,7 +69,7 @@ def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
 
 @pytest.mark.conformance
 def test_kernels_can_be_compiled_ahead(tmp_path: Path) -> None:
-    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"))
+    variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
     for told in (LINE, ""):
         words = command("check", "--compile", "--json")
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)

@@ -46,7 +46,7 @@ def module(tmp_path: Path) -> Path:
 
 def hits(module: Path, caches: Path, **changes: str) -> tuple[str, str]:
     """Run the module; return how often its kernel came from the cache, and what was told."""
-    variables = {**environment(XDG_CACHE_HOME=str(caches), **changes)}
+    variables = {**environment(**{"XDG_CACHE_HOME": str(caches), "NUMBA_CACHE_DIR": "", **changes})}
     done = subprocess.run([sys.executable, module], env=variables, capture_output=True, text=True, check=True)
     return done.stdout.strip(), done.stderr
 
