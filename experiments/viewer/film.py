@@ -260,24 +260,34 @@ class _DifferenceWriter:
                 changed.append((index, kind, *box, label, title, -1 if agent is None else agent, turn.value))
         return moved, changed
 
-    def _led(self, ways: Mapping[int, Way]) -> tuple[list[int], list[contract.ChangedWay]]:
+    def _led(self, ways: Mapping[int, Way]) -> tuple[list[float], list[contract.ChangedWay]]:
         """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
-        gone_on: list[int] = []
+        gone_on: list[float] = []
         changed: list[contract.ChangedWay] = []
         for agent in sorted({*self._ways, *ways}):
             was, now = self._ways.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
             if was == now:
                 continue
             if now.points and was.target == now.target and was.points[1:] == now.points:
-                gone_on.append(agent)
+                gone_on += (agent, *map(_rounded, now.points[0]))
             else:
-                points = [_rounded(length) for point in now.points for length in point]
+                points = [_rounded(length) for point in _turns(now.points) for length in point]
                 changed.append((agent, points, [_rounded(length) for length in now.target or ()]))
         return gone_on, changed
 
 
+_Point = tuple[float, float]
 _NO_WAY = Way()
 _VALUES = attrgetter("x", "y", "width", "height", "kind", "label", "title", "agent", "turn")
+
+
+def _turns(points: Sequence[_Point]) -> Iterator[_Point]:
+    """Give the first point of a way, those at which it turns, and the last one: as a line they look the same."""
+    yield from points[:1]
+    for (x, y), (u, v), (right, down) in zip(points, points[1:], points[2:], strict=False):
+        if u - x != right - u or v - y != down - v:
+            yield u, v
+    yield from points[1:][-1:]
 
 
 def _rounded(length: float) -> float:

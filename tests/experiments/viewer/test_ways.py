@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cube_env.symbolic.actions import Direction, Move
-from maeil.trace import Stamped, read_trace
+from maeil.trace import Stamped, read_trace, replay_events
 from maeil.trace.events import ActionChange, PlanChange
+from quorum.experiments.results.recorded_episode import rebuild_world
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.ways import Ways
@@ -20,12 +23,13 @@ Shown = dict[int, tuple[list[float], list[float]]]
 
 
 def shown(pictures: contract.Pictures) -> Iterator[Shown]:
-    """The ways of each frame: points and target by agent."""
+    """The ways of each frame: turns and target by agent."""
     ways: Shown = {}
     for frame in pictures["frames"]:
-        for agent in frame.get("s", []):
+        along = frame.get("s", [])
+        for agent, x, y in zip(map(int, along[::3]), along[1::3], along[2::3], strict=True):
             points, target = ways[agent]
-            ways[agent] = points[2:], target
+            ways[agent] = [x, y, *points[4 if points[2:4] == [x, y] else 2 :]], target
         for agent, points, target in frame.get("w", []):
             ways[agent] = list(points), list(target)
             if not points and not target:
@@ -37,6 +41,17 @@ def ways_of(folder: Path) -> list[Shown]:
     pictures = read_episode(folder).film.page(0)["pictures"]
     assert pictures is not None
     return list(shown(pictures))
+
+
+def cells(turns: list[float]) -> list[tuple[float, float]]:
+    """The middles of all cells of a way."""
+    found = []
+    x, y = turns[:2]
+    for u, v in zip(turns[2::2], turns[3::2], strict=True):
+        while (x, y) != (u, v):
+            found.append((x, y))
+            x, y = x + np.sign(u - x), y + np.sign(v - y)
+    return [*found, (x, y)]
 
 
 def running(folder: Path) -> list[dict[int, str]]:
@@ -93,10 +108,11 @@ def test_an_agent_of_cube_goes_where_its_way_said(episodes: Mapping[str, Path]) 
     went = stood = 0
     for t, led in enumerate(ways[:-1]):
         for agent, (points, _) in led.items():
-            assert tuple(points[:2]) == places[t][f"agent_{agent}"]
-            if len(points) > 2:
+            here, *rest = cells(points)
+            assert here == places[t][f"agent_{agent}"]
+            if rest:
                 after = places[t + 1][f"agent_{agent}"]
-                went += tuple(points[2:4]) == after
+                went += rest[0] == after
                 stood += after == places[t][f"agent_{agent}"]
     assert went > 10
     assert went > 3 * stood
@@ -109,10 +125,27 @@ def test_a_world_that_tells_no_ways_has_none(episodes: Mapping[str, Path]) -> No
     assert not any("w" in frame for frame in pictures["frames"])
 
 
-def test_a_step_along_a_way_is_written_as_one_number(episodes: Mapping[str, Path]) -> None:
+def test_a_way_that_is_walked_on_is_not_written_again(episodes: Mapping[str, Path]) -> None:
     pictures = read_episode(episodes["cube"]).film.page(0)["pictures"]
     assert pictures is not None
-    assert sum(len(frame.get("s", [])) for frame in pictures["frames"]) > 20
+    assert sum(len(frame.get("s", [])) // 3 for frame in pictures["frames"]) > 20
+
+
+def test_of_a_way_its_turns_are_written_and_every_cell_can_be_told_from_them(episodes: Mapping[str, Path]) -> None:
+    folder = episodes["cube"]
+    cube = rebuild_world(RunFolder(folder).configuration())
+    going = Ways(cube)
+    straight = 0
+    for _, led in zip(replay_events(going.watched(read_trace(folder).events), cube), ways_of(folder), strict=True):
+        expected = {agent: way.points for agent, way in going.now().items()}
+        assert {agent: tuple(cells(turns)) for agent, (turns, _) in led.items()} == expected
+        for turns, _ in led.values():
+            corners = list(zip(turns[::2], turns[1::2], strict=True))
+            straight += sum(
+                np.array_equal(np.sign(np.subtract(b, a)), np.sign(np.subtract(c, b)))
+                for a, b, c in zip(corners, corners[1:], corners[2:], strict=False)
+            )
+    assert straight == 0
 
 
 def test_what_is_left_of_a_blind_walk_grows_shorter_by_each_step() -> None:
