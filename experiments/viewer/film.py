@@ -24,7 +24,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.pages import packed
 from quorum.experiments.viewer.script import Script
-from quorum.experiments.viewer.ways import Ways
+from quorum.experiments.viewer.ways import Ways, turns
 
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
@@ -271,23 +271,13 @@ class _DifferenceWriter:
             if now.points and was.target == now.target and was.points[1:] == now.points:
                 gone_on += (agent, *map(_rounded, now.points[0]))
             else:
-                points = [_rounded(length) for point in _turns(now.points) for length in point]
+                points = [_rounded(length) for point in turns(now.points) for length in point]
                 changed.append((agent, points, [_rounded(length) for length in now.target or ()]))
         return gone_on, changed
 
 
-_Point = tuple[float, float]
 _NO_WAY = Way()
 _VALUES = attrgetter("x", "y", "width", "height", "kind", "label", "title", "agent", "turn")
-
-
-def _turns(points: Sequence[_Point]) -> Iterator[_Point]:
-    """Give the first point of a way, those at which it turns, and the last one: as a line they look the same."""
-    yield from points[:1]
-    for (x, y), (u, v), (right, down) in zip(points, points[1:], points[2:], strict=False):
-        if u - x != right - u or v - y != down - v:
-            yield u, v
-    yield from points[1:][-1:]
 
 
 def _rounded(length: float) -> float:
