@@ -104,7 +104,9 @@ ChangedMark = tuple[
 ]
 """A mark that is new or changed; its name is an index into `names`, its agent -1 for none."""
 ChangedWay = tuple[Annotated[int, "agent"], Annotated[Sequence[float], "points"], Annotated[Sequence[float], "target"]]
-"""Where an agent's action leads: points `x, y, x, y, ...`, and a target `x, y, width, height`, empty for none."""
+"""Where an agent's action leads: points `x, y, x, y, ...`, and a target `x, y, width, height`, empty for none.
+
+Of the points of a way those are left out at which it goes straight on."""
 
 
 class Thought(TypedDict):
@@ -260,8 +262,8 @@ class Frame(TypedDict, total=False):
     """The caption."""
     h: list[Any]
     """What agents hold: `agent, holding, agent, ...`."""
-    s: list[int]
-    """Agents that have gone on to the next point of their way."""
+    s: list[float]
+    """Agents that have gone on along their way, and where it now begins: `agent, x, y, agent, ...`."""
     w: list[ChangedWay]
 
 

@@ -24,7 +24,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.pages import packed
 from quorum.experiments.viewer.script import Script
-from quorum.experiments.viewer.ways import Ways
+from quorum.experiments.viewer.ways import Ways, turns
 
 _DIGITS = 3
 """Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
@@ -260,18 +260,18 @@ class _DifferenceWriter:
                 changed.append((index, kind, *box, label, title, -1 if agent is None else agent, turn.value))
         return moved, changed
 
-    def _led(self, ways: Mapping[int, Way]) -> tuple[list[int], list[contract.ChangedWay]]:
+    def _led(self, ways: Mapping[int, Way]) -> tuple[list[float], list[contract.ChangedWay]]:
         """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
-        gone_on: list[int] = []
+        gone_on: list[float] = []
         changed: list[contract.ChangedWay] = []
         for agent in sorted({*self._ways, *ways}):
             was, now = self._ways.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
             if was == now:
                 continue
             if now.points and was.target == now.target and was.points[1:] == now.points:
-                gone_on.append(agent)
+                gone_on += (agent, *map(_rounded, now.points[0]))
             else:
-                points = [_rounded(length) for point in now.points for length in point]
+                points = [_rounded(length) for point in turns(now.points) for length in point]
                 changed.append((agent, points, [_rounded(length) for length in now.target or ()]))
         return gone_on, changed
 

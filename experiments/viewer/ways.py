@@ -14,6 +14,7 @@ from maeil.trace import events as e
 from maeil.world import Controller, World
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
+Point = tuple[float, float]
 _Running = tuple[str, int]
 """Id of the plan, and index of the action in it."""
 
@@ -93,3 +94,12 @@ class Ways:
                     action = None
                 if action is not None:
                     self._controllers[agent] = key, world.start_action(agent, action)
+
+
+def turns(points: Sequence[Point]) -> Iterator[Point]:
+    """Give the first point of a way, those at which it turns, and the last one: as a line they look the same."""
+    yield from points[:1]
+    for (x, y), (u, v), (right, down) in zip(points, points[1:], points[2:], strict=False):
+        if u - x != right - u or v - y != down - v:
+            yield u, v
+    yield from points[1:][-1:]

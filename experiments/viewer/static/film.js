@@ -44,7 +44,8 @@ export class Film {
     }
     for (const name of frame.d || []) now.marks.delete(names[name]);
     if (frame.c !== undefined) now.caption = frame.c;
-    for (const agent of frame.s || []) now.ways.set(agent, { ...now.ways.get(agent), points: now.ways.get(agent).points.slice(2) });
+    const along = frame.s || [];
+    for (let i = 0; i < along.length; i += 3) now.ways.set(along[i], goneOn(now.ways.get(along[i]), along[i + 1], along[i + 2]));
     for (const [agent, points, target] of frame.w || []) {
       if (points.length || target.length) now.ways.set(agent, { points, target });
       else now.ways.delete(agent);
@@ -58,6 +59,12 @@ export class Film {
       this.keys[number] = { ...now, ground, marks: new Map(now.marks), ways: new Map(now.ways), holdings: [...now.holdings] };
     }
   }
+}
+
+/** The rest of a way that begins further on; its points are its turns. */
+function goneOn({ points, target }, x, y) {
+  const reached = points[2] === x && points[3] === y;
+  return { points: [x, y, ...points.slice(reached ? 4 : 2)], target };
 }
 
 function unrolled(runs) {

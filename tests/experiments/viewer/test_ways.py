@@ -6,26 +6,30 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cube_env.symbolic.actions import Direction, Move
-from maeil.trace import Stamped, read_trace
+from maeil.trace import Stamped, read_trace, replay_events
 from maeil.trace.events import ActionChange, PlanChange
+from quorum.experiments.results.recorded_episode import rebuild_world
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import read_episode
-from quorum.experiments.viewer.ways import Ways
+from quorum.experiments.viewer.ways import Point, Ways, turns
 from tests.cube_env.acting import OPEN, world
 
 Shown = dict[int, tuple[list[float], list[float]]]
 
 
 def shown(pictures: contract.Pictures) -> Iterator[Shown]:
-    """The ways of each frame: points and target by agent."""
+    """The ways of each frame: turns and target by agent."""
     ways: Shown = {}
     for frame in pictures["frames"]:
-        for agent in frame.get("s", []):
+        along = frame.get("s", [])
+        for agent, x, y in zip(map(int, along[::3]), along[1::3], along[2::3], strict=True):
             points, target = ways[agent]
-            ways[agent] = points[2:], target
+            ways[agent] = [x, y, *points[4 if points[2:4] == [x, y] else 2 :]], target
         for agent, points, target in frame.get("w", []):
             ways[agent] = list(points), list(target)
             if not points and not target:
@@ -37,6 +41,17 @@ def ways_of(folder: Path) -> list[Shown]:
     pictures = read_episode(folder).film.page(0)["pictures"]
     assert pictures is not None
     return list(shown(pictures))
+
+
+def cells(kept: list[float]) -> list[tuple[float, float]]:
+    """The middles of all cells of a way."""
+    found = []
+    x, y = kept[:2]
+    for u, v in zip(kept[2::2], kept[3::2], strict=True):
+        while (x, y) != (u, v):
+            found.append((x, y))
+            x, y = x + np.sign(u - x), y + np.sign(v - y)
+    return [*found, (x, y)]
 
 
 def running(folder: Path) -> list[dict[int, str]]:
@@ -93,10 +108,11 @@ def test_an_agent_of_cube_goes_where_its_way_said(episodes: Mapping[str, Path]) 
     went = stood = 0
     for t, led in enumerate(ways[:-1]):
         for agent, (points, _) in led.items():
-            assert tuple(points[:2]) == places[t][f"agent_{agent}"]
-            if len(points) > 2:
+            here, *rest = cells(points)
+            assert here == places[t][f"agent_{agent}"]
+            if rest:
                 after = places[t + 1][f"agent_{agent}"]
-                went += tuple(points[2:4]) == after
+                went += rest[0] == after
                 stood += after == places[t][f"agent_{agent}"]
     assert went > 10
     assert went > 3 * stood
@@ -109,10 +125,35 @@ def test_a_world_that_tells_no_ways_has_none(episodes: Mapping[str, Path]) -> No
     assert not any("w" in frame for frame in pictures["frames"])
 
 
-def test_a_step_along_a_way_is_written_as_one_number(episodes: Mapping[str, Path]) -> None:
+def test_a_way_that_is_walked_on_is_not_written_again(episodes: Mapping[str, Path]) -> None:
     pictures = read_episode(episodes["cube"]).film.page(0)["pictures"]
     assert pictures is not None
-    assert sum(len(frame.get("s", [])) for frame in pictures["frames"]) > 20
+    assert sum(len(frame.get("s", [])) // 3 for frame in pictures["frames"]) > 20
+
+
+def test_every_cell_of_a_way_can_be_told_from_what_is_written(episodes: Mapping[str, Path]) -> None:
+    folder = episodes["cube"]
+    cube = rebuild_world(RunFolder(folder).configuration())
+    going = Ways(cube)
+    states = replay_events(going.watched(read_trace(folder).events), cube)
+    for _, led in zip(states, ways_of(folder), strict=True):
+        expected = {agent: way.points for agent, way in going.now().items()}
+        assert {agent: tuple(cells(kept)) for agent, (kept, _) in led.items()} == expected
+
+
+TURNS: list[tuple[list[Point], list[Point]]] = [
+    ([], []),
+    ([(3, 4)], [(3, 4)]),
+    ([(0, 0), (1, 0)], [(0, 0), (1, 0)]),
+    ([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)], [(0, 0), (2, 0), (2, 2)]),
+    ([(0, 0), (1, 1), (2, 1), (3, 1), (4, 2)], [(0, 0), (1, 1), (3, 1), (4, 2)]),
+    ([(0, 0), (1, 0), (0, 0)], [(0, 0), (1, 0), (0, 0)]),
+]
+
+
+@pytest.mark.parametrize(("points", "expected"), TURNS)
+def test_a_way_turns_where_its_next_step_is_another(points: list[Point], expected: list[Point]) -> None:
+    assert list(turns(points)) == expected
 
 
 def test_what_is_left_of_a_blind_walk_grows_shorter_by_each_step() -> None:
