@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 
 from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.verbs.app import app
-from tests.conftest import CORRIDOR, Quorum
+from tests.conftest import CORRIDOR, Quorum, command, environment
 from tests.serving import served
 
 BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
@@ -51,12 +53,13 @@ def test_debug_shows_where_a_mistake_was_found_and_no_other_text_of_an_exception
     assert "Could not override" not in done.stderr  # the text of Hydra's exception, which quotes what was typed
 
 
-def test_worker_processes_log_too_and_no_record_holds_a_key(quorum: Quorum) -> None:
+def test_worker_processes_log_too_and_no_record_holds_a_key(tmp_path: Path) -> None:
     asked = ("agents=naive", "n=1", "max_steps=2", "llm=openai", "llm.model=simulated", "llm.cache=false")
     fault = Fault(FaultKind.SERVER_ERROR, text=CANARY)
     with served(BRAIN, faults=[fault]) as addresses:
         where = (f"llm.base_url={addresses.openai}", "llm.api_key_env=CANARY_KEY", "engine.workers=1")
-        done = quorum("sweep", *asked, *where, "--debug", CANARY_KEY=CANARY)
+        words, variables = command("sweep", *asked, *where, "--debug"), environment(CANARY_KEY=CANARY)
+        done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert "a call failed and is tried again in" in done.stderr
     assert "simulated answers agent_0" in done.stderr
     assert CANARY not in done.stderr + done.stdout
