@@ -87,8 +87,8 @@ def quorum(tmp_path: Path) -> Quorum:
     """Run the command in an empty folder, in a process of its own.
 
     The process is forked from a server that has imported the project already: to start Python and to import takes a
-    command longer than its work. Workers of its sweeps come from that server, too, and what they write to standard error
-    is not in the answer. `command` gives what a user types, for tests of all that.
+    command longer than its work. Workers of its sweeps come from that server, too; what they write to standard error is
+    not in the answer. `command` gives what a user types, for tests of all that.
     """
 
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
