@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
 from maeil.errors import InvalidThought
 from maeil.mind import Mind, Thought, View
 from maeil.plans import Plan
@@ -46,8 +46,11 @@ def build(config: AlwaysRightConfig, context: TeamContext) -> Sequence[Mind]:
     Raises:
         ValueError: nobody can go right in this world, or the topology wants a coordinator.
     """
-    if context.topology.coordinated:
-        raise ValueError(f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual")
+    if context.coordinates:
+        raise ValueError(
+            f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual, or somebody "
+            "who talks in its place: agents.leader=negotiator"
+        )
     try:
         move = context.world.vocabulary.parse({"action": "move", "direction": "right", "steps": STEPS})
     except InvalidThought as problem:
@@ -58,4 +61,4 @@ def build(config: AlwaysRightConfig, context: TeamContext) -> Sequence[Mind]:
     return [AlwaysRight(move) for _ in context.world.agents]
 
 
-component = Component(AlwaysRightConfig, build, talks=False)
+component = Component(AlwaysRightConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from maeil.component import Component, ComponentConfig, TeamContext, needs_keys
+from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, needs_keys
 from maeil.contracts import promised_all
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
@@ -33,8 +33,11 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
     Raises:
         ValueError: there is no such rule for this world, or the topology wants a coordinator.
     """
-    if context.topology.coordinated:
-        raise ValueError("agents=heuristic does not talk, so it has no coordinator: choose topology=individual")
+    if context.coordinates:
+        raise ValueError(
+            "agents=heuristic does not talk, so it has no coordinator: choose topology=individual, or somebody who "
+            "talks in its place: agents.leader=negotiator"
+        )
     skills = skills_of(context.world.name)
     try:
         rule = skills.one_team if config.teams == "one" else skills.heuristic
@@ -44,4 +47,4 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
         raise required(chosen, missing) from None
 
 
-component = Component(HeuristicConfig, build, talks=False)
+component = Component(HeuristicConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)

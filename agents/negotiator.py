@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
 
@@ -29,7 +29,7 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: there are no rules for this world.
     """
     world = context.world
-    minds = len(world.agents) + context.topology.coordinated
+    minds = len(world.agents) + context.coordinates
     generators = [context.seeds.child(agent).generator() for agent in range(minds)]
     try:
         return skills_of(world.name).negotiator(world, config.noise, config.patience, generators)
@@ -37,4 +37,4 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
         raise required(config.name, missing) from None
 
 
-component = Component(NegotiatorConfig, build)
+component = Component(NegotiatorConfig, build, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)

@@ -46,6 +46,7 @@ from quorum.agents.llm.server import run
 from quorum.agents.llm.stack import build_stack
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build
@@ -154,7 +155,8 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
     quick = openai.AsyncOpenAI(
         api_key="none", base_url=address, max_retries=0, http_client=openai.DefaultAioHttpClient()
     )
-    recorded = EpisodeModels(team.configuration, pool, folder)
+    books = CallBooks(team.configuration, folder)
+    recorded = EpisodeModels(team.configuration, pool, books)
 
     async def as_it_comes(_: str) -> object:
         return await usual.chat.completions.create(**body(prompts()))
@@ -181,10 +183,10 @@ async def rounds(team: Cell, prompts: Prompts, folder: Path) -> Mapping[str, lis
         for kind, call in kinds.items():
             calls = [call(f"agent_{agent}") for agent in range(AGENTS)]
             costs[kind].append(await measured(asyncio.gather(*calls)))
-        minds = EpisodeModels(team.configuration, pool, None)
+        minds = EpisodeModels(team.configuration, pool, CallBooks(team.configuration, None))
         with Recorder(folder / f"{number}.jsonl") as recorder:
             costs["a naive team, prompts to trace"].append(await measured(play(team, build(team, minds), recorder)))
-    recorded.close()
+    books.close()
     await pool.close()
     await usual.close()
     await quick.close()

@@ -28,7 +28,8 @@ from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
 from quorum.agents.skills import skills_of
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build, no_models
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.parts import build
 from quorum.topologies.individual import Individual
 
 PREDICTORS: tuple[Predictor, ...] = ("heuristic", "exact")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo
@@ -68,9 +69,33 @@ class TopologyContext:
 
     Attributes:
         agents: number of embodied agents.
+        seeds: the place of its random streams.
     """
 
     agents: int
+    seeds: Seeds = field(default_factory=lambda: Seeds(0, "topology"))
+
+
+class Beside(StrEnum):
+    """With whom the minds that a component builds can stand in one team."""
+
+    ANYBODY = "anybody"
+    """Each of them decides for itself, and takes what others do and say as it comes."""
+    ITS_OWN = "its_own"
+    """All must be of this component; their values may differ."""
+    NOBODY = "nobody"
+    """All must be of this component with the same values: one of them decides for the others."""
+
+
+class TakesOver(StrEnum):
+    """How a mind takes over from another one in the middle of an episode."""
+
+    FRESH = "fresh"
+    """It begins there: all that it goes by is in its views."""
+    ALONG = "along"
+    """It thinks along from the start, and what it answers counts for nothing until then. It asks no language model."""
+    NOT = "not"
+    """It cannot: what it goes by would have to be brought back, and nobody knows how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +105,36 @@ class TeamContext:
     Attributes:
         world: the world that it acts in.
         topology: how it may talk; with a coordinator when `topology.coordinated`.
-        seeds: the place of its random streams.
+        seeds: the place of its random streams. The mind of participant i draws from `seeds.child(i)`: so what it draws
+            does not depend on whose minds the others are.
         models: gives each participant, by name, the language model that it thinks with; minds that use none ignore it.
+        memories: what the team took along from the episode before, by `maeil.memory.Remembers.memory_name`; empty
+            where there was none. A file has held it, which may be a stranger's: minds check it, and raise a
+            `ValueError` where it is not what they have written.
+        own: the participants, by index, whose minds are taken of what is built; None: all. The others have minds of
+            other components or of other values, in a team of several minds (`Component.beside`).
     """
 
     world: World
     topology: Topology
     seeds: Seeds
     models: Callable[[str], Any]
+    memories: Mapping[str, Any] = field(default_factory=dict)
+    own: frozenset[int] | None = None
+
+    @property
+    def coordinates(self) -> bool:
+        """Whether the mind of a coordinator is wanted, behind those of the agents."""
+        return self.topology.coordinated and (self.own is None or len(self.world.agents) in self.own)
 
 
 def no_roles(_config: Any) -> None:
     """Say nothing of roles."""
+
+
+def no_matcher(_config: Any) -> str:
+    """Return nothing: nobody is asked what it offers and needs."""
+    return ""
 
 
 def no_inputs(_config: Any, _world: str) -> Mapping[str, str]:
@@ -112,7 +155,7 @@ class Component(Generic[C, X, B_co]):
     |---|---|---|
     | world | None | `maeil.world.World` |
     | topology | `TopologyContext` | `maeil.topology.Topology` |
-    | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of the coordinator if any |
+    | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of a coordinator |
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
     | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
 
@@ -121,8 +164,17 @@ class Component(Generic[C, X, B_co]):
         build: makes it of its values and its context. A `ValueError` is a mistake in the values, told as such.
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
         talks: for minds: whether the topology changes what they do.
+        remembers: for minds: whether they take something along to the next episode; each of those that do fulfils
+            `maeil.memory.Remembers`.
+        beside: for minds: with whom they can stand in one team.
+        takes_over: for minds: how they take over from another one in a branch of an episode.
         repairs: for minds that take the turns of a repair, which have a `Turn.notice`: returns the digests of what
             these add to `inputs`; None for minds that do not.
+        describes: for minds that take turns to describe what they offer and need: returns the digests of what these
+            turns, and the needs in later ones, add to `inputs`; None for minds that do not.
+        matcher: for topologies that give such turns: returns what needs are held against offers by, by the values;
+            empty for all others.
+        heals: for minds that take heed of `View.notes`, which healers write: as `repairs`.
         inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
             value names, by a name without the path of a machine; given the values and the name of the world. They are
             part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
@@ -138,6 +190,12 @@ class Component(Generic[C, X, B_co]):
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
     roles: Callable[[C], Sequence[str] | None] = no_roles
     repairs: Callable[[C, str], Mapping[str, str]] | None = None
+    heals: Callable[[C, str], Mapping[str, str]] | None = None
+    remembers: bool = False
+    describes: Callable[[C, str], Mapping[str, str]] | None = None
+    matcher: Callable[[C], str] = no_matcher
+    beside: Beside = Beside.NOBODY
+    takes_over: TakesOver = TakesOver.NOT
 
     def __post_init__(self) -> None:
         """Make sure that each part stands in its own place.
@@ -149,6 +207,6 @@ class Component(Generic[C, X, B_co]):
             raise TypeError(
                 f"Component(config, build): config is {self.config!r}; it must be a class of ComponentConfig"
             )
-        for name in ("build", "inputs", "roles"):
+        for name in ("build", "inputs", "roles", "matcher"):
             if not callable(getattr(self, name)):
                 raise TypeError(f"Component(config, build): {name} is {getattr(self, name)!r}; it must be a function")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from maeil.clock import EventQueue
 from maeil.contracts import described, name_of, promised_all
+from maeil.describing import Describing
+from maeil.descriptors import Edge, Matcher
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.feedback import Feedback
+from maeil.healing.voice import Healing
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Observation, Resume, Thought, Turn, View
@@ -17,11 +20,20 @@ from maeil.plans import Plan
 from maeil.review import review
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
+from maeil.tasks import OpenTask
 from maeil.team import Participant, Team
 from maeil.thinking import Thinking, TurnAttempt
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
-from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
+from maeil.trace.events import (
+    ForcedReady,
+    HealerHeard,
+    MessageRead,
+    MessageSent,
+    Predicted,
+    ThoughtEnd,
+    ThoughtStart,
+)
 from maeil.world import World
 
 
@@ -56,18 +68,23 @@ class Conversation:
         topology: Topology,
         settings: LoopSettings,
         feedback: Feedback,
+        *,
+        matcher: Matcher | None = None,
+        healing: Healing | None = None,
     ) -> None:
         self._world = world
         self._team = team
         self._usual = self._topology = topology
         self._settings = settings
         self._feedback = feedback
+        self._healing = healing
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
         self._taken: list[TurnTaken] = []
         self._opened_by: list[int] = []
+        self._describing = Describing(team, matcher)
         self._messages = 0
 
     # The state of the conversation, as a topology reads it.
@@ -103,6 +120,11 @@ class Conversation:
         return self._taken
 
     @property
+    def routes(self) -> Sequence[Sequence[Edge]]:
+        """The edges of each round in which agents have said what they offer and need, in order."""
+        return self._describing.routes
+
+    @property
     def quiet(self) -> bool:
         """Whether nobody is thinking and no message is on its way."""
         return not self._awaited and not self._queue
@@ -126,6 +148,10 @@ class Conversation:
         """Distance between two agents in the world's own measure."""
         return self._world.distance(agent, other)
 
+    def open_tasks(self) -> Sequence[OpenTask]:
+        """Return the tasks that matter now."""
+        return self._feedback.now()
+
     # What the scheduler calls.
 
     def begin_step(self) -> None:
@@ -135,6 +161,11 @@ class Conversation:
         for agent in self._team.agents:
             if agent.mailbox and agent.stage is Stage.EXECUTE:
                 self._team.change_stage(agent, Trigger.MESSAGE)
+
+    def heal(self) -> None:
+        """Let the healers tell agents what they have to say; whoever is at work or ready is interrupted by it."""
+        if self._healing is not None:
+            self._healing.speak()
 
     async def run(self, topology: Topology | None = None) -> None:
         """Let the participants think and talk until all agents are ready and the topology gives no more turns.
@@ -150,6 +181,7 @@ class Conversation:
         self._limits.check_episode()
         self._topology = topology or self._usual
         self._taken.clear()
+        self._describing.begin()
         self._opened_by = self.undecided
         try:
             await self._converse()
@@ -166,6 +198,8 @@ class Conversation:
 
     async def _converse(self) -> None:
         while True:
+            if self.quiet:
+                await self._describing.settle(self._topology, self)
             self._open_turns()
             await self._collect()
             if not self._queue:
@@ -174,7 +208,7 @@ class Conversation:
 
     def _open_turns(self) -> None:
         give = self._topology.turns
-        while turns := promised_all(give(self), Turn, give, "a list of maeil.Turn, empty for none"):
+        while turns := promised_all(give(self), Turn, give, "a list of maeil.Turn, empty for none") or self._left():
             for turn in turns:
                 if turn.agent not in range(self.participants):
                     raise ContractError(
@@ -192,6 +226,12 @@ class Conversation:
                 else:
                     self._force_ready(turn, participant)
 
+    def _left(self) -> list[Turn]:
+        """Turns to plan for those whom a healer has interrupted, where the topology has none for them."""
+        if not self.quiet:
+            return []
+        return [Turn(agent, frozenset({Act.PLAN})) for agent in self.undecided if self._team.participants[agent].notes]
+
     def _think(self, attempt: TurnAttempt) -> None:
         """Begin a thought: its author reads its mail and sees the world as it is now."""
         participant = self._team.participants[attempt.turn.agent]
@@ -203,6 +243,10 @@ class Conversation:
         participant.mailbox.clear()
         for message in unread:
             self._team.record(MessageRead(message.id, participant.index))
+        self.heal()
+        for note in participant.notes[participant.heard :]:
+            self._team.record(HealerHeard(note.number, participant.index))
+        participant.heard = len(participant.notes)
         view = View(
             agent=participant.index,
             name=participant.name,
@@ -218,6 +262,8 @@ class Conversation:
             constraints=self._feedback.now() if attempt.turn.feedback else (),
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
+            needs=self._describing.needs_told(participant.index),
+            notes=tuple(participant.notes),
         )
         participant.memory.extend(unread)
         self._in_flight.append(Thinking(attempt, view))
@@ -288,7 +334,10 @@ class Conversation:
             return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
         self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
+        if Act.DESCRIBE in attempt.turn.acts:
+            self._describing.take(author.index, None if reasons else thought.descriptor)
         if not reasons:
+            self._predict(author, thought)
             self._send(author, thought.messages, returned.thinking.view)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
@@ -301,6 +350,15 @@ class Conversation:
         calls = [call.record for call in thinking.calls]
         self._team.record(ThoughtEnd(thinking.view.agent, returned.cost, calls, refused, round(thinking.seconds, 6)))
 
+    def _predict(self, author: Participant, thought: Thought) -> None:
+        """Record what a thought expects of others; nobody is told."""
+        if thought.predictions:
+            told = [
+                {"agent": one.agent, "task": asdict(one.task) if one.task is not None else None}
+                for one in thought.predictions
+            ]
+            self._team.record(Predicted(author.index, told))
+
     def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:
         if decision is None:
             return
@@ -308,6 +366,8 @@ class Conversation:
             self._team.change_stage(author, Trigger.RESUMED)
         elif isinstance(decision, Plan):
             self._team.commit(author, decision, flag)
+        author.notes.clear()
+        author.heard = 0
         if author.mailbox:
             self._team.change_stage(author, Trigger.MESSAGE)
 
@@ -335,7 +395,16 @@ class Conversation:
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self._settings.delivery
             message = Message(
-                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, tasks
+                self._messages,
+                sender.index,
+                recipients,
+                draft.content,
+                draft.kind,
+                now.t,
+                now.t_hat,
+                arrival,
+                tasks,
+                draft.task,
             )
             self._messages += 1
             sender.sent += 1
@@ -355,7 +424,8 @@ class Conversation:
 
 def _taken(turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
     recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
-    return TurnTaken(turn, len(sent), recipients, frozenset(draft.kind for draft in sent))
+    task = sent[-1].task if sent else None
+    return TurnTaken(turn, len(sent), recipients, frozenset(draft.kind for draft in sent), task)
 
 
 def _flag(failed: Thinking) -> str:

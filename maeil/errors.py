@@ -9,7 +9,7 @@ MaeilError
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
 |  |- NewerTrace        written by a newer version of the schema
-|  |- ReplayMismatch    seed and joint actions do not give back what the trace says
+|  |- ReplayMismatch    an episode that is brought back is not what its trace says
 |- MetricError          a metric cannot be computed from a trace
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from maeil.plans import Task
 from maeil.tasks import OpenTask
 
 
@@ -27,11 +28,14 @@ class Draft:
         recipients: indices of those who shall read it; a broadcast is one draft with many recipients.
         content: the text.
         kind: what the message does.
+        task: the one task that it is about, where its author says so in a form that rules can count: it proposes the
+            task, or commits itself to it.
     """
 
     recipients: tuple[int, ...]
     content: str
     kind: MessageKind = MessageKind.INFORM
+    task: Task | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Message:
         sent_at: cognitive time of the send.
         delivered_at: cognitive time at which it lies in the mailboxes.
         constraints: the open tasks as its sender saw them, where the topology attaches them.
+        task: the one task that it is about, where its author says so.
     """
 
     id: int
@@ -59,3 +64,4 @@ class Message:
     sent_at: float
     delivered_at: float
     constraints: tuple[OpenTask, ...] = ()
+    task: Task | None = None

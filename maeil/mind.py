@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from maeil.calls import Call
+from maeil.descriptors import Descriptor, Need
 from maeil.messages import Draft, Message
-from maeil.notices import Notice
+from maeil.notices import HealerNote, Notice
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 
@@ -19,6 +20,8 @@ class Act(StrEnum):
     SPEAK = "speak"
     ACKNOWLEDGE = "acknowledge"
     PLAN = "plan"
+    DESCRIBE = "describe"
+    """Say what one offers and needs. That goes to nobody: it settles who writes to whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Turn:
         role: its part in the topology ("leader", "follower"), empty where all are equal.
         feedback: whether it sees the tasks that matter with what each is missing, and its messages carry that.
         notice: what a turn of a repair tells its holder; None in all others.
+        task: what the team has allotted to its holder before it plans; None where it has allotted nothing.
+        partners: the others to whom it has allotted the same now, ascending.
     """
 
     agent: int
@@ -42,6 +47,8 @@ class Turn:
     role: str = ""
     feedback: bool = False
     notice: Notice | None = None
+    task: Task | None = None
+    partners: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,8 @@ class View:
         constraints: the tasks that matter, as they are now, each with what it is missing, in a turn with feedback.
         problems: why this agent's previous answer was refused; empty at a first try.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
+        needs: what those need to whom it writes, by their indices, where the topology joins agents by what they need.
+        notes: what healers have told this agent since its last decision, oldest first.
     """
 
     agent: int
@@ -128,6 +137,8 @@ class View:
     constraints: tuple[OpenTask, ...] = ()
     problems: tuple[str, ...] = ()
     team: tuple[MemberView, ...] = ()
+    needs: tuple[tuple[int, Need], ...] = ()
+    notes: tuple[HealerNote, ...] = ()
 
     @property
     def may_resume(self) -> bool:
@@ -142,6 +153,19 @@ class Resume(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a mind expects of another agent.
+
+    Attributes:
+        agent: index of the other.
+        task: what the next plan that it commits of its own accord is for; None: it serves no task.
+    """
+
+    agent: int
+    task: Task | None
+
+
+@dataclass(frozen=True, slots=True)
 class Thought:
     """What a mind answers.
 
@@ -151,12 +175,16 @@ class Thought:
         calls: the language-model calls it made on the way; empty: those that its models have entered in the ledger.
         failure: why there is no answer, for a mind that has tried in vain to get one: it is not asked again, and its
             agent keeps its plan, or idles for a step.
+        descriptor: what it offers and needs, in a turn that asks for that.
+        predictions: what it expects of others, one each at most, in a turn that plans; only of a `Predicting` mind.
     """
 
     decision: Plan | Resume | None = None
     messages: tuple[Draft, ...] = ()
     calls: tuple[Call, ...] = ()
     failure: str = ""
+    descriptor: Descriptor | None = None
+    predictions: tuple[Prediction, ...] = ()
 
 
 COORDINATOR = "coordinator"
@@ -173,3 +201,10 @@ class Mind(Protocol):
 
     async def think(self, view: View) -> Thought:
         """Answer a turn. The world stands still meanwhile; other minds may be thinking at the same time."""
+
+
+@runtime_checkable
+class Predicting(Protocol):
+    """A mind that says whether its thoughts have predictions. Those that do not say so have none."""
+
+    predicts: bool

@@ -1,12 +1,13 @@
-"""What a repair tells those whom it concerns: which constraints are expected to be violated, and what is advised.
+"""What the loop itself tells agents: in a repair what is expected to fail, and what healers say.
 
-Source: COOP2-Repair (arXiv 2603.00349 v2).
+Sources: COOP2-Repair (arXiv 2603.00349 v2), DIG to Heal (arXiv 2603.00309).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
@@ -91,3 +92,36 @@ class Notice:
     channel: tuple[int, ...]
     replan: bool
     advice: Advice | None = None
+
+
+class Pattern(StrEnum):
+    """A way in which cooperation fails (DIG to Heal), and the healer that speaks up then."""
+
+    ORPHAN = "orphan"
+    EXCESSIVE_REROUTING = "excessive_rerouting"
+    REPEATED_EFFORT = "repeated_effort"
+    MISSING_DEPENDENCY = "missing_dependency"
+    INCOMPLETE_COVERAGE = "incomplete_coverage"
+    MISSED_SUBMISSION = "missed_submission"
+    DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True, slots=True)
+class HealerNote:
+    """What a healer tells an agent. It stands in each of its turns until it has decided.
+
+    Attributes:
+        number: of the note in its episode, from 0.
+        healer: which.
+        text: what it says.
+        subject: the target of the task that it is about; empty where there is none.
+        handlers: who is to go on with it, or whom to listen to; empty where it does not say who.
+        messages: sender and text of each message that it is put on; empty for one of its own.
+    """
+
+    number: int
+    healer: Pattern
+    text: str
+    subject: str = ""
+    handlers: tuple[int, ...] = ()
+    messages: tuple[tuple[int, str], ...] = ()

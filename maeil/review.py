@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from maeil.contracts import described, name_of, promised, promised_all
+from maeil.descriptors import Descriptor
 from maeil.errors import ContractError
 from maeil.messages import Draft
-from maeil.mind import Act, Resume, Thought, Turn
-from maeil.plans import Plan
+from maeil.mind import Act, Predicting, Prediction, Resume, Thought, Turn
+from maeil.plans import Plan, Task
 from maeil.team import Participant
 from maeil.world import World
 
@@ -32,7 +33,12 @@ def review(thought: object, turn: Turn, author: Participant, world: World) -> tu
             nothing that it could mend by another answer.
     """
     thought = promised(thought, Thought, author.mind.think, "a maeil.Thought")
-    return (*_review_decision(thought.decision, turn, author, world), *_review_messages(thought, turn, author))
+    return (
+        *_review_decision(thought.decision, turn, author, world),
+        *_review_messages(thought, turn, author),
+        *_review_descriptor(thought.descriptor, turn, author),
+        *_review_predictions(thought, turn, author, world),
+    )
 
 
 def _review_decision(decision: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
@@ -63,6 +69,8 @@ def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple
     for draft in thought.messages:
         _typed(draft, Draft, author, "a message of its Thought", "a maeil.Draft")
         _typed(draft.content, str, author, "the content of a message", "a text")
+        if draft.task is not None:
+            _typed(draft.task, Task, author, "the task of a message", "a maeil.Task or None")
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
     reasons = []
@@ -78,6 +86,34 @@ def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"
             reasons.append(f"a message goes to {', '.join(map(str, strangers))}; this turn allows: {allowed}")
     return tuple(reasons)
+
+
+def _review_descriptor(descriptor: object, turn: Turn, author: Participant) -> tuple[str, ...]:
+    if Act.DESCRIBE not in turn.acts:
+        return () if descriptor is None else ("this turn does not ask what you offer and need",)
+    if descriptor is None:
+        return ("this turn asks what you offer and need, and the answer says neither",)
+    _typed(descriptor, Descriptor, author, "the descriptor of its Thought", "a maeil.Descriptor")
+    return ()
+
+
+def _review_predictions(thought: Thought, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
+    if not thought.predictions:
+        return ()
+    think = author.mind.think
+    if not (isinstance(author.mind, Predicting) and author.mind.predicts):
+        wanted = "a mind whose thoughts have predictions says so: predicts = True"
+        raise ContractError(f"{name_of(think)}(): {wanted}", think)
+    for prediction in thought.predictions:
+        _typed(prediction, Prediction, author, "a prediction of its Thought", "a maeil.Prediction")
+    if Act.PLAN not in turn.acts:
+        return ("this turn is for speaking, not for predictions",)
+    agents = [prediction.agent for prediction in thought.predictions]
+    reasons = [
+        f"there are two predictions of agent {agent}" for agent in sorted({a for a in agents if agents.count(a) > 1})
+    ]
+    strangers = sorted({agent for agent in agents if agent == author.index or agent not in range(len(world.agents))})
+    return (*reasons, *(f"a prediction is of {agent}, which is no other agent" for agent in strangers))
 
 
 def _typed(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:

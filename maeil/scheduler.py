@@ -8,9 +8,12 @@ from typing import Any
 from maeil.constraints import ConstraintTracker
 from maeil.contracts import MAPPING, described, name_of, promised, promised_all, written_of
 from maeil.conversation import Conversation
+from maeil.descriptors import Matcher
 from maeil.errors import ContractError, EpisodeStop
 from maeil.feedback import Feedback
-from maeil.mind import Mind
+from maeil.healing.voice import Healing
+from maeil.healing.watch import HealSettings
+from maeil.mind import Mind, Predicting
 from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
 from maeil.repairs.gate import Repair, RepairGate
@@ -43,6 +46,9 @@ async def run_episode(
     recorder: Recorder,
     coordinators: Sequence[tuple[str, Mind]] = (),
     repair: Repair | None = None,
+    matcher: Matcher | None = None,
+    heal: HealSettings | None = None,
+    branch: Mapping[str, Any] | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
 
@@ -55,6 +61,9 @@ async def run_episode(
         recorder: takes every event; what it has is whole up to the last environment step at any instant.
         coordinators: names and minds of participants without a body.
         repair: judges committed plans before they begin; None: nobody does.
+        matcher: holds what agents need against what others offer, for a topology that asks them; None: for all others.
+        heal: who speaks up when cooperation fails; None: nobody does.
+        branch: what the trace says that it branches off (`EpisodeStart.branch`); None: off nothing.
 
     Returns:
         How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
@@ -64,22 +73,25 @@ async def run_episode(
     """
     team = Team(world.agents, minds, coordinators, settings, recorder)
     board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
+    start = EpisodeStart(
+        schema=SCHEMA
+        if any(part is not None for part in (repair, heal, matcher)) or any(map(_predicts, minds))
+        else SCHEMA_WITHOUT_REPAIR,
+        seed=seed,
+        world=world.name,
+        topology=topology.name,
+        agents=world.agents,
+        coordinators=[name for name, _ in coordinators],
+        clock=settings.clock_unit,
+        board=board,
+        branch=branch,
+    )
     with written_of(world.reset):
-        team.record(
-            EpisodeStart(
-                schema=SCHEMA if repair is not None else SCHEMA_WITHOUT_REPAIR,
-                seed=seed,
-                world=world.name,
-                topology=topology.name,
-                agents=world.agents,
-                coordinators=[name for name, _ in coordinators],
-                clock=settings.clock_unit,
-                board=board,
-            )
-        )
+        team.record(start)
+    healing = Healing(heal, start, team) if heal is not None else None
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
-    conversation = Conversation(world, team, topology, settings, feedback)
+    conversation = Conversation(world, team, topology, settings, feedback, matcher=matcher, healing=healing)
     gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
     episode = _Episode(world, team, conversation, constraints, gate)
     try:
@@ -142,6 +154,8 @@ class _Episode:
         self._record_progress()
         self._settle()
         self._conversation.begin_step()
+        if not self._done:
+            self._conversation.heal()
         self._team.flush()
 
     def _settle(self) -> bool:
@@ -169,6 +183,10 @@ class _Episode:
         self._team.record(end)
         self._team.flush()
         return end
+
+
+def _predicts(mind: Mind) -> bool:
+    return isinstance(mind, Predicting) and mind.predicts
 
 
 def _check_transition(transition: Transition, world: World) -> None:

@@ -26,6 +26,7 @@ class Trigger(StrEnum):
     RESUMED = "resumed"
     REPLACED = "replaced"
     REPAIR = "repair"
+    HEAL = "heal"
 
 
 TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
@@ -36,6 +37,8 @@ TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
     (Stage.EXECUTE, Trigger.PLAN_ENDED): Stage.REASON,
     (Stage.WAIT, Trigger.REPAIR): Stage.INTERRUPTED,
     (Stage.EXECUTE, Trigger.REPAIR): Stage.INTERRUPTED,
+    (Stage.WAIT, Trigger.HEAL): Stage.INTERRUPTED,
+    (Stage.EXECUTE, Trigger.HEAL): Stage.INTERRUPTED,
     (Stage.INTERRUPTED, Trigger.RESUMED): Stage.WAIT,
     (Stage.INTERRUPTED, Trigger.REPLACED): Stage.WAIT,
 }

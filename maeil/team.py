@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from maeil.messages import Message
 from maeil.mind import MemberView, Mind, PlanView
+from maeil.notices import HealerNote
 from maeil.plans import LivePlan, Plan, PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
-from maeil.trace.events import ActionChange, Event, PlanChange, StageChange
+from maeil.trace.events import ActionChange, Event, PlanChange, StageChange, Stamped
 from maeil.trace.recorder import Recorder
 from maeil.world import ActionEnd, Controller
 
@@ -42,6 +43,8 @@ class Participant:
         plans: number of plans committed so far.
         thoughts: thoughts begun in this environment step.
         sent: messages sent in this environment step.
+        notes: what healers have told it since it has decided last, in order.
+        heard: how many of these it has seen in a thought.
     """
 
     index: int
@@ -57,6 +60,8 @@ class Participant:
     plans: int = 0
     thoughts: int = 0
     sent: int = 0
+    notes: list[HealerNote] = field(default_factory=list)
+    heard: int = 0
 
     def plan_view(self) -> PlanView | None:
         """Return the live plan as its agent sees it."""
@@ -94,6 +99,7 @@ class Team:
         """Agents in R or I."""
         self.names = tuple(participant.name for participant in self.participants)
         self._recorder = recorder
+        self._listener: Callable[[Stamped], None] | None = None
 
     def members(self) -> tuple[MemberView, ...]:
         """Return the plans of all agents, as a coordinator is told of them."""
@@ -102,6 +108,12 @@ class Team:
     def record(self, event: Event) -> None:
         """Record an event that happens now."""
         self._recorder.record(event, self.now.t, self.now.t_hat)
+        if self._listener is not None:
+            self._listener(Stamped(0, self.now.t, self.now.t_hat, 0.0, event))
+
+    def listen(self, listener: Callable[[Stamped], None]) -> None:
+        """Have every event from now on told, too, with its place on both clocks alone."""
+        self._listener = listener
 
     def flush(self) -> None:
         """See to it that all that was recorded survives the death of the process."""

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from maeil.descriptors import Affinity, Edge
+from maeil.errors import ContractError
 from maeil.messages import MessageKind
 from maeil.mind import Act, Turn
+from maeil.plans import Task
+from maeil.tasks import OpenTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,14 @@ class TurnTaken:
         messages: how many messages were sent in it.
         recipients: whom they went to.
         kinds: what they did.
+        task: the task that the last of them is about; None where it names none.
     """
 
     turn: Turn
     messages: int
     recipients: frozenset[int] = frozenset()
     kinds: frozenset[MessageKind] = frozenset()
+    task: Task | None = None
 
 
 class ConversationState(Protocol):
@@ -61,6 +67,10 @@ class ConversationState(Protocol):
         """Turns that have ended in this conversation, in order."""
 
     @property
+    def routes(self) -> Sequence[Sequence[Edge]]:
+        """The edges of each round in which agents have said what they offer and need, in order."""
+
+    @property
     def quiet(self) -> bool:
         """Whether nobody is thinking and no message is on its way."""
 
@@ -78,6 +88,9 @@ class ConversationState(Protocol):
 
     def distance(self, agent: int, other: int) -> float | None:
         """Distance between two agents in the world's own measure; None where it has none."""
+
+    def open_tasks(self) -> Sequence[OpenTask]:
+        """Return the tasks that matter now, as turns with feedback are told them."""
 
 
 def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
@@ -101,13 +114,19 @@ class Topology(ABC):
     """Name under which it is registered."""
     coordinated: bool = False
     """Whether a coordinator, a mind without a body, has a place in it."""
+    leader: int | None = None
+    """Index of the agent that leads; None where none does, or a coordinator."""
     dialogue: bool = False
     """Whether the floor goes round until a message of the kind `directive` states the joint plan. Where it does not, a
     coordinator directs."""
+    negotiates: bool = False
+    """Whether it counts the tasks that commitments name, and allots by them what each then plans for."""
     feedback: bool = False
     """Whether turns of it are told the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
+    embeds: bool = False
+    """Whether minds are to give embeddings with what they offer and need."""
     rounds: int | None = None
     """How often those who talk may speak again: each speaker of a dialogue in all, a coordinator in answer to
     acknowledgements. None: the topology does not bound it by a number."""
@@ -119,6 +138,21 @@ class Topology(ABC):
         It is asked whenever the cognitive clock has come to rest at an instant, and is a pure function of the state of
         the conversation.
         """
+
+    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:  # noqa: ARG002 (for topologies that join agents anew)
+        """Return who is to write to whom, when a round of turns to describe is over: `conversation.routes` gets it.
+
+        Only topologies that give such turns need it. A pure function, too.
+
+        Args:
+            affinity: how well what each offers answers what others need.
+            conversation: its state, with the edges of the rounds before.
+
+        Raises:
+            ContractError: this topology gives such turns, and does not say.
+        """
+        kind = type(self)
+        raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; it needs route()", kind)
 
     def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
         """Return what a prompt tells a participant about the way in which its team talks: `words`.

@@ -27,6 +27,11 @@ with suppress(NoFolder):  # a test with caches of its own does not compile all k
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Run two workers a core with `-n auto`: most of the time of the suite is waiting, for processes and browsers."""
+    return 2 * (os.cpu_count() or 1)
+
+
 def command(*arguments: str) -> list[str]:
     """Give the command line of `quorum`, as a user would type it."""
     return [sys.executable, "-m", "quorum", *arguments]

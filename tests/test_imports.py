@@ -19,9 +19,10 @@ WORLDS = ("cube_env", "crafter_env", "llamac_env")
 SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions", "calls", "compilation", "component", "contracts", "controllers", "digests", "drawing", "errors",
-    "messages", "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks", "testing",
-    "together", "topology", "user_errors", "world",
+    "actions", "calls", "compilation", "component", "contracts", "controllers", "descriptors",
+    "digests", "drawing", "errors",
+    "memory", "messages", "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks",
+    "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 
@@ -31,6 +32,7 @@ EXPERIMENTS = {
     "completion": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
+    "branch": ("results", "episode", "configuration", "common"),
     "sweep": ("results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
@@ -38,16 +40,21 @@ EXPERIMENTS = {
 }
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "heuristic", "always_right", "negotiator", "planner")
+MINDS = ("naive", "llamac", "baselines", "drwell", "heuristic", "always_right", "negotiator", "planner", "tom")
 AGENTS = {
     "llm": (),
+    "matching": (),
     "prompting": ("llm",),
     "coordination": ("prompting", "llm"),
     "skills": ("coordination", "prompting", "llm"),
     **dict.fromkeys(MINDS, ("skills", "coordination", "prompting", "llm")),
-    "simulated": (*MINDS, "skills", "coordination", "prompting", "llm"),
+    "tom": ("naive", "skills", "coordination", "prompting", "llm"),
+    "simulated": (*MINDS, "matching", "skills", "coordination", "prompting", "llm"),
 }
-"""The packages of `agents`, each with those below it: a mind knows no other mind, the simulated model knows all."""
+"""The packages of `agents`, each with those below it.
+
+A mind knows no other mind, but `tom`, which asks the turns of `naive`. The simulated model knows all.
+"""
 
 
 def modules(source: str) -> Iterator[tuple[int, str]]:

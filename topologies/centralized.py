@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import NonNegativeInt
@@ -19,10 +19,9 @@ _WORDS = {
 }
 
 
-class CentralizedConfig(ComponentConfig):
-    """Parameters of `centralized`."""
+class LedConfig(ComponentConfig):
+    """Parameters of a topology with one leader."""
 
-    name: Literal["centralized"]
     leader: NonNegativeInt | Literal["coordinator"]
     """Index of the agent that leads; or `coordinator`, a mind without a body."""
     rounds: NonNegativeInt
@@ -30,6 +29,12 @@ class CentralizedConfig(ComponentConfig):
     feedback: Literal["none", "constraints"]
     """Whether the leader, its directives and every turn that commits a plan have the open tasks with what each is
     missing (EmCoop, RQ3)."""
+
+
+class CentralizedConfig(LedConfig):
+    """Parameters of `centralized`."""
+
+    name: Literal["centralized"]
 
 
 class Centralized(Topology):
@@ -41,9 +46,10 @@ class Centralized(Topology):
 
     name = "centralized"
 
-    def __init__(self, config: CentralizedConfig) -> None:
+    def __init__(self, config: LedConfig) -> None:
         self._config = config
         self.coordinated = config.leader == "coordinator"
+        self.leader = None if config.leader == "coordinator" else config.leader
         self.rounds = config.rounds
         self.feedback = config.feedback == "constraints"
 
@@ -60,13 +66,13 @@ class Centralized(Topology):
         if not conversation.may_speak(leader):
             if directives or turns_with(Act.SPEAK, conversation):
                 return self._plan(leader, conversation)
-            return _write(Act.SPEAK, followers, leader)
+            return self._write(Act.SPEAK, followers, leader, conversation)
         if not directives:
             return [self._direct(leader, conversation)]
         if directives[-1].messages and followers:
             answered = max(turns_with(Act.ACKNOWLEDGE, conversation).values(), default=0)
             if answered < len(directives) <= max(rounds, 1):
-                return _write(Act.ACKNOWLEDGE, followers, leader)
+                return self._write(Act.ACKNOWLEDGE, followers, leader, conversation)
             if len(directives) <= rounds:
                 return [self._direct(leader, conversation)]
         return self._plan(leader, conversation)
@@ -74,6 +80,15 @@ class Centralized(Topology):
     def describe(self, role: str) -> str:
         """Return what a prompt says of it to the leader, or to a follower."""
         return _WORDS.get(role) or super().describe(role)
+
+    def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:  # noqa: ARG002 (for topologies with peers)
+        """Return whom each follower can write to beside the leader: nobody.
+
+        Args:
+            followers: all agents but the leader, ascending.
+            conversation: its state.
+        """
+        return {}
 
     def _direct(self, leader: int, conversation: ConversationState) -> Turn:
         followers = tuple(agent for agent in range(conversation.agents) if agent != leader)
@@ -85,9 +100,23 @@ class Centralized(Topology):
             for agent in conversation.undecided
         ]
 
+    def _write(self, act: Act, followers: Sequence[int], leader: int, conversation: ConversationState) -> list[Turn]:
+        """Let followers write to the leader, and to their peers."""
+        peers = self.peers([agent for agent in range(conversation.agents) if agent != leader], conversation)
+        return [
+            Turn(agent, frozenset({act}), tuple(sorted({leader, *peers.get(agent, ())})), role=FOLLOWER)
+            for agent in followers
+        ]
 
-def _write(act: Act, followers: Sequence[int], leader: int) -> list[Turn]:
-    return [Turn(agent, frozenset({act}), (leader,), role=FOLLOWER) for agent in followers]
+
+def check_leader(config: LedConfig, context: TopologyContext) -> None:
+    """Make sure that the leader is one of the agents, or a coordinator.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if config.leader != "coordinator" and config.leader >= context.agents:
+        raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {context.agents - 1}")
 
 
 def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:
@@ -96,12 +125,11 @@ def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:
     Raises:
         ValueError: the leader is not one of the agents.
     """
-    if config.leader != "coordinator" and config.leader >= context.agents:
-        raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {context.agents - 1}")
+    check_leader(config, context)
     return Centralized(config)
 
 
-def roles(config: CentralizedConfig) -> Sequence[str]:
+def roles(config: LedConfig) -> Sequence[str]:
     """Return the roles of its turns."""
     return (LEADER, FOLLOWER, *([COORDINATOR] if config.leader == COORDINATOR else []))
 

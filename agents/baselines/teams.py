@@ -20,7 +20,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, TeamContext
+from maeil.component import Beside, Component, TeamContext
 from maeil.mind import Mind
 from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
 from quorum.agents.baselines.asking import BaselineRole
@@ -171,7 +171,9 @@ def _talkers(factory: TeamFactory, pause: int, turns: int) -> list[Mind]:
 def _component(
     config: type[C], build: Callable[[C, TeamContext], Sequence[Mind]], roles: Sequence[BaselineRole]
 ) -> Component[C, TeamContext, Sequence[Mind]]:
-    return Component(config, build, uses_models=True, inputs=inputs_of(*roles), roles=lambda _: roles)
+    return Component(
+        config, build, uses_models=True, inputs=inputs_of(*roles), roles=lambda _: roles, beside=Beside.ITS_OWN
+    )
 
 
 cmas = _component(CmasConfig, build_cmas, CENTRE)

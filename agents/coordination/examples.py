@@ -18,11 +18,14 @@ def role_example(schema: Mapping[str, Any], example: Example, agent: str) -> dic
         agent: the name of an agent that the answer may be about.
     """
     written = plan_value(example.plan)
-    plan = {key: written[key] for key in schema["$defs"][PLAN]["properties"]}
+    plan = {key: written[key] for key in schema.get("$defs", {}).get(PLAN, {}).get("properties", ())}
     values = {
         "thoughts": example.thoughts,
         "plans": [{"agent": agent, "plan": plan}],
         "choices": [{"agent": agent, "source": "new", "plan": plan}],
+        "plan": plan,
+        "task": written["task"] or {"kind": "do", "target": "something"},
+        "why": "It is near, and those of us who are free are as many as it takes.",
         "message": example.message,
         "agrees": False,
         "reason": "Another agent is nearer, and I am in its way.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from maeil.component import Component, TeamContext
+from maeil.component import Beside, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.coordination.speaker import RoleSpeaker
@@ -93,6 +93,6 @@ def roles_of(config: LlamacConfig) -> Sequence[LlamacRole]:
     return (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
 
 
-component = Component(LlamacConfig, build, uses_models=True, inputs=inputs, roles=roles_of)
+component = Component(LlamacConfig, build, uses_models=True, inputs=inputs, roles=roles_of, beside=Beside.ITS_OWN)
 
 __all__ = ["LlamacConfig", "TripletCritic", "build", "component"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
-from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, Usual, needs_keys
 from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
@@ -15,7 +15,7 @@ from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.skills import prompts_of
+from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
 
 class NaiveConfig(ComponentConfig):
@@ -28,6 +28,14 @@ class NaiveConfig(ComponentConfig):
     """Actions of a plan, at most."""
     repairs: Annotated[int, Field(ge=0)]
     """Times that an answer that does not have the types of its turn is asked for again."""
+    predict: Annotated[bool, Usual(False)] = False
+    """Whether turns that plan also ask what the others do next. Only recorded values of versions before 0.13 may leave
+    it out."""
+
+    @model_validator(mode="after")
+    def _has_all_keys(self, info: ValidationInfo) -> Self:
+        needs_keys(self, info, "predict")
+        return self
 
 
 def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
@@ -36,10 +44,11 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     Raises:
         ValueError: there is no prompt for this world, or a template of the set cannot be read.
     """
-    names = [*context.world.agents, *([COORDINATOR] if context.topology.coordinated else [])]
+    names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
     prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
-    return [NaiveMind(context.models(name), prompts, answers, config.repairs) for name in names]
+    chosen = {"predicts": config.predict, "embeds": context.topology.embeds}
+    return [NaiveMind(context.models(name), prompts, answers, config.repairs, **chosen) for name in names]
 
 
 def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:
@@ -52,8 +61,11 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
 
 
 def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
-    _check_form(config)
-    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions)
+    check_typed(config.name, config.prompts)
+    if config.predict:
+        check_predictable(f"agents={config.name} agents.predict=true", context.world.name)
+    predicted = len(context.world.agents) if config.predict else 0
+    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions, predicted)
     return found
 
 
@@ -63,8 +75,11 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: a template is not there, nothing in the set's own folder is used, or the set asks for no typed JSON.
     """
-    _check_form(config)
-    return config.prompts.for_turns(world, prompts_of(world)).sources
+    check_typed(config.name, config.prompts)
+    found = config.prompts.for_turns(world, prompts_of(world)).sources
+    if config.predict:
+        found = {**found, **config.prompts.for_ending("predict", world, prompts_of(world)).sources}
+    return found
 
 
 def repair_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
@@ -73,17 +88,37 @@ def repair_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: it cannot be read.
     """
-    return config.prompts.for_repairs(world, prompts_of(world)).sources
+    return config.prompts.for_ending("repair", world, prompts_of(world)).sources
 
 
-def _check_form(config: NaiveConfig) -> None:
-    if config.prompts.form == "text":
-        raise ValueError(
-            "agents=naive answers in typed JSON, and these prompts ask for text (prompts.form=text): they are for "
-            "teams with roles, such as agents=llamac and agents=hmas2. Set prompts=default"
-        )
+def descriptor_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the template by which offers and needs are asked for, and told.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    return config.prompts.for_ending("needs", world, prompts_of(world)).sources
 
 
-component = Component(NaiveConfig, build, uses_models=True, inputs=inputs, repairs=repair_inputs)
+def healer_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the template that remarks of healers are told by.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    return config.prompts.for_ending("healer", world, prompts_of(world)).sources
+
+
+component = Component(
+    NaiveConfig,
+    build,
+    uses_models=True,
+    inputs=inputs,
+    repairs=repair_inputs,
+    heals=healer_inputs,
+    describes=descriptor_inputs,
+    beside=Beside.ANYBODY,
+    takes_over=TakesOver.FRESH,
+)
 
 __all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

@@ -3,7 +3,9 @@
 | the turn | keys of the answer |
 |---|---|
 | every one | `thoughts`: before anything is said or decided, and read by nobody |
+| may plan, and predictions are asked for | `predictions`: what others do next, one each at most, read by nobody |
 | may speak or acknowledge | `messages`: a list, empty to say nothing |
+| is to describe itself | `offers` and `needs`: in words, and by the names of tasks |
 | may plan, and there is no plan to go on with | `plan` |
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
@@ -21,10 +23,29 @@ from pydantic import BaseModel, Field
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.messages import Draft, MessageKind
-from maeil.mind import Act, Resume, Thought, Turn, View
+from maeil.mind import Act, Prediction, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import Part, Thoughts, checked, part, plan_model, plan_value, read_plan, tidy
+from quorum.agents.naive.descriptors import (
+    NeedAnswer,
+    OfferAnswer,
+    example_descriptor,
+    read_descriptor,
+    write_descriptor,
+)
+from quorum.agents.prompting.answers import (
+    Part,
+    TaskAnswer,
+    Thoughts,
+    checked,
+    part,
+    plan_model,
+    plan_value,
+    read_plan,
+    read_task,
+    task_value,
+    tidy,
+)
 from quorum.agents.prompting.examples import Example
 
 ALL = "all"
@@ -49,6 +70,13 @@ class MessageAnswer(Part):
     content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
 
 
+class PredictionAnswer(Part):
+    """What another agent does next."""
+
+    agent: str
+    task: Annotated[TaskAnswer | None, Field(description="what its next plan is for; null when it serves no task")]
+
+
 class ResumeAnswer(Part):
     """Go on with the current plan."""
 
@@ -61,16 +89,28 @@ class AnswerTypes:
     Args:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
+        predicted: embodied agents of the team, of whom a turn that plans asks predictions; 0: it asks none.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, predicted: int = 0) -> None:
         self.max_actions = max_actions
+        self._predicted = predicted
         self._plan: Any = plan_model(vocabulary, max_actions)
         replacement = part(
             "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
         )
         self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
         self._models: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
+
+    def mates(self, view: View) -> tuple[str, ...]:
+        """Return the names of those whom a turn asks predictions of."""
+        if Act.PLAN not in view.turn.acts or view.agent >= self._predicted:
+            return ()
+        return tuple(name for name in view.names[: self._predicted] if name != view.name)
+
+    def keys(self, view: View) -> tuple[str, ...]:
+        """Return the keys of the answer to a turn, in their order."""
+        return ("thoughts", *self._name(view).split("_and_"))
 
     def wanted(self, view: View, *, grounded: bool = False) -> AnswerFormat:
         """Return the format of the answer to a turn.
@@ -80,19 +120,23 @@ class AnswerTypes:
             grounded: whether it lists the names of those who may be written to. Without them it is the same for all
                 agents and all sizes of teams, so that a provider compiles it once, and prompts begin alike.
         """
-        name = _name(view)
-        schema = self._model(name)[1]
-        if not may_talk(view.turn):
-            return AnswerFormat(name, schema)
-        names = view.names if grounded else None
-        return AnswerFormat(name, _restricted(schema, view.turn, names))
+        name = self._name(view)
+        schema: Mapping[str, Any] = self._model(name)[1]
+        if may_talk(view.turn):
+            schema = _restricted(schema, view.turn, view.names if grounded else None)
+        if grounded and (mates := self.mates(view)):
+            schema = _of_these_mates(schema, mates)
+        return AnswerFormat(name, schema)
 
     def example(self, view: View, example: Example) -> dict[str, Any]:
         """Return an example of the answer to a turn, JSON-ready."""
         speaks = Act.SPEAK in view.turn.acts
         kind = MessageKind.INFORM if speaks else MessageKind.ACK
         draft = Draft(view.turn.recipients, example.message, kind)
-        return {**write(Thought(example.plan, (draft,)), view), "thoughts": example.thoughts}
+        mates = self.mates(view)
+        expected = tuple(Prediction(view.names.index(mate), example.plan.task) for mate in mates[:1])
+        thought = Thought(example.plan, (draft,), predictions=expected, descriptor=example_descriptor(example))
+        return {**write(thought, view, predicts=bool(mates)), "thoughts": example.thoughts}
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
@@ -100,8 +144,10 @@ class AnswerTypes:
         Raises:
             InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
         """
-        model, _ = self._model(_name(view))
+        model, _ = self._model(self._name(view))
         answer = checked(model, value)
+        mates = self.mates(view)
+        predictions = read_predictions(answer.predictions, mates, view.names) if mates else ()
         messages = _drafts(answer.messages, view) if may_talk(view.turn) else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
@@ -109,14 +155,29 @@ class AnswerTypes:
                 decision = read_plan(answer.plan)
             else:
                 decision = Resume.RESUME if answer.decision.choice == "resume" else read_plan(answer.decision.plan)
-        return Thought(decision, messages)
+        descriptor = read_descriptor(answer.offers, answer.needs) if Act.DESCRIBE in view.turn.acts else None
+        return Thought(decision, messages, predictions=predictions, descriptor=descriptor)
+
+    def _name(self, view: View) -> str:
+        """Name of an answer: its keys after the thoughts."""
+        keys = ["predictions"] if self.mates(view) else []
+        if may_talk(view.turn):
+            keys.append("messages")
+        if Act.DESCRIBE in view.turn.acts:
+            keys += ["offers", "needs"]
+        if Act.PLAN in view.turn.acts:
+            keys.append("decision" if view.may_resume else "plan")
+        return "_and_".join(keys)
 
     def _model(self, name: str) -> tuple[type[BaseModel], dict[str, Any]]:
         """The model of an answer by its name, which lists its keys, and its schema; made when first asked for."""
         if name not in self._models:
             types = {
                 "thoughts": Thoughts,
+                "predictions": Annotated[list[PredictionAnswer], Field(max_length=LISTED)],
                 "messages": list[MessageAnswer],
+                "offers": OfferAnswer,
+                "needs": NeedAnswer,
                 "plan": self._plan,
                 "decision": self._decision,
             }
@@ -125,14 +186,26 @@ class AnswerTypes:
         return self._models[name]
 
 
-def write(thought: Thought, view: View) -> dict[str, Any]:
-    """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules."""
+def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, Any]:
+    """Write a thought as the answer to a turn: the inverse of `AnswerTypes.read`, for those who answer by rules.
+
+    Args:
+        thought: what is answered.
+        view: the turn.
+        predicts: whether the turn asks for predictions.
+    """
     answer: dict[str, Any] = {"thoughts": _thoughts(thought)}
+    if predicts:
+        answer["predictions"] = [
+            {"agent": view.names[one.agent], "task": task_value(one.task)} for one in thought.predictions
+        ]
     if may_talk(view.turn):
         answer["messages"] = [
             {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
             for draft in thought.messages
         ]
+    if Act.DESCRIBE in view.turn.acts and thought.descriptor is not None:
+        answer |= write_descriptor(thought.descriptor)
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)
@@ -142,9 +215,27 @@ def write(thought: Thought, view: View) -> dict[str, Any]:
     return answer
 
 
-def answer_keys(view: View) -> tuple[str, ...]:
-    """Return the keys of the answer to a turn, in their order."""
-    return ("thoughts", *_name(view).split("_and_"))
+def read_predictions(entries: Sequence[Any], mates: Sequence[str], names: Sequence[str]) -> tuple[Prediction, ...]:
+    """Read the predictions of a validated answer.
+
+    Args:
+        entries: each with `agent`, a name, and `task`.
+        mates: names of those who may be predicted.
+        names: of all participants by index.
+
+    Raises:
+        InvalidThought: one is of somebody else, or somebody is predicted twice.
+    """
+    told = [entry.agent for entry in entries]
+    reasons = [
+        f"predictions: there is no {name!r} to predict; there are: {', '.join(mates)}"
+        for name in told
+        if name not in mates
+    ]
+    reasons += [f"predictions: {name!r} is predicted twice" for name in mates if told.count(name) > 1]
+    if reasons:
+        raise InvalidThought(tuple(reasons))
+    return tuple(Prediction(names.index(entry.agent), read_task(entry.task)) for entry in entries)
 
 
 def _thoughts(thought: Thought) -> str:
@@ -152,14 +243,6 @@ def _thoughts(thought: Thought) -> str:
     if isinstance(thought.decision, Plan):
         return thought.decision.rationale or "This is my plan."
     return "I go on with my plan." if thought.decision is not None else "This is what the others should know."
-
-
-def _name(view: View) -> str:
-    """Name of an answer: its keys after the thoughts."""
-    keys = ["messages"] if may_talk(view.turn) else []
-    if Act.PLAN in view.turn.acts:
-        keys.append("decision" if view.may_resume else "plan")
-    return "_and_".join(keys)
 
 
 def _most_messages(turn: Turn) -> int:
@@ -196,6 +279,13 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str] | No
         "$defs": {**schema["$defs"], "MessageAnswer": {**message, "properties": changed}},
         "properties": {**schema["properties"], "messages": messages},
     }
+
+
+def _of_these_mates(schema: Mapping[str, Any], mates: Sequence[str]) -> dict[str, Any]:
+    """Write into a schema who may be predicted."""
+    prediction = schema["$defs"]["PredictionAnswer"]
+    changed = {**prediction["properties"], "agent": {"type": "string", "enum": list(mates)}}
+    return {**schema, "$defs": {**schema["$defs"], "PredictionAnswer": {**prediction, "properties": changed}}}
 
 
 def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from maeil.calls import Call
 from maeil.errors import InvalidThought
-from maeil.mind import Act, Thought, View
+from maeil.mind import Act, Prediction, Thought, View
 from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
 from quorum.agents.naive.answers import AnswerTypes, may_talk
+from quorum.agents.naive.embedding import with_embeddings
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.requests import RequestCounter
 
@@ -29,28 +31,45 @@ class NaiveMind:
         prompts: writes its prompts.
         answers: the types of its answers.
         repairs: times that an answer of the wrong types is asked for again.
+        predicts: whether these types have predictions.
+        embeds: whether it gives embeddings with what it offers and needs.
 
     Raises (from `think`):
         quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
         maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
     """
 
-    def __init__(self, model: Model, prompts: PromptWriter, answers: AnswerTypes, repairs: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        prompts: PromptWriter,
+        answers: AnswerTypes,
+        repairs: int,
+        *,
+        predicts: bool = False,
+        embeds: bool = False,
+    ) -> None:
+        self.predicts = predicts
         self._model = model
         self._prompts = prompts
         self._answers = answers
         self._repairs = repairs
+        self._embeds = embeds
         self._requests = RequestCounter()
 
     async def think(self, view: View) -> Thought:
         """Ask the model, and read its answer."""
-        if Act.PLAN not in view.turn.acts and not may_talk(view.turn):
+        return await self.answer(view)
+
+    async def answer(self, view: View, expected: Sequence[Prediction] = ()) -> Thought:
+        """Ask the model, with what is expected of others in the prompt, and read its answer."""
+        if not view.turn.acts & {Act.PLAN, Act.DESCRIBE} and not may_talk(view.turn):
             return Thought()
         calls: list[Call] = []
         reasons: tuple[str, ...] = ()
         for repair in range(self._repairs + 1):
             turn = replace(view, problems=(*view.problems, *reasons))
-            request = self._requests.request(self._prompts.write(turn), self._prompts.wanted(turn), turn)
+            request = self._requests.request(self._prompts.write(turn, expected), self._prompts.wanted(turn), turn)
             try:
                 reply = await self._model.complete(request)
             except AnswerInvalid as error:
@@ -61,7 +80,8 @@ class NaiveMind:
                 reasons = error.reasons
                 calls.append(answered(reply, repairs=min(repair, 1), parse_failure=True))
                 continue
-            return replace(thought, calls=(*calls, answered(reply, repairs=min(repair, 1))))
+            thought = replace(thought, calls=(*calls, answered(reply, repairs=min(repair, 1))))
+            return await with_embeddings(thought, view, self._model, self._requests) if self._embeds else thought
         return Thought(failure=_no_answer(reasons), calls=tuple(calls))
 
 

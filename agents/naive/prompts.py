@@ -15,21 +15,28 @@ from itertools import groupby
 from typing import Any
 
 from maeil.messages import Message, MessageKind
-from maeil.mind import Act, PlanView, View
+from maeil.mind import Act, PlanView, Prediction, View
 from maeil.notices import REPAIR_WORDS
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.naive.answers import AnswerTypes, answer_keys, may_talk
+from quorum.agents.naive.answers import AnswerTypes, may_talk
+from quorum.agents.naive.descriptors import write_needs
+from quorum.agents.naive.healer_notes import write_notes
 from quorum.agents.naive.notices import write_notice
-from quorum.agents.naive.open_tasks import OpenTaskWriter
+from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.names import fold_names
+from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
+
+ENDINGS = ("repair", "needs", "healer", "predict", "expected")
+"""Templates of what some turns end in: a repair, offers and needs, remarks of healers, predictions that are asked for,
+and given ones."""
 
 
 class PromptWriter:
@@ -47,7 +54,9 @@ class PromptWriter:
 
     def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
-        self._repair = prompts.for_repairs(world.name, prompts_of(world.name)).find("repair")
+        self._endings = {
+            part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
+        }
         self._frame = Frame(templates, prompts, world, answers.max_actions)
         self._live = world
         self._world = world.name
@@ -57,8 +66,12 @@ class PromptWriter:
         self._in_words = prompts.form == "words"
         self._pictures = Pictures(world)
 
-    def write(self, view: View) -> tuple[ChatMessage, ...]:
-        """Write the messages of a turn: the same for equal views.
+    def write(self, view: View, expected: Sequence[Prediction] = ()) -> tuple[ChatMessage, ...]:
+        """Write the messages of a turn: the same for equal arguments.
+
+        Args:
+            view: the turn.
+            expected: what its holder expects of others, as it has found out before.
 
         Raises:
             ValueError: a template asks for what there is not.
@@ -69,16 +82,24 @@ class PromptWriter:
             "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "may_plan": Act.PLAN in view.turn.acts,
+            "may_describe": Act.DESCRIBE in view.turn.acts,
             "role": view.turn.role,
             "how_the_team_talks": REPAIR_WORDS if repaired else self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
             "has_plan": view.may_resume,
-            "answer": answer_keys(view),
+            "answer": self._answers.keys(view),
             "example": write_example(self._answers.example(view, self._example)),
         }
         seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
-        blocks = self._pictures.told(self._blocks(view), "observation", seen)
-        messages = self._frame.write(view, turn, blocks, last=self._repair if repaired else None)
+        blocks = self._pictures.told(self._blocks(view, expected), "observation", seen)
+        ends = {
+            "repair": repaired,
+            "needs": Act.DESCRIBE in view.turn.acts or bool(view.needs),
+            "healer": bool(view.notes),
+            "predict": bool(self._answers.mates(view)),
+            "expected": bool(expected),
+        }
+        messages = self._frame.write(view, turn, blocks, last=[self._endings[part] for part in ENDINGS if ends[part]])
         return self._pictures.attached(messages, seen)
 
     def wanted(self, view: View) -> AnswerFormat:
@@ -92,7 +113,7 @@ class PromptWriter:
         schema = self._answers.wanted(view, grounded=True).schema
         return ground(schema, ids_of(self._live, agent), self._live.agents)
 
-    def _blocks(self, view: View) -> Mapping[str, str]:
+    def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
         turn: dict[str, object] = {
             "world": self._world,
@@ -107,24 +128,31 @@ class PromptWriter:
             turn["most_messages"] = view.turn.limit
         if view.turn.role:
             turn["role"] = view.turn.role
+        if mates := self._answers.mates(view):
+            turn["predict"] = fold_names(mates)
+        if view.turn.task is not None:
+            turn["task"] = str(view.turn.task)
         tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
         writer = OpenTaskWriter(self._live, view)
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
-            "memory": _messages(view.memory, view.names),
-            "unread": _messages(view.unread, view.names),
+            "memory": write_messages(view.memory, view.names),
+            "unread": write_messages(view.unread, view.names),
             "plan": _plan(view.plan) if view.plan is not None else None,
             "past_plans": [_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in tasks],
             "problems": view.problems,
+            "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
             "repair": write_notice(view.turn.notice, view.names) if view.turn.notice is not None else None,
+            "needs": write_needs(view.needs, view.names),
+            "healer": write_notes(view.notes, view.names),
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
         return write_blocks(values, always=frozenset(shown))
 
 
-def _messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
+def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
     """Messages in their order: of a step, and alike in what they are and whom they are to, those in a row together.
 
     What is said has its author before it. Without a word on it, it is to all, and to inform them.

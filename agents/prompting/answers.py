@@ -124,12 +124,21 @@ def checked(model: type[BaseModel], value: object) -> Any:
 
 def read_plan(answer: Any) -> Plan:
     """Make a plan of the part of a validated answer that `plan_model` describes."""
-    task = getattr(answer, "task", None)
     return Plan(
         tuple(answer.actions),
-        Task(task.kind, task.target) if task is not None else None,
+        read_task(getattr(answer, "task", None)),
         getattr(answer, "rationale", ""),
     )
+
+
+def read_task(answer: TaskAnswer | None) -> Task | None:
+    """Make a task of the part of a validated answer that says what is done."""
+    return Task(answer.kind, answer.target) if answer is not None else None
+
+
+def task_value(task: Task | None) -> dict[str, str] | None:
+    """Write a task as JSON-ready data: the inverse of `read_task`."""
+    return {"kind": task.kind, "target": task.target} if task is not None else None
 
 
 def plan_value(plan: Plan) -> dict[str, Any]:
@@ -139,7 +148,7 @@ def plan_value(plan: Plan) -> dict[str, Any]:
 
 def part_value(plan: Plan) -> dict[str, Any]:
     """Write a plan as a part of a joint plan, JSON-ready: no reason of its own, and a task only where it has one."""
-    task = {"task": {"kind": plan.task.kind, "target": plan.task.target}} if plan.task is not None else {}
+    task = {"task": task_value(plan.task)} if plan.task is not None else {}
     return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
 
 

@@ -7,7 +7,7 @@ equal runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import Template, TemplateError
@@ -32,17 +32,25 @@ class Frame:
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most.
         tasks: whether plans name what they are for.
+        turn: the part that the message of a turn is made of.
 
     Raises:
         ValueError: a template cannot be read.
     """
 
     def __init__(
-        self, templates: Templates, prompts: PromptSet, world: World, max_actions: int, *, tasks: bool = True
+        self,
+        templates: Templates,
+        prompts: PromptSet,
+        world: World,
+        max_actions: int,
+        *,
+        tasks: bool = True,
+        turn: str = "turn",
     ) -> None:
         for part in templates.parts:
             templates.find(part)
-        self._system, self._turn = templates.find("system"), templates.find("turn")
+        self._system, self._turn = templates.find("system"), templates.find(turn)
         self._agents = len(world.agents)
         entries = describe(world.vocabulary)
         self._common: dict[str, Any] = {
@@ -65,7 +73,7 @@ class Frame:
         blocks: Mapping[str, str],
         *,
         role: str = "",
-        last: Template | None = None,
+        last: Sequence[Template] = (),
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
 
@@ -74,7 +82,7 @@ class Frame:
             turn: what the template of its message may use, beside what each template may.
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
-            last: a template of what stands behind the message of the turn.
+            last: templates of what stands behind the message of the turn.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
@@ -90,7 +98,7 @@ class Frame:
         try:
             if (view.name, role) not in self._systems:
                 self._systems[view.name, role] = self._system.render(who).strip()
-            parts = [self._turn, *([last] if last is not None else [])]
+            parts = (self._turn, *last)
             asked = "\n\n".join(part.render({**who, **turn, "blocks": blocks}).strip() for part in parts)
             return (
                 ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),

@@ -43,19 +43,20 @@ class PromptSet(BaseModel):
         parts = {"rules": self.rules, "system": self.system, "turn": self.turn}
         return Templates(world, world_folder, parts, own=self.folder)
 
-    def for_repairs(self, world: str, world_folder: Path) -> Templates:
-        """Read the template of what a turn of a repair is told: the same words for every set, but for one's own.
+    def for_ending(self, part: str, world: str, world_folder: Path) -> Templates:
+        """Read the template of what some turns end in: the same words for every set, but for one's own.
 
         Args:
+            part: `repair`, `needs`, `healer`, `predict` or `expected`: its name without `.jinja`.
             world: name of the world.
             world_folder: where the world's own templates are.
 
         Raises:
             ValueError: it cannot be read.
         """
-        name = "repair.jinja"
+        name = f"{part}.jinja"
         own = self.folder if self.folder is not None and any(Path(self.folder).rglob(name)) else None
-        return Templates(world, world_folder, {"repair": name}, own=own)
+        return Templates(world, world_folder, {part: name}, own=own)
 
     def for_role(self, role: str) -> str:
         """Return the name of the template of a role."""

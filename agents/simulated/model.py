@@ -7,19 +7,24 @@ import hashlib
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, cast
 
 import numpy as np
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
+from maeil.mind import Act, Thought
+from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.prompting.names import unfold_names
-from quorum.agents.simulated import baselines, inject_errors, llamac
+from quorum.agents.simulated import baselines, drwell, inject_errors, llamac, tom
+from quorum.agents.simulated.embeddings import embed
+from quorum.agents.simulated.healing import answer_healed
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
 from quorum.agents.simulated.repair import answer_repair
@@ -96,6 +101,8 @@ class SimulatedModel(ProvidedModel):
             BadRequest: there are no rules for the vocabulary of the prompt, or its blocks cannot be read.
         """
         begin = time.perf_counter()
+        if wants_embeddings(request):
+            return self._embed(request)
         text, finish, name = self._speak(request)
         if self._settings.latency:
             await asyncio.sleep(self._settings.latency)
@@ -111,6 +118,13 @@ class SimulatedModel(ProvidedModel):
         wanted = (("effort", request.sampling.effort), ("thinking_tokens", request.sampling.thinking_tokens))
         not_sent = tuple(key for key, value in wanted if value is not None)  # rules do not think
         return Reply(text, finish, usage, usd, seconds, name, not_sent=not_sent, simulated=True)
+
+    def _embed(self, request: Request) -> Reply:
+        """Embed the texts of a request; tokens read cost as always, and none are written."""
+        usage = Usage(math.ceil(estimate_prompt(request)), 0)
+        usd = usage.prompt * self._settings.usd_per_million_prompt / 1e6
+        vectors = [embed(message.content) for message in request.messages]
+        return reply_with(vectors, request, usage, NAME, usd=usd, simulated=True)
 
     def _speak(self, request: Request) -> tuple[str, Finish, str]:
         """Return the answer, why it ends, and the name under which the model gives it."""
@@ -175,18 +189,34 @@ def _speaker(
 
 
 def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn, or in a role of LLaMAC or of the baselines, by the rules of the world."""
+    """Answer a turn, or in a role of LLaMAC, of the baselines or of DR. WELL, by the rules of the world."""
     try:
         role = orjson.loads(blocks["turn"]).get("role")
         if role in llamac.ROLES:
             return llamac.play(blocks, speaker, poor, rng)
         if role in baselines.ROLES:
             return baselines.play(blocks, speaker, poor, rng)
+        if role in drwell.ROLES:
+            return drwell.play(blocks, speaker, poor, rng)
+        if role in tom.ROLES:
+            return tom.play(blocks, speaker, poor, rng)
         view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
-    answer = answer_repair if view.turn.notice is not None else type(speaker).answer
-    return write(answer(speaker, view, poor, rng), view)
+    if Act.DESCRIBE in view.turn.acts:
+        return write(Thought(descriptor=speaker.describe(view, poor, rng)), view)
+    mates, expected = tom.read_predicted(blocks), tom.read_expected(blocks, view.names)
+    if view.turn.notice is not None:
+        thought = answer_repair(speaker, view, poor, rng)
+    elif view.notes:
+        thought = answer_healed(speaker, view, poor, rng)
+    elif expected:
+        thought = speaker.anticipate(view, expected, poor, rng)
+    else:
+        thought = speaker.answer(view, poor, rng)
+    if mates:
+        thought = replace(thought, predictions=tom.predict(speaker, view, mates))
+    return write(thought, view, predicts=bool(mates))
 
 
 def _unreadable(error: Exception) -> BadRequest:

@@ -13,10 +13,12 @@ from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
+from quorum.agents.naive.descriptors import read_needs
+from quorum.agents.naive.healer_notes import read_notes
 from quorum.agents.naive.notices import read_notice
-from quorum.agents.naive.open_tasks import read_open_task
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import unfold_names
+from quorum.agents.prompting.open_tasks import read_open_task
 
 _ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
 
@@ -79,6 +81,8 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
         outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
         constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
         problems=tuple(_list(blocks, "problems")),
+        needs=read_needs(orjson.loads(blocks.get("needs", "{}")), index),
+        notes=read_notes(_list(blocks, "healer"), index),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Thought, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import PLAN
 from quorum.agents.simulated.minimal_instance import random_instance
 from quorum.agents.skills import Brief, Speaker, take_turn
@@ -61,6 +61,16 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Draw a plan for each agent that is asked about."""
         return {agent: self._plan(brief.rng, careful=agent in brief.told) for agent in brief.asked}
+
+    def drafts(
+        self,
+        observation: UnreadObservation,  # noqa: ARG002
+        agent: int,  # noqa: ARG002
+        task: Task,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> Sequence[Plan]:
+        """Draw a plan."""
+        return [self._plan(rng, careful=False)]
 
     def _plan(self, rng: np.random.Generator, *, careful: bool) -> Plan:
         """Draw a plan; a careful one, after a refusal, is the action with the fewest arguments alone."""

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from quorum.agents.skills.commanded import CommandedMind
 from quorum.agents.skills.contract import Briefing, Effort, Gates, Merge, MissingSkill, WorldSkills, majority
-from quorum.agents.skills.lookup import check_form, having, notation_of, prompts_of, required, skills, skills_of
-from quorum.agents.skills.speaker import Brief, Speaker, take_turn
+from quorum.agents.skills.lookup import (
+    check_form,
+    check_predictable,
+    check_typed,
+    having,
+    notation_of,
+    prompts_of,
+    required,
+    skills,
+    skills_of,
+)
+from quorum.agents.skills.speaker import Brief, Prospect, Speaker, take_turn
 
 __all__ = [
     "Brief",
@@ -19,9 +29,12 @@ __all__ = [
     "Gates",
     "Merge",
     "MissingSkill",
+    "Prospect",
     "Speaker",
     "WorldSkills",
     "check_form",
+    "check_predictable",
+    "check_typed",
     "having",
     "majority",
     "notation_of",

@@ -71,6 +71,41 @@ def check_form(mind: str, prompts: PromptSet, world: str) -> None:
         )
 
 
+def check_typed(mind: str, prompts: PromptSet) -> None:
+    """Check that a set of prompts asks for typed JSON.
+
+    Args:
+        mind: as the configuration names it.
+        prompts: the set.
+
+    Raises:
+        ValueError: it asks for text.
+    """
+    if prompts.form == "text":
+        raise ValueError(
+            f"agents={mind} answers in typed JSON, and these prompts ask for text (prompts.form=text): they are for "
+            "teams with roles, such as agents=llamac and agents=hmas2. Set prompts=default"
+        )
+
+
+def check_predictable(mind: str, world: str) -> None:
+    """Check that what other agents do next can be predicted: by the tasks of their plans.
+
+    Args:
+        mind: as the configuration names it.
+        world: name of the world.
+
+    Raises:
+        ValueError: there is only one task in it; the message says which worlds have several.
+    """
+    if not skills_of(world).tasks:
+        having = ", ".join(name for name in skills.names() if skills.get(name).tasks)
+        raise ValueError(
+            f"{mind} predicts the tasks of the others' plans, and in the world '{world}' there is but one; "
+            f"worlds with several: {having}"
+        )
+
+
 def notation_of(prompts: PromptSet, world: World) -> Notation | None:
     """Return the notation that a set of prompts takes; None where it takes typed JSON."""
     if prompts.form != "text":

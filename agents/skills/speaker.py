@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -12,13 +12,19 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
+from maeil.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 
 Seen = TypeVar("Seen", bound=Observation)
 
 LEADER = "leader"
+ROOT, BRANCH_LEADER, MEMBER = "root", "branch_leader", "member"
+TREE = frozenset({ROOT, BRANCH_LEADER, MEMBER})
+"""The roles of a tree of leaders, who pass on what they have heard."""
+LEADING = frozenset({LEADER, ROOT, BRANCH_LEADER})
+"""The roles of those whose messages are directives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,27 @@ class Brief:
         """
         drawn = self.rng.random(len(self.asked)) < self.poor
         return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """A task that another agent may take up next, as far as one knows.
+
+    Attributes:
+        task: the task, as plans name it.
+        steps: how far the other is from it, in the measure of the world; infinite where that is not known.
+        hands: agents that it takes at once.
+        left: what is left to do of it once they are there, in steps.
+        said: whether the other has said that it takes it up.
+        there: whether it stands where it is done.
+    """
+
+    task: Task
+    steps: float
+    hands: int = 1
+    left: float = 0
+    said: bool = False
+    there: bool = False
 
 
 class Speaker(ABC, Generic[Seen]):
@@ -105,6 +132,21 @@ class Speaker(ABC, Generic[Seen]):
         """
         return self
 
+    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
+        """Say what one offers and needs: to work on what one would plan for, and to know who else does.
+
+        Args:
+            view: what the prompt tells; nothing else is known.
+            poor: probability that a choice is made at random.
+            rng: for the choices of this answer.
+        """
+        decision = self.answer(replace(view, turn=replace(view.turn, acts=frozenset({Act.PLAN}))), poor, rng).decision
+        task = decision.task if isinstance(decision, Plan) else view.plan.task if view.plan is not None else None
+        tasks = (task.target,) if task is not None else ()
+        about = " ".join(tasks) or "nothing yet"
+        offer = Offer(f"I work on {about}.", tasks, free=view.plan is None)
+        return Descriptor(offer, Need(f"Who else works on {about}?", tasks))
+
     @abstractmethod
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn.
@@ -114,6 +156,57 @@ class Speaker(ABC, Generic[Seen]):
             poor: probability that a choice is made at random.
             rng: for the choices of this answer.
         """
+
+    def drafts(self, observation: Seen, agent: int, task: Task, rng: np.random.Generator) -> Sequence[Plan]:  # noqa: ARG002
+        """Return plans that one who has not tried a task may make for it: what becomes of each, it does not know.
+
+        Args:
+            observation: what the agent sees.
+            agent: its index.
+            task: an open task.
+            rng: for draws, where the rules know of no task.
+
+        Raises:
+            ValueError: there are no rules for that.
+        """
+        raise ValueError(
+            "it has no rules in this world to plan for a task that was agreed on (agents=drwell): set env=cube"
+        )
+
+    def prospects(self, view: View, mate: int) -> Sequence[Prospect]:  # noqa: ARG002
+        """Return what another agent may take up next, by what the prompt tells; nothing where nobody knows.
+
+        Args:
+            view: what the prompt tells.
+            mate: index of the other.
+        """
+        return ()
+
+    def anticipate(
+        self,
+        view: View,
+        expected: Mapping[int, Task | None],  # noqa: ARG002
+        poor: float,
+        rng: np.random.Generator,
+    ) -> Thought:
+        """Answer a turn with what is expected of others: as without it, where that does not matter.
+
+        Args:
+            view: what the prompt tells.
+            expected: what the next plans of others are for, by their index.
+            poor: probability that a choice is made at random.
+            rng: for the choices of this answer.
+        """
+        return self.answer(view, poor, rng)
+
+    def toward(self, view: View, target: str) -> Plan | None:  # noqa: ARG002
+        """Return the plan of one who is to work on a thing: None, where its rules do not know how.
+
+        Args:
+            view: what the prompt tells.
+            target: what it is called in the target of a task.
+        """
+        return None
 
     @abstractmethod
     def propose(self, brief: Brief) -> Mapping[int, Plan]:
@@ -145,7 +238,7 @@ def _announce(view: View, plan: Plan, nothing: str) -> tuple[Draft, ...]:
     """Write the message; an acknowledgement answers something only."""
     task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else nothing
     if Act.SPEAK in view.turn.acts:
-        kind = MessageKind.DIRECTIVE if view.turn.role == LEADER else MessageKind.PROPOSE
+        kind = MessageKind.DIRECTIVE if view.turn.role in LEADING else MessageKind.PROPOSE
         return (Draft(view.turn.recipients, task, kind),)
     if Act.ACKNOWLEDGE in view.turn.acts and view.unread:
         return (Draft(view.turn.recipients, task, MessageKind.ACK),)

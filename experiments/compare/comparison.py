@@ -20,6 +20,8 @@ from quorum.experiments.results import Results, Row
 from quorum.experiments.results.published import Published
 from quorum.experiments.results.rows import Scalar
 
+_ACROSS = ("n", "episode")
+"""What a comparison is across when nothing is said: the first of these that varies."""
 FIRST = ""
 """As a baseline: the first of several levels."""
 
@@ -30,7 +32,8 @@ class Question:
 
     Attributes:
         by: factors whose levels are compared; empty: the first that varies among arm, topology, agents, model, env.
-        across: the factor across which they are; None: `n` where it varies; `none`: no factor.
+        across: the factor across which they are; None: `n` where it varies, else `episode` where that does; `none`: no
+            factor.
         metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
         baseline: the level from which differences are taken, or `FIRST`; None: none are.
         statistic: what tables and figures show.
@@ -182,7 +185,8 @@ def _across(name: str | None, rows: Sequence[Row], by: Sequence[str]) -> str | N
     if name == "none":
         return None
     if name is None:
-        return "n" if "n" not in by and factors.varies("n", [row for row in rows if row.pooled]) else None
+        pooled = [row for row in rows if row.pooled]
+        return next((usual for usual in _ACROSS if usual not in by and factors.varies(usual, pooled)), None)
     across = factors.resolve(name, rows, "--across")
     if across in by:
         raise UserError(f"--across {name}: the comparison is by it already", "Give another factor, or --across none.")

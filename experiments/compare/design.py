@@ -109,9 +109,9 @@ def _are_prompts(by: Sequence[str]) -> bool:
 
 def _goes_with(factor: str, by: Sequence[str]) -> bool:
     """Whether a factor is a part of what is compared, as `topology.rounds` is of the topology and `env.n` of `n`."""
-    group, _, knob = factor.partition(".")
+    group, _, knob = _as_part(factor).partition(".")
     for compared in by:
-        own = compared.partition(".")[0]
+        own = _as_part(compared).partition(".")[0]
         if (
             knob == compared
             or compared in _WHOLE
@@ -122,3 +122,8 @@ def _goes_with(factor: str, by: Sequence[str]) -> bool:
         if own == "env" and group in {"n", "max_steps"}:
             return True
     return False
+
+
+def _as_part(factor: str) -> str:
+    """Return what stands for a whole team as a part of the configuration."""
+    return "agents" if factor == "members" else factor

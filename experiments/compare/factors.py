@@ -15,6 +15,7 @@ NONE: Final = "-"
 _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
     "inputs": lambda row: row.inputs_digest or None,
+    "members": lambda row: row.factors.get("members", row.factors.get("agents.name")),
     "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
     "provider": lambda row: ", ".join(row.providers) or None,
     "sweep": lambda row: row.folder.resolve().parent.name,
@@ -33,7 +34,8 @@ _SHORT = {
 """Groups by the value that tells their options apart, and what else has a short name."""
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
-"""What a comparison is by when nothing is said: the first of these that varies."""
+"""What a comparison is by when nothing is said: the first of these that varies; `members` where teams have several
+minds."""
 
 
 def value_of(row: Row, factor: str) -> Scalar:
@@ -101,7 +103,9 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 def first_that_varies(rows: Sequence[Row]) -> str:
     """Choose what a comparison is by when nothing is said."""
-    found = (factor for factor in _FIRST if varies(factor, rows))
+    several = any("members" in row.factors for row in rows)
+    first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
+    found = (factor for factor in first if varies(factor, rows))
     return next(found, "topology.name")
 
 

@@ -132,7 +132,7 @@ def _unused(comparison: Comparison) -> Iterator[str]:
     without: dict[tuple[str, str, str], list[Row]] = {}
     for row in comparison.pool.rows:
         for group, why in row.unused.items():
-            without.setdefault((group, written(value_of(row, "agents.name")), why), []).append(row)
+            without.setdefault((group, written(value_of(row, "members")), why), []).append(row)
     for (group, agents, why), rows in without.items():
         keys = dict.fromkeys(key for row in rows for key in row.factors if key.partition(".")[0] == group)
         if any(varies(key, rows) for key in keys):

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,37 @@ from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
 from quorum.experiments.configuration.schema import Configuration, validate
 
 _log = logging.getLogger(__name__)
+_LONGEST = 64
+"""Characters that minds have in the name of a folder, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a cell branches off.
+
+    Attributes:
+        run: name of the folder of the run.
+        t: environment step of the instant.
+        t_hat: cognitive time of it; None: the begin of the step.
+        prefix: digest of what happened in that run before.
+        edits: which values are others from then on, as it was given.
+        told: what participants are told to say or to plan then.
+    """
+
+    run: str
+    t: int
+    t_hat: int | float | None
+    prefix: str
+    edits: tuple[str, ...]
+    told: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of it names the cell: neither the name of a folder, nor how its configuration was written."""
+        return {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix, "told": list(self.told)}
 
 
 @dataclass(frozen=True)
@@ -33,11 +64,13 @@ class Cell:
         configuration: validated and fully resolved.
         plain: the same as JSON-ready data, in one canonical form.
         inputs: digests of what decides beside it: templates of prompts, plug-ins, files that it names.
+        branch: what it branches off; None: it begins by itself.
     """
 
     configuration: Configuration
     plain: Mapping[str, Any] = field(repr=False)
     inputs: Inputs = field(repr=False)
+    branch: Branch | None = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any], inputs: Callable[[Configuration], Inputs] = inputs_of) -> Cell:
@@ -75,6 +108,8 @@ class Cell:
         identity = self.configuration.identity()
         if self.inputs:
             identity["inputs"] = dict(self.inputs)
+        if self.branch is not None:
+            identity["branch"] = self.branch.identity()
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -82,11 +117,23 @@ class Cell:
     def name(self) -> str:
         """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
 
-        Where the minds think with a language model its name stands behind theirs: `cube-n8-naive-gpt-5-debate-...`.
+        Where minds think with a language model its name stands behind theirs: `cube-n8-naive-gpt-5-debate-...`. Where
+        single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A branch says in
+        which step it begins: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
-        minds = f"{c.agents.name}-{self._model}" if c.uses_models else c.agents.name
-        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}-{self.hash[:8]}"
+        minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
+        at = f"-at{self.branch.t}" if self.branch is not None else ""
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{at}-{self.hash[:8]}"
+
+    @property
+    def _minds(self) -> str:
+        """The names of the minds as a part of a file's name; of a team of very many, how many have their own."""
+        c = self.configuration
+        if len(c.team) == 1:
+            return c.agents.name
+        label = re.sub("[^A-Za-z0-9._+@-]+", "-", c.team_label.replace(",", "."))
+        return label if len(label) <= _LONGEST else f"{c.agents.name}+{len(c.team) - 1}others"
 
     @property
     def _model(self) -> str:
@@ -112,11 +159,15 @@ class PlannedCell:
     Attributes:
         name: of its folder.
         hash: of its configuration's identity.
-        kind: equal for cells that differ in nothing but the seed, and so are expected to cost the same.
+        kind: equal for cells that differ in nothing but the seed and the episode, and so are expected to cost the same.
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
         inputs: digests of what decides beside it; cells that are planned together share them.
+        episode: number in a line of episodes.
+        line: equal for the cells of one line, each of which begins with the memory of the one before; empty where the
+            team takes none along.
+        follows: name of the cell before it in its line; empty for the first, and for cells of no line.
     """
 
     name: str
@@ -126,17 +177,33 @@ class PlannedCell:
     uses_models: bool
     configuration: bytes = field(repr=False)
     inputs: Inputs = field(repr=False)
+    episode: int = 0
+    line: str = ""
+    follows: str = ""
 
     @classmethod
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
         """Keep what a plan needs of a cell."""
-        kind = hashlib.sha256(orjson.dumps({**cell.plain, "seed": None})).hexdigest()
-        uses_models = cell.configuration.uses_models
-        return cls(cell.name, cell.hash, kind, arm, uses_models, orjson.dumps(cell.plain), cell.inputs)
+        c = cell.configuration
+        kind = hashlib.sha256(orjson.dumps({**cell.plain, "seed": None, "episode": None})).hexdigest()
+        line = line_of(cell.plain, cell.inputs) if c.remembers else ""
+        plain = orjson.dumps(cell.plain)
+        return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
 
     def cell(self) -> Cell:
         """Return the cell itself."""
         return Cell.of(orjson.loads(self.configuration), recorded(self.inputs))
+
+
+def line_of(plain: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return what is equal for the cells of one line: those that differ in nothing but the episode.
+
+    Args:
+        plain: the configuration of one.
+        inputs: digests of what decides beside it.
+    """
+    parts = [{**plain, "episode": None}, dict(inputs)]
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc] # libyaml's, where it is there

@@ -23,6 +23,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.broken_yaml import broken_yaml, check_option
 from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
+from quorum.experiments.configuration.member_values import expand_members
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment, refuse_secrets
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 _LOCK = threading.Lock()
-_OPEN_MAPS = ("llm.agents", "llm.roles", "llm.deadlines", "llm.extra_body", "llm.extra_headers")
+_OPEN_MAPS = (
+    "agents.members", "agents.leader",
+    "llm.agents", "llm.roles", "llm.deadlines", "llm.extra_body", "llm.extra_headers",
+)  # fmt: skip
 """Maps whose keys the user names: there, an argument may add a key without Hydra's `+`."""
 _REFUSALS = (HydraException, OmegaConfBaseException, OSError, ValueError, yaml.YAMLError)
 
@@ -93,7 +97,9 @@ class Session:
             _check_groups(overrides)
             self._check_files(overrides)
             template = _composed("config", [*self._search_path, *map(_opened, overrides)])
-        expand_presets(template, (*([self._config_dir] if self._config_dir is not None else []), CONFIGS))
+        folders = (*([self._config_dir] if self._config_dir is not None else []), CONFIGS)
+        expand_presets(template, folders)
+        expand_members(template, folders)
         return template
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class EffectCheck:
             if self._usual is None:
                 self._usual = self._defaults()
             if cell.plain[group] != self._usual[group]:
-                self._found.setdefault((cell.configuration.agents.name, why), {}).update(self._words[group])
+                self._found.setdefault((cell.configuration.team_label, why), {}).update(self._words[group])
 
     @property
     def told(self) -> str:

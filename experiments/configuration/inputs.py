@@ -6,11 +6,14 @@ Two cells of equal configuration whose prompts or plug-ins differ are two cells:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
+from quorum.experiments.common.memory_file import read_memory
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.package_files import PROJECT, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import minds, providers, topologies, worlds
@@ -18,6 +21,9 @@ from quorum.experiments.configuration.schema import Configuration
 
 Inputs = Mapping[str, str]
 """Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`."""
+
+MEMORY_INPUT = "memory.store/memory.json"
+"""Name of the memory that a single run begins with, where it begins with one."""
 
 
 def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
@@ -28,7 +34,8 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
         world: what the built world calls itself, for its templates; None: the name under which it is registered.
 
     Raises:
-        UserError: a template or a folder of templates that the configuration names is not there.
+        UserError: a template or a folder of templates that the configuration names is not there, or the memory that it
+            names is damaged.
     """
     world = world if world is not None else configuration.env.name
     found: dict[str, str] = {}
@@ -38,13 +45,32 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
             found |= component.inputs(values, world)
             if configuration.repair is not None and component.repairs is not None:
                 found |= component.repairs(values, world)
+            if configuration.matcher and component.describes is not None:
+                found |= component.describes(values, world)
+            if configuration.heal and component.heals is not None:
+                found |= component.heals(values, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
         packages |= _packages(component)
+    if configuration.memory.store is not None:
+        found |= _stored(Path(configuration.memory.store))
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
     found |= {f"package {name}": describe_package(name) for name in packages - PROJECT}
     return dict(sorted(found.items()))
+
+
+def _stored(folder: Path) -> Inputs:
+    """Digest the memory that a single run begins with; nothing where there is none yet.
+
+    Raises:
+        UserError: it is damaged.
+    """
+    try:
+        memory = read_memory(folder)
+    except DamagedFile as damage:
+        raise UserError(f"memory.store: {damage.message}", "Give another folder: memory.store=FOLDER.") from damage
+    return {MEMORY_INPUT: memory.digest} if memory is not None else {}
 
 
 class SharedInputs:
@@ -60,8 +86,10 @@ class SharedInputs:
             UserError: as `inputs_of`.
         """
         c = configuration
-        parts = (c.env, c.agents, c.topology, *([c.llm] if c.uses_models else []), *([c.repair] if c.repair else []))
-        key = tuple(part.model_dump_json() for part in parts)
+        asked = ("llm", c.llm) if c.uses_models else None
+        parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, ("repair", c.repair))
+        key = tuple(f"{part[0]} {part[1].model_dump_json()}" for part in parts if part and part[1] is not None)
+        key = (*key, "heal" if c.heal else "")
         if key not in self._found:
             self._found[key] = inputs_of(c)
         return self._found[key]
@@ -97,7 +125,8 @@ class InputsChanged(UserError):
 
 def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any], ComponentConfig]]:
     yield "env", worlds.get(c.env.name), c.env
-    yield "agents", minds.get(c.agents.name), c.agents
+    for key, mind in c.team.items():
+        yield key, minds.get(mind.name), mind
     yield "topology", topologies.get(c.topology.name), c.topology
     if c.uses_models:
         yield "llm", providers.get(c.llm.name), c.llm

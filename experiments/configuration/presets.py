@@ -7,15 +7,15 @@ does not say from the preset of that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import options
+from quorum.experiments.configuration.option_values import option_values
 
 PRESET = "preset"
 _GROUP = "llm"
@@ -50,12 +50,7 @@ def expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
         own.pop(PRESET, None)
         with open_dict(values):
             values.clear()
-            values.update({**_own_values(_file(str(name), folders), folders), **own})
-
-
-def _file(name: str, folders: tuple[Path, ...]) -> Path:
-    files = (folder / _GROUP / f"{name}.yaml" for folder in folders)
-    return next(file for file in files if file.is_file())
+            values.update({**option_values(_GROUP, str(name), folders, without=_SHARED), **own})
 
 
 def _places(llm: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
@@ -76,14 +71,3 @@ def _fallbacks(values: DictConfig, where: str, usual: Any) -> Iterator[tuple[str
     for index, entry in enumerate(found if isinstance(found, ListConfig) else ()):
         if isinstance(entry, DictConfig):
             yield f"{where}fallback.{index}", entry, usual
-
-
-def _own_values(file: Path, folders: tuple[Path, ...]) -> Mapping[str, Any]:
-    """Return the values of a file and of those that it includes, but for the shared ones."""
-    plain = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-    included = [str(entry).removesuffix("@_here_") for entry in plain.pop("defaults", ()) if entry != "_self_"]
-    values: dict[str, Any] = {}
-    for name in included:
-        if not name.startswith(_SHARED):
-            values |= _own_values(_file(name, folders), folders)
-    return values | plain

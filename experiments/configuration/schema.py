@@ -6,30 +6,34 @@ component's own schema, found by its `name`. Values are checked as JSON, strictl
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from functools import cache
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 
 from maeil.clock import ClockCount, ClockUnit
-from maeil.component import RECORDED, ComponentConfig, Usual
+from maeil.component import ComponentConfig, Usual
 from maeil.mind import COORDINATOR
-from maeil.registry import Registry
+from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
+from quorum.experiments.configuration.checked_values import checked, component_values
+from quorum.experiments.configuration.healing import Healers, Healing
+from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
 from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.experiments.configuration.repair import OFF, RepairConfig, schema_of
-from quorum.experiments.configuration.validation_errors import describe_validation_errors
+from quorum.experiments.configuration.team_label import LEADER, team_label
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 
 
-Model = TypeVar("Model", bound=BaseModel)
+_OF_THE_LOOP = ("repair", "heal", "healing")
+"""What is left out of a configuration that has no use for it."""
 
 
 class _Part(BaseModel):
@@ -54,6 +58,10 @@ class Memory(_Part):
 
     messages: Natural
     """Number of earlier messages."""
+    keep: Annotated[bool, Usual(True)]
+    """Whether minds that remember take their memory along to the next episode."""
+    store: Annotated[Annotated[str, Field(min_length=1)] | None, Usual(None)]
+    """Folder that holds the memory of single runs; null: none. It is no part of a cell: what it holds is."""
 
 
 class WallLimits(_Part):
@@ -82,7 +90,9 @@ class Knobs(_Part):
     n: Positive
     """Embodied agents in the team."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Names the board; every other random stream is derived from it."""
+    """Names the board; every other random stream is derived from it and from `episode`."""
+    episode: Annotated[Natural, Usual(0)]
+    """Number in a line of episodes on one board."""
     max_steps: Positive
     """Environment steps after which the episode is cut off."""
     max_repairs: Natural
@@ -105,32 +115,74 @@ class Configuration(Knobs):
     env: SerializeAsAny[ComponentConfig]
     """The world."""
     agents: SerializeAsAny[ComponentConfig]
-    """The minds of the team."""
+    """The minds of the team, but for those that single participants have."""
+    members: Mapping[str, SerializeAsAny[ComponentConfig]]
+    """The minds of single participants, by their names; they stand in `agents.members`."""
+    leader: SerializeAsAny[ComponentConfig] | None
+    """The mind of whoever leads in the topology, where it is another one; it stands in `agents.leader`."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
     """The language model."""
     repair: SerializeAsAny[RepairConfig] | None
     """How committed plans are judged and repaired before they begin; None: they are not."""
+    heal: Healers
+    """Who speaks up when cooperation fails."""
+    healing: Healing | None
+    """By which numbers; None: nobody does."""
 
     def plain(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
 
-        Without repairs it says nothing of them, as in the versions before them.
+        Without repairs, or healers, it says nothing of them, and without minds of single participants nothing of these,
+        as in the versions before them; and nothing of where memory is stored, as that is no part of a cell.
         """
-        return self.model_dump(mode="json", exclude={"repair"} if self.repair is None else None)
+        absent = [*(["repair"] if self.repair is None else []), *([] if self.heal else ["heal", "healing"])]
+        plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
+        if self.members:
+            plain["agents"][MEMBERS] = {name: own.model_dump(mode="json") for name, own in self.members.items()}
+        if self.leader is not None:
+            plain["agents"][LEADER] = self.leader.model_dump(mode="json")
+        plain["memory"]["store"] = None
+        return plain
+
+    @property
+    def seeds(self) -> Seeds:
+        """The place of every random stream but the board's, which all episodes of a line share."""
+        return Seeds(self.seed).child("episode").child(self.episode) if self.episode else Seeds(self.seed)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the team takes a memory along to the next episode."""
+        return self.memory.keep and self._could_remember
+
+    @property
+    def _could_remember(self) -> bool:
+        return any(minds.get(mind.name).remembers for mind in self.team.values())
+
+    @property
+    def team(self) -> Mapping[str, ComponentConfig]:
+        """The minds by the key of each: `agents`, `agents.members.agent_0`, `agents.leader`."""
+        members = {f"agents.{MEMBERS}.{name}": own for name, own in self.members.items()}
+        leader = {f"agents.{LEADER}": self.leader} if self.leader is not None else {}
+        return {"agents": self.agents, **members, **leader}
+
+    @property
+    def team_label(self) -> str:
+        """The names of the minds, each but the first with those who have it: `naive+heuristic@0,2`."""
+        return team_label(self.plain()["agents"])
 
     @property
     def uses_models(self) -> bool:
-        """Whether the minds think with language models."""
-        return minds.get(self.agents.name).uses_models
+        """Whether minds think with language models."""
+        return any(minds.get(own.name).uses_models for own in self.team.values())
 
     @property
     def unused(self) -> Mapping[str, str]:
-        """The groups that its minds have no use for, each with what the minds do not do."""
-        component = minds.get(self.agents.name)
-        talk = {} if component.talks else {"topology": "does not talk"}
-        think = {} if component.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
+        """The groups that none of its minds has a use for, each with what the minds do not do."""
+        talks = any(minds.get(own.name).talks for own in self.team.values())
+        talk = {} if talks else {"topology": "does not talk"}
+        think = {} if self.uses_models else dict.fromkeys(("llm", "prompts", "budget"), "asks no language model")
         return {**talk, **think}
 
     def identity(self) -> dict[str, Any]:
@@ -138,10 +190,21 @@ class Configuration(Knobs):
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
-        keys of `env` and `llm` that came with a later version and have the value of those before it (`Usual`).
+        keys that came with a later version and have the value of those before it (`Usual`); and `memory.keep` where
+        the minds have nothing to keep.
         """
         plain = self.plain()
-        plain["env"] = _without(_as_before(self.env, plain["env"]), plain["env"])
+        plain = _without(_as_before(self, plain), plain)
+        without = _as_before(self.memory, plain["memory"])
+        plain["memory"] = _without(without if self._could_remember else without | {"keep"}, plain["memory"])
+        for group, part in (("env", self.env), ("agents", self.agents)):
+            plain[group] = _without(_as_before(part, plain[group]), plain[group])
+        for key, mind in self.members.items():
+            own = plain["agents"][MEMBERS][key]
+            plain["agents"][MEMBERS][key] = _without(_as_before(mind, own), own)
+        if self.leader is not None:
+            own = plain["agents"][LEADER]
+            plain["agents"][LEADER] = _without(_as_before(self.leader, own), own)
         del plain["prompts"]
         if not self.uses_models:
             del plain["llm"], plain["budget"]
@@ -175,6 +238,12 @@ class Configuration(Knobs):
         return _llm_of(self.llm.model_dump(mode="json"), participant, role)
 
     @property
+    def matcher(self) -> str:
+        """What the topology has needs held against offers by; empty where it asks for neither."""
+        found: str = topologies.get(self.topology.name).matcher(self.topology)
+        return found
+
+    @property
     def special_models(self) -> Mapping[str, ModelConfig]:
         """The models beside that of `llm` by the key of each: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
         found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
@@ -188,16 +257,24 @@ class Configuration(Knobs):
     def roles(self) -> tuple[str, ...]:
         """The roles in which its minds ask language models, as far as minds and topology tell them."""
         of_topology = [str(role) for role in topologies.get(self.topology.name).roles(self.topology) or ()]
-        own = minds.get(self.agents.name).roles(self.agents)
-        if own is None:
-            return tuple(of_topology)
-        return (*map(str, own), *(role for role in of_topology if role == COORDINATOR))
+        asking = [mind for mind in self.team.values() if minds.get(mind.name).uses_models]
+        found: dict[str, None] = {}
+        for mind in asking or [self.agents]:
+            own = minds.get(mind.name).roles(mind)
+            found |= dict.fromkeys(of_topology if own is None else map(str, own))
+        return tuple(dict.fromkeys((*found, *(role for role in of_topology if role == COORDINATOR))))
 
 
-def _as_before(part: ComponentConfig, plain: Mapping[str, Any]) -> set[str]:
+def _as_before(part: BaseModel, plain: Mapping[str, Any]) -> set[str]:
     """Return the keys that came with a later version, and have the value of the versions before it."""
-    fields = type(part).model_fields.items()
-    return {name for name, field in fields for mark in field.metadata if mark == Usual(plain[name])}
+    return {name for name, value in _usual(type(part)).items() if plain[name] == value}
+
+
+@cache
+def _usual(schema: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the keys that came with a later version, each with the value of the versions before it."""
+    fields = schema.model_fields.items()
+    return {name: mark.value for name, field in fields for mark in field.metadata if isinstance(mark, Usual)}
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,10 +297,13 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     """
     _check_data(raw, "")
     groups = {registry.group: registry for registry in REGISTRIES}
-    rest = {key: value for key, value in raw.items() if key not in (*groups, "repair")}
-    knobs = _checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, "repair"])
-    parts = {group: component_values(registry, raw, recorded=recorded) for group, registry in groups.items()}
-    _check_common_knobs(knobs, parts)
+    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP)}
+    if recorded and isinstance(rest.get("memory"), Mapping):
+        rest = {**_usual(Knobs), **rest, "memory": {**_usual(Memory), **rest["memory"]}}
+    knobs = checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, *_OF_THE_LOOP])
+    values = without_members(raw)
+    parts = {group: component_values(registry, values, recorded=recorded) for group, registry in groups.items()}
+    members, leader = members_of(raw, parts["agents"], recorded=recorded)
     llm = _of_model(parts["llm"])
     for participant in ("", *llm.participants):
         for role in ("", *llm.special_roles):
@@ -232,27 +312,77 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         **dict(knobs),
         env=parts["env"],
         agents=parts["agents"],
+        members=members,
+        leader=leader,
         topology=parts["topology"],
         llm=llm,
-        repair=_repair_of(raw.get("repair", {"name": OFF}), parts["agents"].name),
+        repair=_repair_of(raw.get("repair", {"name": OFF})),
+        **_healing_of(raw),
     )
+    _check_common_knobs(knobs, {**parts, **whole.team})
+    _check_turns(whole)
     if whole.uses_models:
         _check_roles(whole)
+    _check_store(whole)
     return whole
 
 
-def _repair_of(values: Any, agents: str) -> RepairConfig | None:
+def _check_store(whole: Configuration) -> None:
+    """Make sure that there is something to be stored, where a folder is named for it."""
+    if whole.memory.store is None or whole.remembers:
+        return
+    if not whole.memory.keep:
+        raise UserError("memory.store: with memory.keep=false there is nothing to be stored", "Leave one of them out.")
+    able = [name for name in minds.names() if minds.get(name).remembers]
+    hint = f", or choose minds that do: agents={', agents='.join(able)}" if able else ""
+    raise UserError(
+        f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
+    )
+
+
+def _repair_of(values: Any) -> RepairConfig | None:
     """Check the values of `repair`, which configurations of versions before 0.13 do not have."""
     schema = schema_of(values)
-    if schema is None:
-        return None
-    if minds.get(agents).repairs is None:
-        able = [name for name in minds.names() if minds.get(name).repairs is not None]
-        raise UserError(
-            f"repair={values['name']}: agents={agents} has no turns in which plans are repaired",
-            f"Set repair=off, or choose minds that have: agents={', agents='.join(able)}.",
-        )
-    return _checked(schema, values, "repair.", known=list(schema.model_fields))
+    return checked(schema, values, "repair.", known=list(schema.model_fields)) if schema is not None else None
+
+
+def _check_turns(whole: Configuration) -> None:
+    """Make sure that all minds take turns of repairs, heed healers, and describe themselves, where that is asked.
+
+    Raises:
+        UserError: one does not.
+    """
+    for place, mind in whole.team.items():
+        if whole.repair is not None and minds.get(mind.name).repairs is None:
+            able = [name for name in minds.names() if minds.get(name).repairs is not None]
+            raise UserError(
+                f"repair={whole.repair.name}: {place}={mind.name} has no turns in which plans are repaired",
+                f"Set repair=off, or choose minds that have: {place}={f', {place}='.join(able)}.",
+            )
+        if whole.heal and minds.get(mind.name).heals is None:
+            able = [name for name in minds.names() if minds.get(name).heals is not None]
+            raise UserError(
+                f"heal: {place}={mind.name} takes no heed of healers",
+                f"Set heal=[], or choose minds that do: {place}={f', {place}='.join(able)}.",
+            )
+        if whole.matcher and minds.get(mind.name).describes is None:
+            able = [name for name in minds.names() if minds.get(name).describes is not None]
+            raise UserError(
+                f"topology={whole.topology.name}: {place}={mind.name} does not say what it offers and needs",
+                f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",
+            )
+
+
+class _Healers(_Part):
+    heal: Healers
+
+
+def _healing_of(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Check the values of `heal` and `healing`, which configurations of versions before 0.14 do not have."""
+    healers = checked(_Healers, {"heal": raw.get("heal", [])}, "", known=["heal"]).heal
+    fields = list(Healing.model_fields)
+    healing = checked(Healing, raw["healing"], "healing.", known=fields) if healers or "healing" in raw else None
+    return {"heal": healers, "healing": healing if healers else None}
 
 
 def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:
@@ -268,7 +398,7 @@ def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConf
                 raise UserError(f"{where}{key}: this is said once, for all: llm.{key}")
     merged = layered(values, list(own.values()), lambda name: providers.get(name).config.model_fields)
     schema = providers.get(merged["name"]).config
-    return _of_model(_checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
+    return _of_model(checked(schema, merged, list(own)[-1], known=list(schema.model_fields)))
 
 
 def _check_provider(own: Mapping[str, Any], place: str) -> None:
@@ -299,7 +429,7 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
         schema = providers.get(merged["name"]).config
         if not issubclass(schema, ProviderConfig):
             raise UserError(f"{place.rstrip('.')}: {merged['name']} cannot stand in the place of a model")
-        found.append(_checked(schema, merged, place, known=list(schema.model_fields)))
+        found.append(checked(schema, merged, place, known=list(schema.model_fields)))
     return found
 
 
@@ -312,7 +442,7 @@ def _check_roles(whole: Configuration) -> None:
     roles = whole.roles
     for role in whole.llm.special_roles:
         if role not in roles:
-            team = f"agents={whole.agents.name} topology={whole.topology.name}"
+            team = f"agents={whole.team_label} topology={whole.topology.name}"
             hint = choices_hint(role, "Its roles", roles) or "It has no roles: llm.agents.NAME is for single agents."
             raise UserError(f"llm.roles.{role}: {team} asks no model in such a role", hint)
     for sort in whole.llm.special_deadlines:
@@ -341,36 +471,6 @@ def _check_data(value: Any, key: str) -> None:
         raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
     elif not math.isfinite(value):
         raise UserError(f"{key}: {value} is not a finite number")
-
-
-def component_values(registry: Registry[Any], raw: Mapping[str, Any], *, recorded: bool = False) -> ComponentConfig:
-    """Check the values of the component that a group chooses.
-
-    Args:
-        registry: of the group.
-        raw: the configuration.
-        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
-
-    Raises:
-        UserError: there is no such component, or a value is wrong.
-    """
-    group = registry.group
-    values = raw.get(group)
-    if not isinstance(values, Mapping) or not isinstance(values.get("name"), str):
-        where = f"{group}.name" if isinstance(values, Mapping) else group
-        hint = choices_hint("", f"The {registry.plural}", registry.names())
-        raise UserError(f"{where}: the name of a {registry.kind} is missing", hint)
-    schema: type[ComponentConfig] = registry.get(values["name"]).config
-    return _checked(schema, values, f"{group}.", known=list(schema.model_fields), recorded=recorded)
-
-
-def _checked(
-    schema: type[Model], values: Mapping[str, Any], prefix: str, known: list[str], *, recorded: bool = False
-) -> Model:
-    try:
-        return schema.model_validate_json(json.dumps(values), strict=True, context=RECORDED if recorded else None)
-    except ValidationError as error:
-        raise UserError(describe_validation_errors(error, values, prefix, known)) from error
 
 
 def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:

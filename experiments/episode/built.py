@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from maeil import Mind, Topology, Vocabulary, World
+from maeil import Mind, TeamContext, Topology, Vocabulary, World
 from maeil.contracts import MAPPING, described, name_of, promised, require_arguments, require_members, written_of
 from maeil.errors import ContractError
 
@@ -61,13 +61,12 @@ def check_topology(topology: Any, build: Callable[..., Any]) -> Topology:
     return promised(topology, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
 
 
-def check_team(team: Any, world: World, topology: Topology, build: Callable[..., Any]) -> Sequence[Mind]:
+def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:
     """Return a built team that has a mind for each participant.
 
     Args:
         team: what was built.
-        world: names the agents.
-        topology: says whether there is a coordinator.
+        context: what it was built for.
         build: what has built the team.
 
     Raises:
@@ -78,9 +77,9 @@ def check_team(team: Any, world: World, topology: Topology, build: Callable[...,
             f"{name_of(build)}() returned {described(team)}; it must return a sequence of minds, one for each agent",
             build,
         )
-    agents, wanted = len(world.agents), len(world.agents) + topology.coordinated
-    if len(team) != wanted:
-        coordinator = " and the coordinator" if topology.coordinated else ""
+    agents = len(context.world.agents)
+    if len(team) != agents + context.coordinates:
+        coordinator = " and the coordinator" if context.coordinates else ""
         raise ContractError(
             f"{name_of(build)}() returned {_count(len(team), 'mind')}; it must return one for each of the "
             f"{_count(agents, 'agent')}{coordinator}",

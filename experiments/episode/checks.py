@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maeil.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
 from quorum.experiments.common.version import __version__
@@ -138,5 +139,5 @@ def _models(configuration: Configuration) -> Iterator[Finding]:
     from quorum.experiments.episode.model_check import try_model  # noqa: PLC0415
 
     for key, config in {"llm": configuration.llm, **configuration.special_models}.items():
-        fine, detail = try_model(config)
+        fine, detail = try_model(config, embeds=key.startswith(f"llm.roles.{EMBEDDING}"))
         yield Finding(key, fine, True, detail)

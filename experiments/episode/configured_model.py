@@ -13,6 +13,8 @@ from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.episode.by_role import deadline_of
 
 _log = logging.getLogger(__name__)
+_SAMPLES = 1000
+"""Between the numbers of the samples of one prompt in two episodes of a line."""
 
 
 def sampling_of(config: ProviderConfig) -> Sampling:
@@ -59,6 +61,7 @@ class ConfiguredModel:
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
         more: tokens that the answer may have for each further agent.
+        episode: number in a line of episodes: a prompt of a later one is another sample of it.
         deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
         prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
@@ -70,6 +73,7 @@ class ConfiguredModel:
         sampling: Sampling,
         more: int = 0,
         *,
+        episode: int = 0,
         deadline: Callable[[Origin], float | None] = lambda _: None,
         prepare: Callable[[Request], Request] | None = None,
     ) -> None:
@@ -77,6 +81,7 @@ class ConfiguredModel:
         self._participant = participant
         self._sampling = sampling
         self._more = more
+        self._first_sample = episode * _SAMPLES
         self._deadline = deadline
         self._prepare = prepare
 
@@ -91,7 +96,13 @@ class ConfiguredModel:
         _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
         longest = self._sampling.max_tokens + self._more * (request.agents - 1)
         sampling = replace(self._sampling, max_tokens=longest)
-        request = replace(request, sampling=sampling, origin=origin, deadline=self._deadline(origin))
+        request = replace(
+            request,
+            sampling=sampling,
+            sample=self._first_sample + request.sample,
+            origin=origin,
+            deadline=self._deadline(origin),
+        )
         if self._prepare is not None:
             request = self._prepare(request)
         try:

@@ -6,6 +6,7 @@ import asyncio
 import random
 
 from maeil.user_errors import UserError
+from quorum.agents.llm.embeddings import EMBEDDINGS
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
@@ -27,14 +28,19 @@ FORM = AnswerFormat(
 PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 
 
-def try_model(config: ModelConfig) -> tuple[bool, str]:
-    """Ask once, without retries; say whether it works, and what was found or how to mend it."""
+def try_model(config: ModelConfig, *, embeds: bool = False) -> tuple[bool, str]:
+    """Ask once, without retries; say whether it works, and what was found or how to mend it.
+
+    Args:
+        config: of the model.
+        embeds: whether it is asked for embeddings.
+    """
     try:
         if isinstance(config, replay.ReplayConfig):
             replay.build(config, None)
             return True, f"the calls of {config.run} can be replayed"
         assert isinstance(config, ProviderConfig)
-        return True, _found(config, asyncio.run(_ask(config)))
+        return True, _found(config, asyncio.run(_ask(config, EMBEDDINGS if embeds else FORM)))
     except UserError as error:
         return False, f"{error.message.removeprefix('llm: ')}. {error.hint}".strip()
     except LanguageModelError as error:
@@ -42,13 +48,13 @@ def try_model(config: ModelConfig) -> tuple[bool, str]:
         return False, f"{config.label}: {what.removesuffix('.')}. {model_hint(error, config)}".strip()
 
 
-async def _ask(config: ProviderConfig) -> Reply:
+async def _ask(config: ProviderConfig, form: AnswerFormat) -> Reply:
     pool = ModelPool()
     try:
         found = pool.client(config).model
         price = config.price or found.price
         model = build_stack(found, name=config.label, rng=random.Random(), price=price, max_repairs=0)
-        return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), FORM, sampling_of(config)))
+        return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), form, sampling_of(config)))
     finally:
         await pool.close()
 

@@ -5,20 +5,13 @@ What its models share with those of other episodes is the pool's.
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
 
-from maeil import Seeds
 from maeil.user_errors import UserError
-from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.fallback import Fallback
-from quorum.agents.llm.folding import Folding
-from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.providers.services import provider_name
@@ -29,12 +22,9 @@ from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.by_role import ByRole, deadline_of
+from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.configured_model import ConfiguredModel, as_recorded, drawn_for, grounded, sampling_of
 from quorum.experiments.episode.model_pool import Client, ModelPool, as_user_errors, default_cache
-from quorum.experiments.episode.picture_files import PictureFiles
-
-CALLS = "calls.jsonl"
-"""The file of an episode that holds its calls."""
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
@@ -58,22 +48,25 @@ class EpisodeModels:
     Args:
         configuration: of the episode.
         pool: what is shared with other episodes.
-        folder: where `calls.jsonl` is written when a model is first asked for, and the pictures of prompts beside it;
-            None: nothing is recorded.
+        books: what its calls are entered in.
         cell: name of the cell that is played, by which batches know its requests.
+        recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
     """
 
-    def __init__(self, configuration: Configuration, pool: ModelPool, folder: Path | None, cell: str = "") -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        pool: ModelPool,
+        books: CallBooks,
+        cell: str = "",
+        recorded: Replay | None = None,
+    ) -> None:
         self._cell = cell
         self._configuration = configuration
         self._pool = pool
-        self._folder = folder
-        self._pictures = PictureFiles(folder) if folder is not None else None
-        self._file: BinaryIO | None = None
-        self._folding = Folding()
-        budget = configuration.budget
-        self._spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
-        self._recorded: Replay | None = None
+        self._books = books
+        self._spending = books.spending if recorded is not None else None
+        self._recorded = recorded
         self.given: dict[str, Model] = {}
         """The models that were asked for, by participant."""
 
@@ -85,8 +78,11 @@ class EpisodeModels:
         """
         if participant not in self.given:
             config = self._configuration.llm_of(participant)
-            if isinstance(config, replay.ReplayConfig):
-                self.given[participant] = self._replayed(config, participant)
+            if self._recorded is not None:
+                self.given[participant] = self._replayed(self._recorded, participant)
+            elif isinstance(config, replay.ReplayConfig):
+                self._recorded = replay.build(config, None)
+                self.given[participant] = self._replayed(self._recorded, participant)
             else:
                 self.given[participant] = self._of_roles(self._live(config, participant), participant)
         return self.given[participant]
@@ -100,7 +96,7 @@ class EpisodeModels:
     def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
-        seeds = Seeds(self._configuration.seed).child("models").child(participant)
+        seeds = self._configuration.seeds.child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
         way = self._way(config, random.Random(seeds.integer()))
         fallbacks = [
@@ -115,13 +111,13 @@ class EpisodeModels:
                 retry=way.retry,
                 limits=self._pool.limits(way.client),
                 caching=way.caching,
-                spending=self._spending,
+                spending=self._books.spending,
                 price=way.price,
                 priced=config.priced,
                 fallbacks=fallbacks,
                 max_repairs=self._configuration.max_repairs,
-                sink=self._write,
-                keep=self._keep,
+                sink=self._books.enter,
+                keep=self._books.keep,
                 under_way=self._pool.under_way,
             )
         return ConfiguredModel(
@@ -129,6 +125,7 @@ class EpisodeModels:
             participant,
             sampling_of(config),
             config.max_tokens_per_agent,
+            episode=self._configuration.episode,
             deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
@@ -158,35 +155,18 @@ class EpisodeModels:
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
         return Fallback(name, model, partial(drawn_for, config), config.priced or way.price is not None)
 
-    def _replayed(self, config: replay.ReplayConfig, participant: str) -> Model:
-        if self._recorded is None:
-            self._recorded = replay.build(config, None)
+    def _replayed(self, recorded: Replay, participant: str) -> Model:
         stack = build_stack(
-            self._recorded,
-            name=config.name,
+            recorded,
+            name="replay",
             rng=random.Random(),
+            spending=self._spending,
+            priced=True,
             max_repairs=self._configuration.max_repairs,
-            widens=self._recorded.knows,
-            sink=self._write,
-            keep=self._keep,
+            widens=recorded.knows,
+            sink=self._books.enter,
+            keep=self._books.keep,
         )
-        sampling = self._recorded.sampling_of(participant)
-        return ConfiguredModel(stack, participant, sampling, prepare=partial(as_recorded, self._recorded))
-
-    def _write(self, record: Mapping[str, Any]) -> None:
-        if self._folder is None:
-            return
-        if self._file is None:
-            # Only its user may read it: prompts and answers are nobody else's.
-            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        self._file.write(self._folding.line(record))
-        self._file.flush()
-
-    def _keep(self, picture: Picture) -> None:
-        if self._pictures is not None:
-            self._pictures.keep(picture)
-
-    def close(self) -> None:
-        """Close the file of the calls."""
-        if self._file is not None:
-            self._file.close()
+        sampling = recorded.sampling_of(participant)
+        prepare = partial(as_recorded, recorded)
+        return ConfiguredModel(stack, participant, sampling, episode=self._configuration.episode, prepare=prepare)

@@ -3,61 +3,89 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from json import JSONDecodeError
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
-from maeil import Mind, Seeds, TeamContext, Topology, TopologyContext, World
-from maeil.registry import Registry
+from maeil import Mind, TeamContext, Topology, TopologyContext, World
+from maeil.descriptors import Matcher
+from maeil.mind import COORDINATOR
 from maeil.repairs.gate import Repair
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.matching import MATCHERS
 from quorum.agents.skills import MissingSkill, having, skills_of
-from quorum.experiments.common.their_code import place_of, told
+from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import minds, topologies, worlds
+from quorum.experiments.configuration.registry import topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.built import check_board, check_team, check_topology, check_world
+from quorum.experiments.episode.building import built, said_of
+from quorum.experiments.episode.built import check_board, check_topology, check_world
+from quorum.experiments.episode.team import Team, build_team
+from quorum.experiments.episode.team_memory import refuse_strange
 
 _log = logging.getLogger(__name__)
-_OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The components of a cell, built."""
+    """The components of a cell, built.
+
+    Attributes:
+        world: where it plays.
+        minds: of the agents.
+        coordinators: names and minds of those without a body.
+        topology: how they may talk.
+        repair: what mends their plans before these begin; None: nothing.
+        matcher: what the topology has needs held against offers by; None: it asks for neither.
+        several: the name of the mind of each participant, in a team that has several; else empty.
+    """
 
     world: World
     minds: Sequence[Mind]
     coordinators: Sequence[tuple[str, Mind]]
     topology: Topology
     repair: Repair | None = None
+    matcher: Matcher | None = None
+    several: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def team(self) -> tuple[Mind, ...]:
+        """All minds: of the agents by index, then of the coordinator if any."""
+        return (*self.minds, *(mind for _, mind in self.coordinators))
 
 
-def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
+def build(
+    cell: Cell,
+    models: Callable[[str], Any],
+    memory: Memory | None = None,
+    seated: Callable[[Team, TeamContext], Team] = lambda team, _: team,
+) -> Parts:
     """Build the components of a cell, and draw its board once to see that there is one.
 
     Args:
         cell: what is to be run.
         models: returns the language model of a participant, by name.
+        memory: of the episode before; None for none.
+        seated: returns who takes part, of the team of the cell and what it was built for.
 
     Raises:
-        UserError: the values of a group do not go together.
+        UserError: the values of a group do not go together, or the memory is not one of such a team.
         InputsChanged: a template or a plug-in is not what it was when the cell was named.
     """
     c = cell.configuration
-    world = check_world(*_built(worlds, c.env.name, c.env, None))
-    _as_user_error("env", check_board, world, cell.seed)
+    world = check_world(*built(worlds, c.env.name, c.env, None))
+    said_of("env", check_board, world, cell.seed)
     n = len(world.agents)
-    topology = check_topology(*_built(topologies, c.topology.name, c.topology, TopologyContext(n)))
-    given = models if c.uses_models else no_models
-    context = TeamContext(world, topology, Seeds(cell.seed).child("minds"), given)
-    team, build_team = _built(minds, c.agents.name, c.agents, context)
-    team = check_team(team, world, topology, build_team)
-    coordinators = [("coordinator", mind) for mind in team[n:]]
+    topology = check_topology(
+        *built(topologies, c.topology.name, c.topology, TopologyContext(n, c.seeds.child("topology")))
+    )
+    memories = memory.memories if memory is not None else {}
+    context = TeamContext(world, topology, c.seeds.child("minds"), models, memories)
+    team = seated(build_team(c, context), context)
+    if memory is not None:
+        refuse_strange(memory, team.minds)
+    coordinators = [(COORDINATOR, mind) for mind in team.minds[n:]]
     names = (*world.agents, *(name for name, _ in coordinators))
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
@@ -66,10 +94,12 @@ def build(cell: Cell, models: Callable[[str], Any]) -> Parts:
     refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(
         "built %s: world %s with %d agents, minds %s, topology %s",
-        cell.name, c.env.name, n, c.agents.name, c.topology.name,
+        cell.name, c.env.name, n, c.team_label, c.topology.name,
     )  # fmt: skip
     _log.debug("configuration: %s", cell.plain)
-    return Parts(world, team[:n], coordinators, topology, repair)
+    matcher = MATCHERS[c.matcher]() if c.matcher else None
+    several = dict(zip(names, team.names, strict=True)) if len(set(team.names)) > 1 else {}
+    return Parts(world, team.minds[:n], coordinators, topology, repair, matcher, several)
 
 
 def _repair(c: Configuration, world: World) -> Repair:
@@ -83,36 +113,3 @@ def _repair(c: Configuration, world: World) -> Repair:
         return Repair(c.repair.settings, skills_of(world.name).repair(world))
     except MissingSkill as missing:
         raise UserError(f"repair={c.repair.name}: {missing}", f"{having(missing)}; or set repair=off.") from None
-
-
-def no_models(participant: str) -> None:
-    """Stand in for the language models of a team that asks none.
-
-    Raises:
-        TypeError: whenever it is asked.
-    """
-    raise TypeError(f"the mind of {participant} asks for a model: its Component must say uses_models=True")
-
-
-def _built(registry: Registry[Any], name: str, config: Any, context: Any) -> tuple[Any, Callable[..., Any]]:
-    """Return what a component builds, and the function that has built it."""
-    function = registry.get(name).build
-    return _as_user_error(registry.group, function, config, context), function
-
-
-def _as_user_error(group: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and raise a `ValueError` as the mistake in the group's values that it is.
-
-    Those that a library raises are no judgement of values: in the code of a plug-in they are a mistake in the code.
-    """
-    try:
-        return function(*arguments)
-    except ValueError as error:
-        if isinstance(error, _OF_LIBRARIES) and (mistake := told(error)) is not None:
-            raise mistake from error
-        key, colon, _ = str(error).partition(":")
-        separator = "." if colon and key.isidentifier() else ": "
-        place = place_of(error)
-        raise UserError(f"{group}{separator}{error}", f"Refused in {place}." if place else "") from error
-    except MemoryError as error:
-        raise UserError(f"{group}: too large for this machine's memory: {error}") from error

@@ -16,6 +16,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin,
 from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.configured_model import grounded
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
@@ -153,9 +154,13 @@ class _PromptFound(EpisodeStop):
 
 @dataclass
 class _Search:
-    """One play: what is wanted, what the participant was asked on the way, and what is asked later if that matters."""
+    """One play: what is wanted, what the participant was asked on the way, and what is asked later if that matters.
+
+    `participant` is who is meant, as soon as it is known who there is; `_NOBODY`: anybody.
+    """
 
     wanted: Wanted
+    participant: str = ""
     hasty: bool = False
     goes_on: bool = False
     found: Request | None = None
@@ -164,7 +169,8 @@ class _Search:
     asked: list[Origin] = field(default_factory=list)
     questions: int = 0
 
-    def look(self, request: Request, own: bool) -> None:
+    def look(self, request: Request, asked: str) -> None:
+        own = self.participant in (_NOBODY, asked)
         self.questions += 1
         if self.goes_on and self.found is not None:
             self.later.append(request)
@@ -197,11 +203,11 @@ def _is_enough(found: Request, later: Sequence[Request]) -> bool:
 class _Watched:
     """A participant's model that the search looks at before it answers."""
 
-    def __init__(self, model: Model, search: _Search, own: bool) -> None:
-        self._model, self._search, self._own = model, search, own
+    def __init__(self, model: Model, search: _Search, name: str) -> None:
+        self._model, self._search, self._name = model, search, name
 
     async def complete(self, request: Request) -> Reply:
-        self._search.look(request, self._own)
+        self._search.look(request, self._name)
         reply = await self._model.complete(request)
         return replace(reply, value=_hastened(reply.value)) if self._search.hasty else reply
 
@@ -266,24 +272,41 @@ def _play(cell: Cell, search: _Search) -> str:
     """Play the episode of a cell until the prompt is found; return the participant that is meant, if one is.
 
     Raises:
-        UserError: there is no such participant.
+        UserError: there is no such participant, or its mind asks no model.
     """
-    names: list[str] = []
+    asked: list[str] = []
     pool = ModelPool()
-    simulated = EpisodeModels(cell.configuration, pool, None)
-    anybody = not search.wanted.agent and bool(search.wanted.words)
-    agent = search.wanted.agent or "0"
+    simulated = EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None))
 
     def models(name: str) -> Model:
-        names.append(name)
-        return _Watched(simulated(name), search, anybody or name == _named(agent, names))
+        asked.append(name)
+        return _Watched(simulated(name), search, name)
 
     parts = build(cell, models)
-    participant = _NOBODY if anybody else _named(agent, names)
-    if participant is None:
-        raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+    if search.wanted.agent or not search.wanted.words:
+        search.participant = _who(search.wanted.agent, asked, parts)
+    else:
+        search.participant = _NOBODY
     asyncio.run(_played(cell, parts, pool))
-    return participant
+    return search.participant
+
+
+def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
+    """Return the participant that is meant, by its name or number; empty: the first of those who ask models.
+
+    Raises:
+        UserError: there is none, or its mind asks no model.
+    """
+    names = list(parts.several) if parts.several and agent else asked
+    found = _named(agent or "0", names)
+    if found is None:
+        raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+    if found not in asked:
+        raise UserError(
+            f"agent={agent}: the mind of {found} is {parts.several[found]}, which asks no language model",
+            choices_hint("", "These do", asked),
+        )
+    return found
 
 
 async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:

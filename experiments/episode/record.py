@@ -12,6 +12,7 @@ from typing import Any
 from maeil.user_errors import mask_passwords
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.files import digest
+from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.common.their_code import theirs
 from quorum.experiments.configuration.cell import Cell
@@ -20,14 +21,18 @@ from quorum.experiments.episode.episode_folder import EpisodeFolder
 
 
 class EpisodeRecord:
-    """`config.yaml` and `meta.json`: written at the start, and the latter again at the end.
+    """`config.yaml`, `meta.json` and memory: written at the start, and the latter two again at the end.
 
     Args:
         cell: what is run.
         folder: of the episode.
+        several: the name of the mind of each participant, in a team that has several; else empty.
+        memory: that the team brings to it; None for none.
     """
 
-    def __init__(self, cell: Cell, folder: Path) -> None:
+    def __init__(
+        self, cell: Cell, folder: Path, several: Mapping[str, str] | None = None, memory: Memory | None = None
+    ) -> None:
         self._file = folder / "meta.json"
         (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
         self._meta: dict[str, Any] = {
@@ -42,9 +47,20 @@ class EpisodeRecord:
             "configuration": cell.plain,
             "inputs": cell.inputs,
             "unused": cell.configuration.unused,
+            **({"minds": dict(several)} if several else {}),
+            **({"branch": cell.branch.plain()} if cell.branch is not None else {}),
             **provenance(),
         }
+        if cell.configuration.remembers:
+            self._meta["memory"] = {"before": memory.digest if memory is not None else None, "after": None}
+        if memory is not None:
+            (folder / MEMORY_BEFORE).write_bytes(memory.data())
         write_json(self._file, self._meta)
+
+    def remember(self, memory: Memory) -> None:
+        """Keep what the team takes along to the next episode."""
+        (self._file.parent / MEMORY).write_bytes(memory.data())
+        self._meta["memory"]["after"] = memory.digest
 
     def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
         """Say that the user stopped the episode."""

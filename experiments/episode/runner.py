@@ -7,9 +7,10 @@ import logging
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from maeil import LoopSettings, World, run_episode
 from maeil.errors import MaeilError
@@ -20,17 +21,25 @@ from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import MEMORY_INPUT
+from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.episode.branching import Branching, PrefixRefused
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.memory_store import MemoryStore
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import CALLS, EpisodeModels
-from quorum.experiments.episode.parts import Parts, build, no_models
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
+from quorum.experiments.episode.team_memory import remembered
 
 _log = logging.getLogger(__name__)
 _TRACEBACK = "traceback.txt"
@@ -53,6 +62,7 @@ class Result:
         metrics: computed from the trace.
         board: the world at the end, drawn as text.
         never_valid: why no plan of the team took effect, in a sentence; empty where one did.
+        memory: what the team took along; None where it keeps none.
     """
 
     cell: Cell
@@ -64,6 +74,7 @@ class Result:
     metrics: Mapping[str, Value]
     board: str
     never_valid: str = ""
+    memory: Memory | None = None
 
 
 class Interrupted(KeyboardInterrupt):
@@ -74,7 +85,13 @@ class Interrupted(KeyboardInterrupt):
         self.folder = folder
 
 
-def run_cell(cell: Cell, out: Path, watch: Watch | None = None, under_way: UnderWay | None = None) -> Result:
+def run_cell(
+    cell: Cell,
+    out: Path,
+    watch: Watch | None = None,
+    under_way: UnderWay | None = None,
+    branching: Branching | None = None,
+) -> Result:
     """Run a cell and write its folder.
 
     Args:
@@ -82,26 +99,43 @@ def run_cell(cell: Cell, out: Path, watch: Watch | None = None, under_way: Under
         out: folder that holds the results of many cells.
         watch: makes a listener of the built world.
         under_way: where the calls of its language models can be seen while they are under way.
+        branching: the beginning that it has of another run; None: it begins by itself.
 
     Raises:
+        PrefixRefused: that beginning cannot be brought back; nothing is left on disk.
         UserError: nothing can be written to `out`, or the components cannot be built; nothing is left on disk. Or a
-            language model refuses to be asked; the folder says `error` and has its final name.
+            language model refuses to be asked; the folder says `error` and has its final name. Or `memory.store` cannot
+            be read or replaced.
         Interrupted: the user pressed Ctrl-C; what there is of the episode stays in its partial folder.
         Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
     """
+    store = _store(cell)
     folder = EpisodeFolder(out, cell.name)
 
     async def alone() -> Result:
         pool = ModelPool(under_way=under_way)
         try:
-            return await run_in_pool(cell, folder, pool, watch)
+            before = store.before if store is not None else branching.memory if branching is not None else None
+            return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
         finally:
             await pool.close()
 
     try:
-        return run_coroutine(alone())
+        result = run_coroutine(alone())
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise Interrupted(folder.path) from None
+    if store is not None and result.memory is not None:
+        store.keep(result.memory)
+    return result
+
+
+def _store(cell: Cell) -> MemoryStore | None:
+    """Return where the memory of a single run is stored; None where it is not."""
+    if cell.configuration.memory.store is None:
+        return None
+    store = MemoryStore(Path(cell.configuration.memory.store))
+    store.refuse_other(cell.inputs.get(MEMORY_INPUT))
+    return store
 
 
 async def run_in_pool(
@@ -109,7 +143,10 @@ async def run_in_pool(
     folder: EpisodeFolder,
     pool: ModelPool,
     watch: Watch | None = None,
+    *,
     played: Callable[[], Awaitable[None]] | None = None,
+    memory: Memory | None = None,
+    branching: Branching | None = None,
 ) -> Result:
     """Run a cell beside others of the same process.
 
@@ -119,6 +156,8 @@ async def run_in_pool(
         pool: what the episodes of the process share.
         watch: makes a listener of the built world.
         played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
+        memory: that the team brings along from the episode before; None for none.
+        branching: the beginning that it has of another run; None: it begins by itself.
 
     Raises:
         asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
@@ -126,7 +165,7 @@ async def run_in_pool(
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded():
-        return await _run(cell, folder, pool, watch, played)
+        return await _run(cell, folder, pool, watch, played=played, memory=memory, branching=branching)
 
 
 async def _run(
@@ -134,28 +173,48 @@ async def _run(
     folder: EpisodeFolder,
     pool: ModelPool,
     watch: Watch | None,
+    *,
     played: Callable[[], Awaitable[None]] | None,
+    memory: Memory | None,
+    branching: Branching | None,
 ) -> Result:
-    models = EpisodeModels(cell.configuration, pool, folder.path, cell.name)
+    books = CallBooks(cell.configuration, folder.path)
+    models: Callable[[str], Any] = EpisodeModels(cell.configuration, pool, books, cell.name)
+    if branching is not None:
+        models = branching.models(models, pool, books)
     try:
         with told_as_theirs():
-            prepare(cell.configuration.env.name, cell.configuration.agents.name)
+            for mind in minds_in(cell.plain["agents"]):
+                prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
-            parts = build(cell, models)
+            parts = build(cell, models, memory, *([branching.seated] if branching is not None else []))
     except BaseException:
         folder.discard()
         raise
-    record = EpisodeRecord(cell, folder.path)
+    record = EpisodeRecord(cell, folder.path, parts.several, memory)
+    after: Memory | None = None
     try:
         listeners = [watch(parts.world)] if watch is not None else []
-        with Recorder(folder.path / "trace.jsonl", listeners) as recorder, closing(models):
+        if branching is not None:
+            listeners.insert(0, branching.prefix)
+        with (
+            Recorder(folder.path / "trace.jsonl", listeners) as recorder,
+            closing(books),
+            branching.checked() if branching is not None else nullcontext(),
+        ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
             end = await play(cell, parts, recorder)
             seconds = time.perf_counter() - begin
+        if cell.configuration.remembers:
+            after = remembered(parts.team)
+            record.remember(after)
         metrics, found, refusals = _score(folder.path)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:
         record.stop(error, _score_what_there_is(folder.path))
+        raise
+    except PrefixRefused:
+        folder.discard()
         raise
     except LanguageModelError as error:
         kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
@@ -188,7 +247,7 @@ async def _run(
         if (mistake := told(error)) is None:
             raise
         raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
-    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals)
+    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
@@ -254,4 +313,7 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         recorder=recorder,
         coordinators=parts.coordinators,
         repair=parts.repair,
+        matcher=parts.matcher,
+        heal=c.healing.settings(c.heal) if c.healing is not None else None,
+        branch=cell.branch.plain() if cell.branch is not None else None,
     )

@@ -9,8 +9,10 @@ from itertools import repeat
 from maeil import World
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.team_label import label_of_factors
 from quorum.experiments.replay.frames import Frame, P, frames
 from quorum.experiments.results.recorded_episode import RecordedEpisode
+from quorum.experiments.results.rows import flatten
 from quorum.experiments.results.same_board import check_same_board, differences
 
 _MOST_NAMED = 4
@@ -92,7 +94,8 @@ def _labels(runs: Sequence[RecordedEpisode]) -> list[str]:
 def _label(run: RecordedEpisode) -> str:
     start = run.trace.start
     names = [name for name in run.answering_models.models if name != "simulated"]
-    minds = f"{run.name_of('agents')} ({', '.join(names)})" if names else run.name_of("agents")
+    team = label_of_factors(flatten(run.configuration)) or run.name_of("agents")
+    minds = f"{team} ({', '.join(names)})" if names else team
     arm = [f"arm {run.arm}"] if run.arm else []
     size = f"{len(start.agents)} agents" if len(start.agents) > 1 else "1 agent"
     parts = [*arm, start.world, size, run.name_of("topology"), minds, f"seed {start.seed}"]

@@ -14,7 +14,7 @@ from quorum.agents.llm.spent import Spent
 from quorum.agents.llm.tiers import BATCH
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
-from quorum.experiments.episode.models import CALLS
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.whole import check_whole
 
@@ -33,6 +33,8 @@ class FinishedCell:
         simulated: whether a simulated model answered in it, so that the money is made up.
         code: which code ran it.
         completion: share of the goals that was reached; None where the episode says nothing of it.
+        memory_before: digest of the memory that the team brought along; None for none.
+        memory_after: digest of that which it took along; None for none.
     """
 
     name: str
@@ -44,6 +46,8 @@ class FinishedCell:
     simulated: bool
     code: CodeVersion
     completion: float | None = None
+    memory_before: str | None = None
+    memory_after: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -83,6 +87,8 @@ def finished_cell(folder: Path) -> FinishedCell:
         simulated=meta.simulated,
         code=meta.code,
         completion=_completion(run),
+        memory_before=meta.memory.before if meta.memory is not None else None,
+        memory_after=meta.memory.after if meta.memory is not None else None,
     )
 
 

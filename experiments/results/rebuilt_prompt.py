@@ -16,9 +16,10 @@ from maeil.plans import PlanStatus, Task
 from maeil.settings import LoopSettings
 from maeil.trace.events import ActionChange, MessageRead, MessageSent, PlanChange, Stamped, StepTaken, ThoughtStart
 from quorum.agents.llm.protocol import Reply, Request
+from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.registry import minds, topologies
-from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 
 
@@ -50,14 +51,17 @@ def rebuilt_request(episode: RecordedEpisode, agent: int, step: int, words: Sequ
         None when the mind asks nothing.
 
     Raises:
-        UserError: a word is wrong, or the world does something else than the trace says.
+        UserError: a word is wrong, the memory that the team brought along is damaged, or the world does something else
+            than the trace says.
     """
     named = any(word.startswith("agents=") for word in words)
     cell = Cell.compose([*words, *([] if named else ["agents=naive"])])
     world = _at(episode, step)
     topology = component_values(topologies, episode.configuration, recorded=True)
     built = topologies.get(topology.name).build(topology, TopologyContext(len(world.agents)))
-    context = TeamContext(world, built, Seeds(0), lambda _: _Catcher())
+    memory = read_memory(episode.folder, MEMORY_BEFORE)
+    memories = memory.memories if memory is not None else {}
+    context = TeamContext(world, built, Seeds(0), lambda _: _Catcher(), memories)
     config = cell.configuration.agents
     mind = minds.get(config.name).build(config, context)[agent]
     try:

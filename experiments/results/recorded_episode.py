@@ -14,8 +14,8 @@ from maeil.trace import Trace, replay
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.registry import worlds
-from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import (
     RunFolder,

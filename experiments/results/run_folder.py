@@ -21,6 +21,7 @@ from maeil.trace import Trace, parse_trace
 from maeil.user_errors import UserError, nearest
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
+from quorum.experiments.configuration.team_label import label_of_factors
 from quorum.experiments.results.model_providers import providers_of
 from quorum.experiments.results.rows import Damaged, Row, flatten
 from quorum.experiments.results.run_meta import RunMeta
@@ -161,6 +162,10 @@ class RunFolder:
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
         factors = flatten(configuration)
+        if (team := label_of_factors(factors)) is not None:
+            factors["members"] = team
+        if meta.branch is not None:
+            factors["branch"] = meta.branch.label
         if not meta.models and meta.outcome != "error":
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(

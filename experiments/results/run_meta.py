@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.configuration.cell import Branch
 
 
 class _Part(BaseModel):
@@ -37,6 +38,30 @@ class _Error(_Part):
 class _Commit(_Part):
     commit: str
     changed: bool
+
+
+class _Memory(_Part):
+    before: str | None
+    after: str | None
+
+
+class _Branch(_Part):
+    run: str
+    t: Annotated[int, Field(ge=0)]
+    t_hat: int | float | None
+    prefix: str
+    edits: list[str]
+    told: list[str] = []
+
+    @property
+    def branch(self) -> Branch:
+        """As a cell has it."""
+        return Branch(self.run, self.t, self.t_hat, self.prefix, tuple(self.edits), tuple(self.told))
+
+    @property
+    def label(self) -> str:
+        """The run and the instant: `NAME:12`."""
+        return f"{self.run}:{self.t}" if self.t_hat is None else f"{self.run}:{self.t}:{self.t_hat:g}"
 
 
 class RunMeta(_Part):
@@ -72,6 +97,12 @@ class RunMeta(_Part):
     """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
     unused: Mapping[str, str] = {}
     """Groups of the configuration that its minds had no use for, each with what they do not do."""
+    minds: Mapping[str, str] = {}
+    """The name of the mind of each participant, in a team that has several; else empty."""
+    memory: _Memory | None = None
+    """Digests of the memory that the team brought along, and of that which it took along; None where it keeps none."""
+    branch: _Branch | None = None
+    """What it branches off; None: nothing."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
     0.10."""

@@ -11,6 +11,7 @@ from maeil.errors import MetricError
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace
 from maeil.user_errors import UserError
+from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, read_memory
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.common.version import __version__
@@ -18,6 +19,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results.lines import LinePlace, place_of
 from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder
 from quorum.experiments.results.run_meta import RunMeta
 from quorum.experiments.results.whole import damages
@@ -37,6 +39,7 @@ class Verified:
         problems: what is damaged; empty for a run that is whole.
         unverified: what could not be held against anything, and why.
         metrics_alone: whether its metrics are damaged and nothing else, so that they can be computed again.
+        place: where it stands in its line; None where its team takes no memory along.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Verified:
     problems: list[str] = field(default_factory=list)
     unverified: list[str] = field(default_factory=list)
     metrics_alone: bool = False
+    place: LinePlace | None = None
 
 
 def verify_run(folder: Path) -> Verified:
@@ -70,6 +74,7 @@ def verify_run(folder: Path) -> Verified:
             f"{META} of versions before 0.10 holds no digests: what was changed inside a file is not found"
         )
     _check_configuration(run, meta, found)
+    _check_memory(run, meta, found)
     _check_metrics(run, meta, found)
     found.problems = list(dict.fromkeys(found.problems))
     found.metrics_alone = bool(found.problems) and all(problem.startswith(f"{METRICS}:") for problem in found.problems)
@@ -89,7 +94,8 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
         found.problems.append(f"{META}: its seed is not that of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
-        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration)).hash
+        branch = meta.branch.branch if meta.branch is not None else None
+        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), branch).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
         found.unverified.append(f"its hash: its configuration is not one of this version and its plug-ins ({reason})")
@@ -120,6 +126,20 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         _differs(meta, found, f"{METRICS}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
     if unknown := [name for name in stored if name not in computed]:
         found.unverified.append(f"{', '.join(unknown)}: no module registers these metrics: name it with --plugin")
+
+
+def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
+    """Hold the memories that the team brought and took along against what `meta.json` says of them."""
+    found.place = place_of(meta)
+    said = (meta.memory.before, meta.memory.after) if meta.memory is not None else (None, None)
+    for name, digest in zip((MEMORY_BEFORE, MEMORY), said, strict=True):
+        try:
+            memory = read_memory(run.path, name)
+        except DamagedFile as damage:
+            found.problems.append(damage.brief)
+            continue
+        if (memory.digest if memory is not None else None) != digest:
+            found.problems.append(f"{name}: it is not the memory of which {META} has the digest")
 
 
 def _trace(run: RunFolder, found: Verified) -> Trace | None:

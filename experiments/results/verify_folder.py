@@ -14,6 +14,7 @@ from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.results.lines import misfits
 from quorum.experiments.results.run_folder import is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import Sweep, read_sweep
 from quorum.experiments.results.verify import Verified, verify_run
@@ -47,7 +48,7 @@ class FolderCheck:
         """Return it as JSON-ready data."""
         return {
             "folder": str(self.folder),
-            "runs": [asdict(run) for run in self.runs],
+            "runs": [{key: value for key, value in asdict(run).items() if key != "place"} for run in self.runs],
             "missing": list(self.missing),
             "advice": list(self.advice),
         }
@@ -99,6 +100,7 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     runs = list(_verified(paths, plugins))
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
     runs = [_as_planned(run, planned.get(run.name, run.hash)) for run in runs]
+    runs = _in_lines(runs)
     missing = tuple(name for name in planned if name not in {run.name for run in runs})
     return FolderCheck(folder, tuple(runs), missing, tuple(_advice(folder, runs, sweep)))
 
@@ -126,6 +128,12 @@ def _as_planned(run: Verified, digest: str) -> Verified:
     if run.hash in ("", digest):
         return run
     return replace(run, problems=[*run.problems, f"it is the run of another cell, of hash {run.hash[:8]}"])
+
+
+def _in_lines(runs: Sequence[Verified]) -> list[Verified]:
+    """Hold each run of a line against the one before it."""
+    wrong = misfits({run.name: run.place for run in runs})
+    return [replace(run, problems=[*run.problems, wrong[run.name]]) if run.name in wrong else run for run in runs]
 
 
 def _advice(folder: Path, runs: Sequence[Verified], sweep: Sweep | None) -> Iterator[str]:

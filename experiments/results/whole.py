@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from maeil.trace import read_event
 from maeil.trace.events import EpisodeEnd
 from quorum.experiments.common.run_files import META, DamagedFile
-from quorum.experiments.episode.models import CALLS
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import CONFIG, METRICS, TRACES, RunFolder
 from quorum.experiments.results.run_meta import RunMeta
 

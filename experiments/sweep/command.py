@@ -69,6 +69,8 @@ class SweepReport:
             told.append(f"notice: {result.reason}; a larger one goes on")
         if result.failed:
             told.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
+        if result.held:
+            told.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
         if result.left:
             told.append(f"{result.left} cells are left; go on with: {self.command.text}")
         return "\n".join(told)

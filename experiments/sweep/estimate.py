@@ -29,6 +29,7 @@ from quorum.agents.llm.tiers import BATCH
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.trial import SECONDS_PER_CALL, SIMULATED, Expected, stands_in, tried
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
@@ -289,7 +290,7 @@ def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
 def _team(cell: PlannedCell) -> tuple[object, ...]:
     """Return what makes teams alike, the most telling first."""
     raw = _raw(cell)
-    minds = (raw["agents"]["name"], raw["llm"] if cell.uses_models else None)
+    minds = (team_label(raw["agents"]), raw["llm"] if cell.uses_models else None)
     return (minds, raw["env"]["name"], raw["topology"])
 
 

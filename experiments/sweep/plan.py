@@ -16,6 +16,7 @@ from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
+from quorum.experiments.sweep.lines import linked
 from quorum.experiments.sweep.problems import Problem, Problems, affected, listing, look_at, refusal
 from quorum.experiments.sweep.templates import Templates
 
@@ -165,6 +166,7 @@ def _cells(
             except UserError as error:
                 problems.add(_place(arm, grid, point), error)
                 continue
+            _refuse_store(composed)
             effects.look_at(composed)
             cell = PlannedCell.of(composed, arm)
             if cell.kind not in places:
@@ -172,7 +174,15 @@ def _cells(
             other = found.setdefault(cell.name, cell)
             if other.arm != arm:
                 raise _same(str(other.arm), str(arm), cell.name, given)
-    return tuple(found.values()), problems.found, places
+    return linked(tuple(found.values())), problems.found, places
+
+
+def _refuse_store(cell: Cell) -> None:
+    if cell.configuration.memory.store is not None:
+        raise UserError(
+            "memory.store: a sweep keeps the memory of a line in the folders of its cells",
+            "Leave it out: 'episode=range(0,10)' plays a line of ten episodes.",
+        )
 
 
 def _place(arm: str | None, grid: Sequence[Axis], point: Point) -> str:

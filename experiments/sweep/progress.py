@@ -49,7 +49,7 @@ class SweepProgress:
         self._queue = queue
         self._clock = clock
         self._begin = clock()
-        self._all = queue.waiting
+        self._all = queue.total
         self._before = {name for name in status.done if (queue.folder / name).exists()}
         self._failed_before = sum(done.failed for name, done in status.done.items() if name in self._before)
         self._simulated_before = any(done.simulated for done in status.done.values())
@@ -178,7 +178,7 @@ def lines(
         if due():
             console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
 
-    console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.waiting} to run"), soft_wrap=True)
+    console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.total} to run"), soft_wrap=True)
     yield show
     console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
 

@@ -64,7 +64,7 @@ class Queue:
 
     Args:
         folder: of the sweep.
-        cells: to be run, in this order.
+        cells: to be run, in this order; one that follows another of them begins when that is done.
         budget: of the whole sweep.
         costs: what is known of finished cells; those to come are added.
         clock: monotonic seconds.
@@ -80,7 +80,12 @@ class Queue:
     ) -> None:
         self.folder = folder
         """Of the sweep."""
-        self._waiting = deque(cells)
+        cells = tuple(cells)
+        names = {cell.name for cell in cells}
+        self.total = len(cells)
+        """Cells to be run at the beginning, those among them that follow others."""
+        self._waiting = deque(cell for cell in cells if cell.follows not in names)
+        self._following = {cell.follows: cell for cell in cells if cell.follows in names}
         self._budget = budget
         self._costs = costs
         self._deaths: Counter[str] = Counter()
@@ -116,7 +121,7 @@ class Queue:
 
     @property
     def waiting(self) -> int:
-        """Cells that wait for a worker."""
+        """Cells that wait for a worker, and for no other cell."""
         return len(self._waiting)
 
     @property
@@ -213,6 +218,8 @@ class Queue:
         self._costs.add(cell.kind, done)
         if self._budget.usd is not None and done.spent.unpriced:
             self.end(Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. {_PRICES}")
+        if not done.failed and (following := self._following.pop(done.name, None)) is not None:
+            self._waiting.append(following)
         self._failures_in_a_row = self._failures_in_a_row + 1 if done.failed else 0
         if self._failures_in_a_row >= MOST_FAILURES:
             self.end(

@@ -19,10 +19,12 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
+from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
@@ -110,8 +112,9 @@ class SweepStatus:
     Attributes:
         cells: of the plan.
         done: the cells of the plan that are done, by name.
-        damaged: what is wrong with those that are there and not whole, by name.
-        missing: those that are to be run, in planning order.
+        damaged: what is wrong with those that are there and not whole, or no longer fit into their line, by name.
+        missing: those that are to be run: in planning order, but for the episodes of lines, the first of which come
+            first. Those that follow a failed one in their line are not among them.
         costs: what was spent, and what cells are expected to take.
     """
 
@@ -134,6 +137,7 @@ class SweepResult:
         left: cells that are still to be run.
         damaged: cells that were there and not whole, and why, by name; what was chosen of them was set aside.
         failed: cells of the plan that ended in an error, whenever.
+        held: cells that wait behind one of these in their line.
         stop: why it ended before all was done, if it did.
         reason: the same in words.
         spent: by all its cells so far, failed attempts included.
@@ -148,6 +152,7 @@ class SweepResult:
     left: int
     damaged: Mapping[str, str]
     failed: tuple[FinishedCell, ...]
+    held: int
     stop: Stop | None
     reason: str
     spent: Spent
@@ -164,6 +169,7 @@ class SweepResult:
             "left": self.left,
             "damaged": dict(self.damaged),
             "failed": [{"name": done.name, "reason": done.reason} for done in self.failed],
+            "held": self.held,
             "stopped": self.stop.value if self.stop else None,
             "reason": self.reason,
             "answers": self.spent.answers,
@@ -186,7 +192,8 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
         UserError: there are results of other code, and they are not accepted.
     """
     there = folder.look(plan.cells)
-    done = there.done
+    broken = lines.broken(plan.cells, there.done)
+    done = {name: cell for name, cell in there.done.items() if name not in broken}
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
@@ -195,8 +202,9 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
             costs.add(cell.kind, done[cell.name])
     costs.add_spent(folder.retired())
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
-    missing = tuple(cell for cell in plan.cells if cell.name not in done or cell.name in again)
-    return SweepStatus(plan.cells, done, there.damaged, missing, costs)
+    held = lines.held(plan.cells, done, again)
+    missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]
+    return SweepStatus(plan.cells, done, {**there.damaged, **broken}, lines.in_order(missing), costs)
 
 
 def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:
@@ -248,6 +256,7 @@ def run_sweep(
         left=len(plan.cells) - before - len(queue.finished),
         damaged=status.damaged,
         failed=tuple(done for done in present.values() if done.failed),
+        held=len(lines.held(plan.cells, present)),
         stop=queue.stop,
         reason=queue.reason,
         spent=status.costs.spent,
@@ -259,8 +268,9 @@ def run_sweep(
 def _prepare(cells: Iterable[PlannedCell]) -> None:
     """Compile the kernels of all cells before any worker starts: each of them would compile them otherwise."""
     kinds = (orjson.loads(cell.configuration) for cell in {cell.kind: cell for cell in cells}.values())
-    for world, minds in sorted({(kind["env"]["name"], kind["agents"]["name"]) for kind in kinds}):
-        prepare(world, minds)
+    teams = {(kind["env"]["name"], mind) for kind in kinds for mind in minds_in(kind["agents"])}
+    for world, mind in sorted(teams):
+        prepare(world, mind)
 
 
 def _run(

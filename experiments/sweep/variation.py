@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from quorum.experiments.configuration.team_label import team_label
+
 GROUPS = ("env", "agents", "topology", "llm")
 """Groups whose options are told by their names; of language models, the model is."""
 
@@ -16,6 +18,7 @@ def names(configuration: Mapping[str, Any]) -> dict[str, str]:
         configuration: of the cell, as plain data.
     """
     found = {group: str(configuration[group]["name"]) for group in GROUPS}
+    found["agents"] = team_label(configuration["agents"])
     return found | {"llm": str(configuration["llm"].get("model") or found["llm"])}
 
 

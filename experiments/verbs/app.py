@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.branch import branch
 from quorum.experiments.verbs.cache import cache
 from quorum.experiments.verbs.check import check
 from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
+from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
 from quorum.experiments.verbs.metrics import metrics
 from quorum.experiments.verbs.replay import replay
@@ -28,7 +30,9 @@ from quorum.experiments.verbs.view import view
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": run,
+    "branch": branch,
     "sweep": sweep,
+    "fit": fit,
     "metrics": metrics,
     "results": results,
     "compare": compare,
@@ -107,7 +111,9 @@ def _quorum(
     \b
     Examples:
       quorum run n=8 seed=3 --live
+      quorum branch runs/NAME --at 12 --mind agent_2=heuristic
       quorum sweep experiment=quickstart
+      quorum fit topology n=4 agents=naive
       quorum metrics runs/*
       quorum results runs
       quorum compare runs --by topology

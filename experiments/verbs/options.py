@@ -48,7 +48,7 @@ Across = Annotated[
     typer.Option(
         "--across",
         metavar="FACTOR",
-        show_default="n, if it varies",
+        show_default="n if it varies, else episode if that does",
         help="Compare at each value of this factor, the x axis of figures; `none` for no such axis.",
     ),
 ]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.episode import ending, report
 from quorum.experiments.verbs.options import ConfigDir, Json, Out, Overrides, Plugins, Quiet, Strict
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
-
-if TYPE_CHECKING:
-    from quorum.experiments.episode.runner import Result
 
 
 def run(
@@ -71,14 +69,13 @@ def run(
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
     """
-    from quorum.experiments.common.termination import sigterm_interrupts
+    from quorum.experiments.common.memory_file import MEMORY
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.expectation import expectation
-    from quorum.experiments.episode.runner import Interrupted, run_cell
+    from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.uninformed import uninformed
     from quorum.experiments.episode.view import shown
-    from quorum.experiments.results.finished import read_spent
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -98,34 +95,8 @@ def run(
         for line in (f"notice: {told}" if (told := uninformed(cell.configuration)) else "", expectation(cell)):
             if line:
                 echo(line, err=True)
-    try:
-        with (
-            sigterm_interrupts() as ended,
-            shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way),
-        ):
-            result = run_cell(cell, out, watch, under_way)
-    except Interrupted as stop:
-        spent = read_spent(stop.folder)
-        how = "ended by SIGTERM" if ended.told else "interrupted"
-        paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
-        echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
-        raise typer.Exit(143 if ended.told else 130) from None
-    _report(result, as_json=as_json, quiet=quiet)
-    if result.outcome == "error":
-        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
-        raise typer.Exit(1)
-    if result.reason and not quiet:
-        how = f"by its {result.outcome}" if result.outcome in ("budget", "limit") else "unfinished"
-        echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
-    if result.never_valid and not quiet:
-        echo(f"notice: {result.never_valid}", err=True)
-
-
-def _report(result: Result, *, as_json: bool, quiet: bool) -> None:
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results import summary
-
-    if as_json:
-        echo_json(summary.as_json(result))
-    elif not quiet:
-        summary.print_summary(result, Console())
+    with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
+        result = run_cell(cell, out, watch, under_way)
+    if (store := cell.configuration.memory.store) is not None and not quiet:
+        echo(f"memory: {Path(store) / MEMORY}", err=True)
+    report(result, as_json=as_json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""`quorum show`: a resolved configuration, or a prompt."""
+"""`quorum show`: a resolved configuration, a prompt, or the failures of a run."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def show(
     or of a sort (turn=plan, talk, acknowledge, interrupted, refused). No real model is asked; the simulated one answers
     until then. at=RUN:STEP prints what was asked in a recorded run, or would be by the agents= and prompts= beside it.
 
+    `quorum show failures RUN...` prints why the teams of recorded runs failed, by rule, with the events that prove it.
+
     \b
     Examples:
       quorum show
@@ -51,6 +53,7 @@ def show(
       quorum show prompt agent=1 at=runs/NAME:12
       quorum show prompt n=4 topology=debate --cache
       quorum show prompt env.observation=picture --picture board.png
+      quorum show failures runs/NAME
     """
     from quorum.experiments.configuration.cell import Cell
 
@@ -88,9 +91,28 @@ def show(
     if picture is not None or cache:
         option = "--cache" if cache else "--picture"
         raise UserError(f"{option}: it belongs to a prompt", f"quorum show prompt ... {option}")
+    if arguments[:1] == ["failures"]:
+        _show_failures([Path(run) for run in arguments[1:]], as_json=as_json)
+        return
     cell = Cell.compose(arguments, config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
         echo_json(shown)
     else:
         echo(cell.as_yaml(with_inputs=True), nl=False)
+
+
+def _show_failures(runs: list[Path], *, as_json: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.results.failures import failures_of, print_failures
+    from quorum.experiments.results.recompute import of_all
+
+    if not runs:
+        raise UserError("show failures: name the folder of a run", "quorum show failures runs/NAME")
+    found, wrong = of_all(runs, failures_of)
+    if as_json:
+        echo_json([one.plain() for one in found])
+    else:
+        print_failures(found, Console())
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))

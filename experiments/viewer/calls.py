@@ -14,7 +14,7 @@ import orjson
 from quorum.agents.llm.folding import Unfolding, unfold
 from quorum.agents.llm.pictures import read_png
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, picture_file
-from quorum.experiments.episode.models import CALLS
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 

@@ -145,6 +145,8 @@ class Message(TypedDict):
     """`agent, t, t_hat`, for each participant that read it."""
     passed_over: list[int]
     """Recipients that committed a plan after it was delivered and before they read it, if they read it at all."""
+    reactions: list[Any]
+    """`agent, reaction`, for each recipient whose reaction is known (`maeil.dig.graph.Reaction`)."""
 
 
 class Plan(TypedDict):
@@ -186,6 +188,8 @@ class Head(TypedDict):
     """What is wrong with the run, a sentence each."""
     agents: list[str]
     coordinators: list[str]
+    minds: Mapping[str, str]
+    """The name of the mind of each participant, in a team that has several; else empty."""
     simulated: bool
     """Whether a simulated model answered in it."""
     facts: Record
@@ -202,6 +206,45 @@ class Progress(TypedDict):
     """Whether it goes on just now."""
     size: int
     """Bytes of its trace."""
+
+
+class Repair(TypedDict):
+    """Plans that were judged together before they begin, and found to fail; with a mode, a repair of them."""
+
+    t: int
+    begins: float
+    predictor: str
+    verdict: str
+    """`repair`; or why there was none: `cooldown`, `no_advice`."""
+    violations: list[Record]
+    mode: NotRequired[str]
+    agents: NotRequired[list[int]]
+    """Whose plans were repaired."""
+    advice: NotRequired[Record | None]
+    ends: NotRequired[float]
+    """Missing while it is under way."""
+    replaced: NotRequired[list[str]]
+    """Ids of the plans that were given up."""
+
+
+class Finding(TypedDict):
+    """Where cooperation fails in the interaction graph (`maeil.dig.patterns`), and what a healer has said of it."""
+
+    t: int
+    t_hat: float
+    pattern: str
+    agents: list[int]
+    """Those concerned."""
+    messages: list[int]
+    """Numbers of those that prove it."""
+    subject: str
+    """What it is about; empty where that is not one thing."""
+    count: int
+    needed: int
+    """How many agents the task takes; 0 where that is no matter."""
+    says: NotRequired[str]
+    told: NotRequired[list[int]]
+    """To whom the healer said it."""
 
 
 class Page(TypedDict):
@@ -224,11 +267,34 @@ class Page(TypedDict):
     tasks: list[Task]
     capabilities: list[CapabilityChange]
     forced: list[ForcedReady]
+    repairs: list[Repair]
+    findings: list[Finding]
     interruptions: list[Interruption]
     spent: Spent
     """Before this page."""
     usage: list[Usage]
     end: End | None
+
+
+class Proof(TypedDict):
+    """An event that a failure follows from."""
+
+    t: int
+    words: str
+
+
+class TeamFailure(TypedDict):
+    """A failure of the team that the trace proves by rule."""
+
+    kind: str
+    mast: str
+    """Its number in MAST."""
+    agent: int
+    """Whose failure it is."""
+    t: int
+    """When it shows: the step of its last proof."""
+    task: str
+    proofs: list[Proof]
 
 
 class Episode(Head):
@@ -240,10 +306,14 @@ class Episode(Head):
     """The step that each page begins with; there is one unless the trace is very long."""
     breaks: list[int]
     """The steps with a failure or an interruption, ascending."""
+    failures: list[TeamFailure] | None
+    """None where the trace is too long to look for them here, or wrong."""
     scores: list[Score]
     traffic: list[Traffic]
     calls: int
     """Their number."""
+    size: int
+    """Bytes of its trace when it was read; while it goes on it grows."""
     under_way: bool
     """Whether it went on when it was read; then there is more to come."""
 
@@ -262,9 +332,6 @@ class Frame(TypedDict, total=False):
     """The caption."""
     h: list[Any]
     """What agents hold: `agent, holding, agent, ...`."""
-    s: list[float]
-    """Agents that have gone on along their way, and where it now begins: `agent, x, y, agent, ...`."""
-    w: list[ChangedWay]
 
 
 class Pictures(TypedDict):
@@ -278,7 +345,7 @@ class Pictures(TypedDict):
     names: list[str]
     """Of all marks; pictures name a mark by its index."""
     ways: bool
-    """Whether the world tells where actions lead."""
+    """Whether the world tells where actions lead; then they can be asked for."""
     frames: list[Frame]
     """One for each `t`."""
 
@@ -294,6 +361,25 @@ class Film(TypedDict):
     """How the world says its symbolic actions, by their names (`SymbolicAction.phrase`)."""
     problems: list[str]
     """Why there are fewer pictures than steps."""
+
+
+class WayFrame(TypedDict, total=False):
+    """What differs in the ways of agents from those before."""
+
+    s: list[float]
+    """Agents that have gone on along their way, and where it now begins: `agent, x, y, agent, ...`."""
+    w: list[ChangedWay]
+
+
+class Ways(TypedDict):
+    """Answers `/api/run/NAME/ways/T`: where actions lead, on the page of this step."""
+
+    first: int
+    """The step of the first frame."""
+    frames: list[WayFrame]
+    """One for each `t`; that of the first one is whole."""
+    problems: list[str]
+    """Why there are fewer frames than steps."""
 
 
 class PromptMessage(TypedDict):

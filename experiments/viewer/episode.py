@@ -13,11 +13,13 @@ from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract, pages
 from quorum.experiments.viewer.calls import CallQueue, Calls
+from quorum.experiments.viewer.failures import FailureSearch
 from quorum.experiments.viewer.film import Film
 from quorum.experiments.viewer.lanes import LaneBuilder
 from quorum.experiments.viewer.lenient_reader import LenientReading
 from quorum.experiments.viewer.pages import Pages
 from quorum.experiments.viewer.script import Script
+from quorum.experiments.viewer.way_pages import WayPages
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Episode:
         overview: what is known of it as a whole.
         pages: what happened, in runs of steps.
         film: its pictures, by the same pages; to replay an episode takes longer than to read it.
+        ways: where its actions lead, by the same pages; a replay of their own.
         calls: its calls of language models.
     """
 
@@ -36,6 +39,7 @@ class Episode:
     overview: contract.Episode
     pages: Pages
     film: Film
+    ways: WayPages
     calls: Calls
 
 
@@ -54,6 +58,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     name = folder.trace_name()
     size = folder.files.size(name) if name is not None else 0
     builder = LaneBuilder(CallQueue(calls), pages.PAGE if size > pages.WHOLE else pages.WHOLE)
+    search = FailureSearch()
     read = told = 0
     for stamped, line in reading.events():
         read += len(line)
@@ -62,6 +67,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
             tell(min(1.0, read / size))
         builder.take(stamped, len(line))
         script.take(stamped, line)
+        search.take(stamped, len(line))
     builder.finish()
     script.finish()
     problems = [*reading.problems(under_way=under_way), *calls.problems]
@@ -71,18 +77,24 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         )
     if reading.start is not None and not builder.ended and not under_way:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
+    failures = search.found()
+    if search.problem:
+        problems.append(search.problem)
     overview: contract.Episode = {
         **_head(folder, reading, problems, simulated=builder.simulated),
         "steps": builder.steps,
         "pages": builder.pages.firsts,
         "breaks": sorted(builder.breaks),
+        "failures": failures,
         "scores": builder.scores,
         "traffic": builder.traffic.rows(),
         "calls": len(calls),
+        "size": size,
         "under_way": under_way,
     }
     film = Film(folder, script, builder.pages.firsts, builder.used)
-    return Episode(folder, overview, builder.pages, film, calls)
+    ways = WayPages(folder, script, builder.pages.firsts)
+    return Episode(folder, overview, builder.pages, film, ways, calls)
 
 
 def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> contract.Head:
@@ -92,6 +104,7 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
         "problems": problems,
         "agents": list(start.agents) if start else [],
         "coordinators": list(start.coordinators) if start else [],
+        "minds": {},
         "facts": {},
         "simulated": simulated,
         "metrics": {},
@@ -105,9 +118,10 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
         problems.append(f"What is known of the run as a whole cannot be read: {row.reason}")
         return {**head, "facts": facts}
     facts.update(outcome=row.outcome, reason=row.reason, error=row.error, version=row.version, start=row.start)
-    facts["models"] = ", ".join(row.models)
+    facts.update(team=row.factors.get("members", ""), models=", ".join(row.models))
     return {
         **head,
+        "minds": folder.meta().minds,
         "simulated": simulated or row.simulated,
         "facts": {key: value for key, value in facts.items() if value not in ("", None)},
         "metrics": row.metrics,

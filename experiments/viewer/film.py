@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, islice, zip_longest
 from operator import attrgetter
-from threading import Lock
 
 import numpy as np
-import orjson
 
 from maeil.contracts import promised
-from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays, Way
-from maeil.errors import ReplayMismatch
-from maeil.trace import replay_events
+from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays
 from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
-from quorum.experiments.common.their_code import told
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.pages import packed
+from quorum.experiments.viewer.lengths import rounded
+from quorum.experiments.viewer.making import MadePages
+from quorum.experiments.viewer.replayed import Replayed
 from quorum.experiments.viewer.script import Script
-from quorum.experiments.viewer.ways import Ways, turns
-
-_DIGITS = 3
-"""Decimals of a length that are kept: a thousandth of a cell is less than a pixel."""
 
 
-class Film:
-    """The pictures of an episode, by the pages of its lanes. A page is made when it or a later one is asked for, once.
+class Film(MadePages[contract.Film]):
+    """The pictures of an episode, by the pages of its lanes.
 
     Args:
         folder: of the run; its configuration builds the world.
@@ -43,36 +35,13 @@ class Film:
     def __init__(
         self, folder: RunFolder, script: Script, firsts: Sequence[int], used: Sequence[Collection[int]]
     ) -> None:
+        super().__init__()
         self._folder = folder
         self._script = script
         self._firsts = firsts
         self._used = used
-        self._packed: list[bytes] = []
-        self._coming = self._pages()
-        self._making = Lock()
 
-    def data(self, number: int) -> bytes:
-        """Return the pictures of a page as JSON. Pages that are made do not wait for one that is being made.
-
-        Raises:
-            IndexError: there is no such page.
-        """
-        if number >= len(self._packed):
-            with self._making:
-                while number >= len(self._packed):
-                    made = next(self._coming, None)
-                    if made is None:
-                        raise IndexError(number)
-                    self._packed.append(packed(made))
-        return zlib.decompress(self._packed[number])
-
-    def page(self, number: int) -> contract.Film:
-        """Return the pictures of a page as they are read from their JSON."""
-        page: contract.Film = orjson.loads(self.data(number))
-        return page
-
-    def _pages(self) -> Iterator[contract.Film]:
-        """Make the pages, one after the other."""
+    def _made(self) -> Iterator[contract.Film]:
         if self._script.world is None:
             yield from (_nothing() for _ in self._firsts)
             return
@@ -92,17 +61,25 @@ class Film:
 
     def _drawn(self, world: World) -> Iterator[contract.Film]:
         assert isinstance(world, Drawable)
-        drawings, phrases = _Drawings(self._script, world), _phrases(world)
-        tells_ways = isinstance(world, ShowsWays)
+        canvas: Canvas | None = None
+
+        def see() -> Drawing:
+            nonlocal canvas
+            canvas = canvas or world.canvas()
+            return promised(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
+
+        drawings = Replayed(self._script.events(), world, see, "the world is shown")
+        phrases = _phrases(world)
         for number, first in enumerate(self._firsts):
             last = number + 1 == len(self._firsts)
             writer = _DifferenceWriter()
             for drawing in islice(drawings, None if last else self._firsts[number + 1] - first):
-                writer.add(drawing, drawings.ways)
-            if drawings.canvas is None:
+                writer.add(drawing)
+            if canvas is None:
                 yield _nothing(*drawings.problems, phrases=phrases)
                 continue
-            pictures = writer.pictures(drawings.canvas, first, ways=tells_ways) if writer.frames else None
+            ways = isinstance(world, ShowsWays)
+            pictures = writer.pictures(canvas, first, ways=ways) if writer.frames else None
             primitives = dict(_named(world, self._used[number]))
             yield {
                 "pictures": pictures,
@@ -110,51 +87,6 @@ class Film:
                 "phrases": phrases,
                 "problems": drawings.problems,
             }
-
-
-class _Drawings:
-    """The drawings of a replay, as long as it goes."""
-
-    def __init__(self, script: Script, world: World) -> None:
-        assert isinstance(world, Drawable)
-        self.canvas: Canvas | None = None
-        self.problems: list[str] = []
-        """Why there are no more."""
-        self.ways: dict[int, Way] = {}
-        """Where agents' actions lead in the last one."""
-        self._drawable: Drawable = world
-        self._going = Ways(world)
-        self._states = replay_events(self._going.watched(script.events()), world)
-        self._drawn = 0
-
-    def __iter__(self) -> Iterator[Drawing]:
-        """Go on with the replay."""
-        return self
-
-    def __next__(self) -> Drawing:
-        """Return the next drawing; none where the episode ends or cannot be replayed further."""
-        try:
-            next(self._states)
-            self.canvas = self.canvas or self._drawable.canvas()
-            draw = self._drawable.draw
-            drawing = promised(draw(), Drawing, draw, "a maeil.drawing.Drawing")
-            self.ways = self._going.now()
-        except StopIteration:
-            raise
-        except ReplayMismatch as mismatch:
-            self.problems.append(
-                "The recorded episode is not what its seed and actions give in this version, "
-                f"so the world is shown up to there only: {str(mismatch)[:500]}"
-            )
-        except Exception as error:  # a damaged trace may ask of a world what it never would be asked
-            mistake = told(error)
-            why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
-            self.problems.append(f"The world is shown up to step {self._drawn} only: {why}")
-        else:
-            self._drawn += 1
-            return drawing
-        self._states = iter(())
-        raise StopIteration
 
 
 def _nothing(*problems: str, phrases: Mapping[str, str] | None = None) -> contract.Film:
@@ -185,10 +117,9 @@ class _DifferenceWriter:
         self._caption = ""
         self._holdings: tuple[str, ...] = ()
         self._names: dict[str, int] = {}
-        self._ways: Mapping[int, Way] = {}
 
-    def add(self, drawing: Drawing, ways: Mapping[int, Way]) -> None:
-        """Take the drawing of the next instant, and where agents' actions lead then."""
+    def add(self, drawing: Drawing) -> None:
+        """Take the drawing of the next instant."""
         if not self.frames:
             self._first = self._ground = drawing.ground
         marks = drawing.marks
@@ -207,13 +138,7 @@ class _DifferenceWriter:
             frame["h"] = holdings
         if drawing.caption != self._caption:
             frame["c"] = drawing.caption
-        gone_on, led = self._led(ways)
-        if gone_on:
-            frame["s"] = gone_on
-        if led:
-            frame["w"] = led
         self.frames.append(frame)
-        self._ways = ways
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
@@ -253,32 +178,12 @@ class _DifferenceWriter:
             index = self._names.setdefault(name, len(self._names))
             x, y, *rest = _VALUES(mark)
             if was is not None and list(_VALUES(was)[2:]) == rest:
-                moved += (index, _rounded(x), _rounded(y))
+                moved += (index, rounded(x), rounded(y))
             else:
                 width, height, kind, label, title, agent, turn = rest
-                box = (_rounded(x), _rounded(y), _rounded(width), _rounded(height))
+                box = (rounded(x), rounded(y), rounded(width), rounded(height))
                 changed.append((index, kind, *box, label, title, -1 if agent is None else agent, turn.value))
         return moved, changed
 
-    def _led(self, ways: Mapping[int, Way]) -> tuple[list[float], list[contract.ChangedWay]]:
-        """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
-        gone_on: list[float] = []
-        changed: list[contract.ChangedWay] = []
-        for agent in sorted({*self._ways, *ways}):
-            was, now = self._ways.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
-            if was == now:
-                continue
-            if now.points and was.target == now.target and was.points[1:] == now.points:
-                gone_on += (agent, *map(_rounded, now.points[0]))
-            else:
-                points = [_rounded(length) for point in turns(now.points) for length in point]
-                changed.append((agent, points, [_rounded(length) for length in now.target or ()]))
-        return gone_on, changed
 
-
-_NO_WAY = Way()
 _VALUES = attrgetter("x", "y", "width", "height", "kind", "label", "title", "agent", "turn")
-
-
-def _rounded(length: float) -> float:
-    return length if type(length) is int else round(length, _DIGITS)

@@ -12,8 +12,10 @@ from maeil.trace import Stamped
 from maeil.trace import events as e
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.calls import CallQueue, records_of
+from quorum.experiments.viewer.findings import InteractionLane
 from quorum.experiments.viewer.interruptions import interruptions
 from quorum.experiments.viewer.pages import FULL, Open, Pages
+from quorum.experiments.viewer.repairs import note_repair
 from quorum.experiments.viewer.traffic import Traffic
 from quorum.experiments.viewer.usage import Spent, spent_by
 
@@ -63,10 +65,11 @@ class LaneBuilder:
         self._t = 0
         self._before: float | None = None
         """Cognitive time at the end of the page before."""
+        self._interaction = InteractionLane()
         self._thinking: dict[int, _Item] = {}
         self._messages: dict[int, _Item] = {}
         self._unread: dict[int, tuple[int, int]] = {}
-        """Page and place of messages of packed pages that somebody may still read."""
+        """Page and place of messages of packed pages that somebody may still read, or take up."""
         self._plans: dict[str, _Item] = {}
         self._latest: dict[int, str] = {}
         """The last plan of each participant."""
@@ -92,6 +95,9 @@ class LaneBuilder:
         self._t = stamped.t
         self._span(stamped)
         self._sort(stamped)
+        self._interaction.take(stamped, self._page["findings"])
+        for message, agent in self._interaction.settled:
+            self._note_reader(message.id, "reactions", (agent, message.reactions[agent].value))
         for what, agent, reason in interruptions(stamped.event):
             self._page["interruptions"].append((stamped.t, stamped.t_hat, what, agent, reason))
             self.breaks.add(stamped.t)
@@ -110,7 +116,7 @@ class LaneBuilder:
         self._before = old["spans"][-1][1]
         self._page["stages"] = [lane[-_STAGE:] for lane in old["stages"]]
         for message, item in self._messages.items():
-            if len(item.value["read"]) < 3 * len(item.value["recipients"]):
+            if len(item.value["reactions"]) < 2 * len(item.value["recipients"]):
                 self._unread[message] = item.places[0]
         self._messages.clear()
         going_on = {*self._latest.values()}
@@ -171,7 +177,7 @@ class LaneBuilder:
                 self._end_thought(stamped, event)
             case e.MessageSent():
                 self.traffic.sent(event)
-                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": [], "passed_over": []}
+                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": [], "passed_over": [], "reactions": []}
                 self._messages[event.message] = self._add("messages", value)
             case e.PlanChange():
                 self._change_plan(stamped, event)
@@ -192,6 +198,8 @@ class LaneBuilder:
                 self.scores.append((t, event.reached, event.goals, event.score))
             case e.ForcedReady():
                 page["forced"].append((t, t_hat, event.agent))
+            case e.RepairChecked() | e.RepairStarted() | e.RepairEnded():
+                note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True
                 page["end"] = {"t": t, **asdict(event)}  # type: ignore[typeddict-item] # its fields, as they are
@@ -224,7 +232,9 @@ class LaneBuilder:
         self.traffic.read(event)
         self._note_reader(event.message, "read", (event.agent, stamped.t, stamped.t_hat))
 
-    def _note_reader(self, message: int, key: Literal["read", "passed_over"], addition: tuple[float, ...]) -> None:
+    def _note_reader(
+        self, message: int, key: Literal["read", "passed_over", "reactions"], addition: tuple[float | str, ...]
+    ) -> None:
         """Note what a recipient did with a message, which may stand on an earlier page."""
         if message in self._messages:
             self._messages[message].value[key] += addition
@@ -282,6 +292,8 @@ def _empty(first: int, participants: int, spent: Spent) -> contract.Page:
         "tasks": [],
         "capabilities": [],
         "forced": [],
+        "repairs": [],
+        "findings": [],
         "interruptions": [],
         "end": None,
     }

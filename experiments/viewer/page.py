@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import MIB
-from quorum.experiments.episode.models import CALLS
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode
@@ -31,17 +31,21 @@ _MODULES = (
     "film.js",
     "kinds.js",
     "looks.js",
+    "way_film.js",
     "ways.js",
     "board.js",
     "usage.js",
     "plan_words.js",
+    "plan_lines.js",
     "why.js",
+    "repairs.js",
+    "findings.js",
+    "failures.js",
     "model.js",
     "pages.js",
     "strokes.js",
     "lane_rows.js",
     "lanes.js",
-    "plan_lines.js",
     "traffic.js",
     "overview.js",
     "reader.js",
@@ -136,6 +140,7 @@ def _parts(episode: Episode, place: int) -> Iterator[str]:
     for number in range(len(episode.pages)):
         yield _packed(f"page-{place}-{number}", episode.pages.data(number))
         yield _packed(f"film-{place}-{number}", episode.film.data(number))
+        yield _packed(f"ways-{place}-{number}", episode.ways.data(number))
 
 
 def _at_its_time(overview: contract.Episode) -> contract.Episode:

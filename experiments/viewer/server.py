@@ -53,6 +53,7 @@ class Served:
                 Route(f"{run}/progress", self._progress, methods=["GET"]),
                 Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
                 Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
+                Route(f"{run}/ways/{{t:int}}", self._ways, methods=["GET"]),
                 Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
                 Route(f"{run}/picture/{{digest}}", self._picture, methods=["GET"]),
                 Route(f"{run}/search", self._search, methods=["GET"]),
@@ -107,6 +108,10 @@ class Served:
     async def _film(self, request: Request) -> Response:
         t: int = request.path_params["t"]
         return await self._of(request, lambda episode: episode.film.data(episode.pages.holding(t)))
+
+    async def _ways(self, request: Request) -> Response:
+        t: int = request.path_params["t"]
+        return await self._of(request, lambda episode: episode.ways.data(episode.pages.holding(t)))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]

@@ -11,6 +11,9 @@ agent reasons, waits, executes and is interrupted; C+ and C- are the constraints
 |---|---|
 | EmCoop | arXiv 2603.00349 v1, whose symbols stand in the docstrings |
 | COOP2, COOP2-Repair | arXiv 2603.00349 v2, and its public scripts |
+| DIG | arXiv 2603.00309 |
+| DyTopo | arXiv 2602.06039 |
+| Hypothetical Minds | arXiv 2407.07086 |
 | LLaMAC | arXiv 2311.13884 |
 | HMAS-2 | arXiv 2309.15943 |
 
@@ -24,7 +27,7 @@ one module, which `--plugin` names, or which an installed package declares as an
 
 # In the order in which groups are shown.
 from maeil.metrics import outcome, communication, decision, plans, constraints, capability  # noqa: F401  # isort: skip
-from maeil.metrics import model, gates, repair, emcoop, coop2  # noqa: F401  # isort: skip
+from maeil.metrics import model, gates, repair, failures, routing, dig, tom, emcoop, coop2  # noqa: F401  # isort: skip
 from maeil.metrics.registry import (
     METRICS,
     Better,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from maeil.metrics.thinking_time import ThinkingTime
 from maeil.metrics.timeline import cognitive, wall
-from maeil.stages import Stage
+from maeil.stages import Stage, Trigger
 from maeil.trace.events import MessageRead, MessageSent, StageChange, Stamped
 from maeil.trace.reader import Trace
 
@@ -117,7 +117,7 @@ def _interruptions(trace: Trace) -> dict[int, _Interruption]:
             if box.interrupted_by is not None:
                 found[box.interrupted_by].end = stamped
                 box.interrupted_by = None
-            if event.to_stage == Stage.INTERRUPTED:
+            if event.to_stage == Stage.INTERRUPTED and event.reason == Trigger.MESSAGE:
                 first = next(message for message in box.unread if message.delivered_at <= stamped.t_hat)
                 box.interrupted_by = first.message
                 caused = found[first.message]

@@ -1,6 +1,7 @@
 """The trace of an episode: its events, what writes them and what reads them back."""
 
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
+from maeil.trace.prefix import Instant, Prefix
 from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_trace, read_event, read_trace
 from maeil.trace.recorder import Listener, Recorder
 from maeil.trace.replay import replay, replay_events
@@ -10,7 +11,9 @@ __all__ = [
     "SCHEMA",
     "WALL_FIELDS",
     "Event",
+    "Instant",
     "Listener",
+    "Prefix",
     "Recorder",
     "Stamped",
     "Trace",

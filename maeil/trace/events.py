@@ -10,7 +10,7 @@ SCHEMA = 2
 """Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
 
 SCHEMA_WITHOUT_REPAIR = 1
-"""Version of a trace without the events of a repair, which readers of that version read as well."""
+"""Version of a trace without the events that came with the next one, which readers of that version read as well."""
 
 Number = int | float
 """A number as JSON has it: a whole one stays whole when it is read back."""
@@ -27,7 +27,12 @@ CUT_SHORT = "the episode ended before this thought could take effect"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeStart:
-    """The first event: all that is needed to read the others and to draw the board again."""
+    """The first event: all that is needed to read the others and to draw the board again.
+
+    Attributes:
+        branch: what it branches off, if it does: `run`, `t` and `t_hat` of the instant, `prefix`, the digest of what is
+            as it was there, and `edits`. No other episode's file has the field.
+    """
 
     kind: ClassVar[str] = "episode_start"
     schema: int
@@ -38,6 +43,7 @@ class EpisodeStart:
     coordinators: Sequence[str]
     clock: str
     board: Mapping[str, Any]
+    branch: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +247,89 @@ class RepairEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Described:
+    """An agent has said what it offers and needs. Since schema 2.
+
+    Attributes:
+        offers: `text`, `tasks`, and whether the agent is `free`.
+        needs: `text` and `tasks`.
+    """
+
+    kind: ClassVar[str] = "described"
+    agent: int
+    offers: Mapping[str, Any]
+    needs: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """Needs were held against offers, and it was settled who writes to whom. Since schema 2.
+
+    Attributes:
+        matcher: what they were held against each other by.
+        agents: those who have described themselves since the last time, ascending.
+        scores: a row for each of them, of how well each of them offers what it needs, to six decimals.
+        edges: the index of a sender and that of a recipient each.
+    """
+
+    kind: ClassVar[str] = "routed"
+    matcher: str
+    agents: Sequence[int]
+    scores: Sequence[Sequence[Number]]
+    edges: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What an agent expects others to do, said in a thought that plans, before it takes effect. Since schema 2.
+
+    Attributes:
+        agent: whose thought it is.
+        predictions: one for each of the others that it says something about: `agent`, and `task`, what the next plan
+            is for that this one commits of its own accord after the thought has begun; None: it serves no task.
+    """
+
+    kind: ClassVar[str] = "prediction"
+    agent: int
+    predictions: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class HealerActed:
+    """A healer tells agents something (`maeil.healing`). Since schema 2.
+
+    Attributes:
+        note: its number, from 0.
+        healer: which, by the name of its pattern.
+        action: `annotate`: it is put on messages that were sent; `create`: it is one of its own.
+        recipients: whom it tells, ascending.
+        content: the text.
+        messages: ids of the messages that it is put on.
+        subject: the target of the task that it is about; empty where there is none.
+        handlers: who is to go on with it, or whom to listen to.
+    """
+
+    kind: ClassVar[str] = "heal"
+    note: int
+    healer: str
+    action: str
+    recipients: Sequence[int]
+    content: str
+    messages: Sequence[int]
+    subject: str
+    handlers: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class HealerHeard:
+    """An agent reads what a healer has said, at the start of the first thought that sees it. Since schema 2."""
+
+    kind: ClassVar[str] = "heal_read"
+    note: int
+    agent: int
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeEnd:
     """The last event.
 
@@ -276,6 +365,11 @@ Event = (
     | RepairChecked
     | RepairStarted
     | RepairEnded
+    | Described
+    | Routed
+    | Predicted
+    | HealerActed
+    | HealerHeard
     | EpisodeEnd
 )
 

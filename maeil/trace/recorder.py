@@ -14,6 +14,7 @@ import orjson
 from maeil.trace.events import EVENTS, Event, Stamped
 
 _log = logging.getLogger(__name__)
+_NO_BRANCH = b',"branch":null'  # the end of the first event of all episodes but branches, which leave it out
 _KIND = {event: kind.encode() for kind, event in EVENTS.items()}
 
 Listener = Callable[[Stamped], None]
@@ -41,7 +42,7 @@ class Recorder:
         wall = time.perf_counter() - self._begin
         if self._file is not None:
             instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
-            fields = orjson.dumps(event)[1:-1]
+            fields = orjson.dumps(event)[1:-1].removesuffix(_NO_BRANCH)
             self._file.write(
                 b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
                 % (self._seq, t, instant, _KIND[type(event)], fields, wall)

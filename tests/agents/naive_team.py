@@ -18,6 +18,7 @@ import yaml
 from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
+from maeil.descriptors import Matcher
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -28,7 +29,9 @@ from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from tests.maeil.scripted import play
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-TOPOLOGIES = ("individual", "debate", "chain", "centralized", "coordinator", "decentralized", "graph")
+TOPOLOGIES = (
+    "individual", "debate", "chain", "centralized", "coordinator", "hybrid", "hierarchy", "decentralized", "graph",
+)  # fmt: skip
 
 
 class Delayed:
@@ -132,6 +135,7 @@ def episode(
     max_steps: int = 300,
     loop: LoopSettings | None = None,
     prompt_set: str = "default",
+    matcher: Matcher | None = None,
     **rates: float,
 ) -> list[Stamped]:
     """Run a team of naive agents over a simulated model."""
@@ -140,7 +144,10 @@ def episode(
     model = Structuring(model if model is not None else SimulatedModel(settings(**rates)), 1)
     minds = build(config(prompt_set), context(world, chosen, lambda _: model))
     coordinators = [("coordinator", mind) for mind in minds[n:]]
-    return play(minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop)
+    return play(
+        minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop,
+        matcher=matcher,
+    )  # fmt: skip
 
 
 def view(world: World, agent: int = 0, acts: Sequence[Act] = (Act.PLAN,), **changes: Any) -> View:

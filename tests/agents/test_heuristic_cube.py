@@ -15,8 +15,8 @@ from quorum.agents import always_right, heuristic
 from quorum.agents.heuristic import HeuristicConfig
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.registry import minds
-from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.episode.parts import build
 from tests.agents.naive_team import context, cube, topology
 from tests.maeil.scripted import play

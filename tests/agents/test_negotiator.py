@@ -207,7 +207,7 @@ def episode(topology: str, n: int, seed: int):
     return play(parts.minds, parts.world, topology=parts.topology, seed=seed, coordinators=parts.coordinators)
 
 
-TOPOLOGIES = ("individual", "debate", "chain", "centralized", "decentralized", "graph")
+TOPOLOGIES = ("individual", "debate", "chain", "centralized", "hybrid", "hierarchy", "decentralized", "graph")
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)

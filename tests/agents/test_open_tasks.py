@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from maeil import OpenTask, Task
-from quorum.agents.naive.open_tasks import OpenTaskWriter, read_open_task
 from quorum.agents.prompting.names import unfold_names
+from quorum.agents.prompting.open_tasks import OpenTaskWriter, read_open_task
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
 from tests.agents.naive_team import view

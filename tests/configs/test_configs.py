@@ -17,10 +17,11 @@ from quorum.experiments.configuration.catalogue import (
     options,
 )
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import session
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
-from quorum.experiments.configuration.schema import Knobs, component_values
+from quorum.experiments.configuration.schema import Knobs
 from quorum.experiments.sweep.plan import plan
 
 OPTIONS = options()
@@ -47,13 +48,17 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
     assert _is_explained(option)
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
     repairs = option.group == "repair" and option.name != "off"
-    given += ["agents=naive"] if repairs else []  # minds that take the turns of a repair
+    describes = option.group == "topology" and option.name in ("dytopo", "random")
+    given += ["agents=naive"] if repairs or describes else []  # minds that take turns of these kinds
     cell = Cell.compose([f"{option.group}={option.name}", *given])
     parts = {"env", "agents", "topology", "llm", *(["repair"] if repairs else [])}
     assert set(cell.plain) == {*Knobs.model_fields, *parts}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
     typed = [f"{knob.key}={values[knob.key] if knob.value == '???' else knob.value}" for knob in option.typed]
-    assert Cell.compose([f"{option.group}={option.name}", *typed, *(given if repairs else [])]).hash == cell.hash
+    assert (
+        Cell.compose([f"{option.group}={option.name}", *typed, *(given if repairs or describes else [])]).hash
+        == cell.hash
+    )
 
 
 @_of("engine")
@@ -96,8 +101,10 @@ def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
 def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     found = {knob.key: knob.description for knob in knobs()}
     assert set(found) == {
-        "n", "seed", "max_steps", "max_repairs", "memory.messages", "limits.thought_seconds", "limits.episode_seconds",
-        "budget.usd", "budget.tokens", "budget.calls",
+        "n", "seed", "episode", "max_steps", "max_repairs", "memory.messages", "memory.keep", "memory.store",
+        "limits.thought_seconds", "limits.episode_seconds",
+        "budget.usd", "budget.tokens", "budget.calls", "heal", "healing.orphan_steps",
+        "healing.reroutes", "healing.depth", "healing.idle_steps", "healing.attempts",
     }  # fmt: skip
     assert all(found.values())
 

@@ -7,9 +7,9 @@ import pytest
 from cube_env.errors import CubeError
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import worlds
-from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.results.recorded_episode import rebuild_world
 
 HEAVY = ("n=2", "env.blocks={1: 1, 3: 2}")

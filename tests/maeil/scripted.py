@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
+from maeil.descriptors import Matcher
+from maeil.healing.watch import HealSettings
 from maeil.repairs.gate import Repair
 from maeil.trace import Listener, Recorder, Stamped
 from quorum.topologies.individual import Individual
@@ -45,6 +47,8 @@ def play(
     path: Path | None = None,
     listener: Listener | None = None,
     repair: Repair | None = None,
+    matcher: Matcher | None = None,
+    heal: HealSettings | None = None,
 ) -> list[Stamped]:
     """Run an episode and give its events."""
     events: list[Stamped] = []
@@ -60,6 +64,8 @@ def play(
                 recorder=recorder,
                 coordinators=coordinators,
                 repair=repair,
+                matcher=matcher,
+                heal=heal,
             )
         )
     return events

@@ -13,6 +13,8 @@ TABLE = {
     ("X", "message"): "I",
     ("W", "repair"): "I",
     ("X", "repair"): "I",
+    ("W", "heal"): "I",
+    ("X", "heal"): "I",
     ("I", "resumed"): "W",
     ("I", "replaced"): "W",
 }

@@ -8,16 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
+from maeil.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
+from quorum.agents.matching import LexicalMatcher
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
+from quorum.topologies.dytopo import Dytopo, DytopoConfig
 from quorum.topologies.graph import Graph, GraphConfig
+from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
+from quorum.topologies.hybrid import Hybrid, HybridConfig
 from quorum.topologies.individual import Individual
+from quorum.topologies.learned import Learned, LearnedConfig
+from quorum.topologies.negotiation import Negotiation, NegotiationConfig
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import play
 
@@ -42,6 +49,16 @@ def centralized(leader, rounds, feedback="none"):
     return Centralized(CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback=feedback))
 
 
+def hybrid(peers):
+    return Hybrid(
+        HybridConfig(name="hybrid", leader=0, rounds=1, feedback="none", peers=peers, radius=2),
+    )
+
+
+def learned(edges):
+    return Learned(LearnedConfig(name="learned", rounds=2, edges=edges))
+
+
 def dialogue(opens):
     return Dialogue(DialogueConfig(name="dialogue", rounds=2, opens=opens))
 
@@ -53,10 +70,16 @@ TOPOLOGIES = {
     "centralized": lambda: centralized(1, 2, "constraints"),
     "no answers": lambda: centralized(0, 0),
     "coordinator": lambda: centralized("coordinator", 1),
+    "hybrid": lambda: hybrid("ring"),
+    "hybrid, near": lambda: hybrid("near"),
+    "hierarchy": lambda: Hierarchy(HierarchyConfig(name="hierarchy", branching=2)),
     "decentralized": lambda: Decentralized(DecentralizedConfig(name="decentralized", budget=2)),
     "dialogue": lambda: dialogue("team"),
     "opened dialogue": lambda: dialogue("coordinator"),
+    "negotiation": lambda: Negotiation(NegotiationConfig(name="negotiation", rounds=2)),
+    "dytopo": lambda: Dytopo(DytopoConfig(name="dytopo", matcher="lexical", threshold=0.3, inputs=2, rounds=2)),
     "ring": lambda: graph("ring"),
+    "learned": lambda: learned([(0, 1)]),
     "small world": lambda: graph("small_world"),
     "near": lambda: graph("near"),
 }
@@ -87,7 +110,15 @@ class Wild:
                 pool = view.turn.recipients if rng.random() < 0.9 else range(-1, len(view.names) + 1)
                 recipients = rng.sample(list(pool), min(len(pool), rng.randint(1, 3)))
                 messages.append(Draft(tuple(recipients), "hm", rng.choice([MessageKind.INFORM, MessageKind.DIRECTIVE])))
-        return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),))
+        descriptor = Descriptor(Offer(rng.choice(WORDS)), Need(rng.choice(WORDS))) if describes(view) else None
+        return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),), descriptor=descriptor)
+
+
+WORDS = ("block_1 and block_2", "block_2", "nothing at all", "")
+
+
+def describes(view) -> bool:
+    return Act.DESCRIBE in view.turn.acts
 
 
 def check(events, agents, maximum):
@@ -154,6 +185,7 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
         topology=topology,
         settings=LoopSettings(delivery=delivery, max_thoughts_per_step=thoughts, max_repairs=repairs),
         coordinators=[("coordinator", Wild(seed - 1))] if topology.coordinated else [],
+        matcher=LexicalMatcher() if name == "dytopo" else None,
     )
     assert events[-1].event.kind == "episode_end"
     assert events[-1].event.outcome == "completed"
@@ -162,7 +194,8 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
 def test_a_single_agent_gets_through(name):
-    topology = TOPOLOGIES[name]() if name != "centralized" else centralized(0, 2)
+    alone = {"centralized": lambda: centralized(0, 2), "learned": lambda: learned([])}
+    topology = {**TOPOLOGIES, **alone}[name]()
     coordinators = [("coordinator", Wild(9))] if topology.coordinated else []
     events = play([Wild(3)], Corridor(1, length=4, max_steps=6), topology=topology, coordinators=coordinators)
     check(events, 1, 8)

@@ -12,6 +12,7 @@ import orjson
 
 from quorum.agents.llm.batches.service import Fate, RowResult
 from quorum.agents.llm.batches.waves import Line
+from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import ServerFailed, TimedOut
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Reply, Request
@@ -44,6 +45,8 @@ class Batched:
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: the request, or its batch, failed; it may be asked again.
         """
+        if wants_embeddings(request):  # they are cheap, and batches hold requests of one kind
+            return await self._provider.complete(request)
         begin = time.perf_counter()
         who = request.origin.agent if request.origin is not None else ""
 

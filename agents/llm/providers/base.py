@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from quorum.agents.llm.batches.service import BatchService
+from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
@@ -81,6 +82,8 @@ class Provider(ProvidedModel):
     _client: Any
     _never_taken: ClassVar[tuple[str, ...]] = ()
     """Sampling parameters that the SDK itself does not take."""
+    embeds: ClassVar[bool] = False
+    """Whether it takes requests for embeddings (`quorum.agents.llm.embeddings`)."""
     usual_key: ClassVar[str | None]
     """The environment variable that usually holds the key; None where the SDK finds it by itself."""
 
@@ -214,6 +217,11 @@ class Provider(ProvidedModel):
             quorum.agents.llm.errors.Refused: the provider refuses.
             quorum.agents.llm.errors.Transient: this attempt failed.
         """
+        if wants_embeddings(request) and not self.embeds:
+            raise BadRequest(
+                f"{self.name} has no embeddings here: llm.roles.embedding.name=openai with its base_url and model asks "
+                "any server that has OpenAI's /embeddings"
+            )
         begin = time.perf_counter()
         attempts = 0
         most: int | None = None

@@ -8,11 +8,13 @@ from urllib.parse import urlsplit
 
 from quorum.agents.llm.batches.openai import OpenAIBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
+from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
+from quorum.agents.llm.providers.embeddings import embedding_body, read_embeddings
 from quorum.agents.llm.providers.extras import with_extra
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
 from quorum.agents.llm.providers.prompt_caching import PromptCaching
@@ -22,12 +24,14 @@ OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 """Where Azure serves OpenAI's models. Models of others there refuse the key, which is then left out."""
 PATH = "/chat/completions"
+EMBEDDINGS_PATH = "/embeddings"
 
 
 class OpenAIModel(Provider):
     """A model behind OpenAI's format: OpenAI itself, vLLM, Ollama, LM Studio, OpenRouter. Addresses end in `/v1`."""
 
     name: ClassVar[str] = "openai"
+    embeds: ClassVar[bool] = True
     usual_key: ClassVar[str | None] = "OPENAI_API_KEY"
 
     def _import(self) -> Any:
@@ -78,6 +82,8 @@ class OpenAIModel(Provider):
         return family_table(self._thinking)
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        if wants_embeddings(request):
+            return with_extra(embedding_body(request, self.model), request.sampling.extra_body)
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
         body[offer.max_tokens_key.value] = offer.longest
         if self._service_tier is not None:
@@ -87,7 +93,12 @@ class OpenAIModel(Provider):
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.
         options = {"timeout": self._timeout(deadline)}
+        if "input" in body:
+            cast_to = self._sdk.types.CreateEmbeddingResponse
+            return await self._client.post(EMBEDDINGS_PATH, cast_to=cast_to, body=body, options=options)
         return await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
 
     def _read(self, response: Any, request: Request) -> Reply:
+        if wants_embeddings(request):
+            return read_embeddings(response, request, self.model)
         return read_chat(response, request, self.model)

@@ -17,12 +17,14 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import LanguageModelError, RequestRefused
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.server.batches import AnthropicBatches, Batches, OpenAIBatches
 from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody, read_body
 from quorum.agents.llm.server.connections import Connections
+from quorum.agents.llm.server.embeddings import OpenAIEmbeddings
 from quorum.agents.llm.server.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from quorum.agents.llm.server.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
 from quorum.agents.llm.server.prompt_cache import Prompt, PromptCaches, read_prompt
@@ -74,6 +76,7 @@ class App:
         return Starlette(
             routes=[
                 Route("/v1/chat/completions", self._route(OpenAIFormat()), methods=["POST"]),
+                Route("/v1/embeddings", self._route(OpenAIEmbeddings()), methods=["POST"]),
                 Route("/v1/messages", self._route(AnthropicFormat()), methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
                 *OpenAIBatches(self._batches).routes(),
@@ -103,7 +106,7 @@ class App:
             try:
                 content = await read_body(http, self.bodies)
                 asked = wire.read(content)
-                prompt = read_prompt(wire.provider, content)
+                prompt = None if wants_embeddings(asked.request) else read_prompt(wire.provider, content)
             except ClientDisconnect:
                 return Response()
             except RefusedBody as error:  # what is left of it would be taken for the next request

@@ -34,11 +34,13 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.messages import Draft, MessageKind
+from maeil.descriptors import Descriptor
+from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.crafter import words
 from quorum.agents.skills.crafter.critic import joint_plan
+from quorum.agents.skills.crafter.describing import asked, describe
 from quorum.agents.skills.crafter.hearsay import Hearsay, listen
 from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
 from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, rest, survive, work
@@ -46,7 +48,7 @@ from quorum.agents.skills.crafter.scene import Scene, distance
 from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.crafter.team_sight import read_team
 from quorum.agents.skills.crafter.words import Assignment
-from quorum.agents.skills.speaker import LEADER, Brief, Speaker
+from quorum.agents.skills.speaker import LEADING, ROOT, TREE, Brief, Prospect, Speaker
 
 REPORTED = {
     Material.diamond: 3,
@@ -57,6 +59,8 @@ REPORTED = {
     Material.water: 1,
 }
 """Cells of each material, the nearest, that a report names."""
+COLLECTED = (Material.tree, Material.stone, Material.coal, Material.iron, Material.diamond)
+"""Materials that another may go for."""
 URGENT = frozenset({"fight", "eat", "sleep", "hide"})
 """Kinds of tasks that are not given up for a call."""
 HOPE = 3
@@ -85,6 +89,13 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """
         return read_shown(orjson.loads(text), self._told(), self._agents)
 
+    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
+        """Offer what it has seen; ask for what it knows no place of."""
+        observation = view.observation
+        assert isinstance(observation, CrafterObservation)
+        scene = Scene(observation, listen(view).places)
+        return describe(view, scene, _sights(scene))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
         observation = view.observation
@@ -98,6 +109,46 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
             return Thought(messages=messages)
         return Thought(_decide(view, scene, heard, poor, rng), messages)
 
+    def prospects(self, view: View, mate: int) -> list[Prospect]:
+        """Return what another has said that it does, and the nearest known cells of each material around it."""
+        observation = view.observation
+        assert isinstance(observation, CrafterObservation)
+        if observation.cell is None:
+            return []
+        heard = listen(view)
+        said, place, scene = heard.of(mate), heard.cells.get(mate), Scene(observation, heard.places)
+        found = [Prospect(said.task, 0, len(said.agents), said=True)] if said is not None else []
+        if place is not None:
+            for material in COLLECTED:
+                cells = scene.known(material)
+                if cells:
+                    steps, cell = min((distance(cell, place), cell) for cell in cells)
+                    found.append(Prospect(Task("collect", f"{material.name}_{scene.id_of(cell)}"), steps))
+        return found
+
+    def anticipate(
+        self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
+    ) -> Thought:
+        """Take cells that others are expected to collect for claimed, where these have said nothing else."""
+        heard = listen(view)
+        claims = tuple(
+            Message(0, mate, (view.agent,), words.assign(claim), MessageKind.PROPOSE, view.t, 0, 0)
+            for mate, task in sorted(expected.items())
+            if heard.of(mate) is None and (claim := _expected_claim(mate, task, view.t)) is not None
+        )
+        return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
+
+    def toward(self, view: View, target: str) -> Plan | None:
+        """Go and collect a cell that is told by its name, `tree_3543`."""
+        observation = view.observation
+        assert isinstance(observation, CrafterObservation)
+        place = target.rpartition("_")[2]
+        if observation.cell is None or not observation.alive or not place.isdecimal():
+            return None
+        task = Task("collect", target)
+        asked = Assignment(frozenset({view.agent}), task, int(place), HOPE, view.t)
+        return follow(Scene(observation, listen(view).places), asked)
+
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Make a joint plan."""
         return joint_plan(read_team(brief.state, self._told()), brief)
@@ -108,17 +159,29 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         return self._facts
 
 
+def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
+    """The claim that another would have made who collects a cell; None for anything else."""
+    if task is None or task.kind != "collect":
+        return None
+    kind, _, identity = task.target.rpartition("_")
+    if kind not in Material.__members__ or not identity.isdecimal():
+        return None
+    return Assignment(frozenset({mate}), task, int(identity), HOPE, t)
+
+
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     """Report, and say who is to do what; what is said counts for the speaker, too."""
-    report = words.report(scene.id_of(scene.cell), scene.seen.inventory, _sights(scene))
+    sights = _sights(scene, asked(view), heard_of=view.turn.role in TREE)
+    report = words.report(scene.id_of(scene.cell), scene.seen.inventory, sights)
     recipients = view.turn.recipients
     if Act.SPEAK not in view.turn.acts:
         said = heard.of(view.agent)
         objection = hindrance(scene, said) if said is not None else ""
         told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
         return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
-    if view.turn.role == LEADER:
-        return _direct(view, _orders(view, scene, heard), report)
+    if view.turn.role in LEADING:
+        passed = _passed(view, heard) if view.turn.role in TREE else []
+        return _direct(view, [*passed, *_orders(view, scene, heard)], report)
     if view.plan is not None:
         return ()
     if view.turn.role:
@@ -131,16 +194,28 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
     """Give orders to all whom the turn lets its holder write to, with a report behind them."""
     told = " ".join([*map(words.assign, orders), *([report] if report else [])])
-    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if orders else ()
+    tells = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
+    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if tells else ()
 
 
-def _sights(scene: Scene) -> list[str]:
-    """The places worth telling: what the agent has seen itself, the nearest of each kind."""
+def _passed(view: View, heard: Hearsay) -> list[Assignment]:
+    """What the leader's own leader has just told that is for others, too."""
+    return [found for found in heard.assignments if found.t == view.t and found.agents - {view.agent}]
+
+
+def _sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
+    """Return the places worth telling, the nearest of each kind.
+
+    Args:
+        scene: what the agent has seen itself.
+        wanted: kinds that are asked for, beside the usual ones.
+        heard_of: whether those that it has heard of are told as well.
+    """
     return [
         f"{material.name}_{scene.id_of(cell)}"
-        for material, most in REPORTED.items()
+        for material, most in (dict.fromkeys(wanted, 1) | REPORTED).items()
         for cell in sorted(
-            set(scene.known(material)) - set(scene.heard(material)),
+            set(scene.known(material)) - (set() if heard_of else set(scene.heard(material))),
             key=lambda cell: (distance(cell, scene.cell), cell),
         )[:most]
     ]

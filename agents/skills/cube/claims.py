@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-_CLAIM = re.compile(r"\bI take block_(\d+)\b")
-_ORDER = re.compile(r"\bagent_(\d+): block_(\d+)\b")
-_OBJECTION = re.compile(r"\bI cannot take block_(\d+)\b")
+from quorum.agents.prompting.names import fold_names
+
+_CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
+_ORDER = re.compile(r"\bagent_(\d{1,9}): block_(\d{1,9})\b")
+_OBJECTION = re.compile(r"\bI cannot take block_(\d{1,9})\b")
+_BRANCH = re.compile(r"\bI speak for ([\w., ]+)\.")
+_RUN = re.compile(r"\bagent_(\d{1,9})(?:\.\.agent_(\d{1,9}))?\b")
+_LONGEST_RUN = 10_000
+"""Agents of a run of names, at most: a longer one is no team's."""
 
 
 def claim(block: int, steps: int) -> str:
@@ -30,6 +36,11 @@ def request(reason: str) -> str:
     return f"What shall I do? {reason}"
 
 
+def speaks_for(agents: Iterable[int]) -> str:
+    """Say for whom one reports beside oneself."""
+    return f"I speak for {', '.join(fold_names([f'agent_{agent}' for agent in sorted(agents)]))}."
+
+
 def read_claim(text: str) -> int | None:
     """Find the block that a message claims."""
     found = _CLAIM.search(text)
@@ -39,6 +50,13 @@ def read_claim(text: str) -> int | None:
 def read_order(text: str) -> dict[int, int]:
     """Find who is told to work on what."""
     return {int(agent): int(block) for agent, block in _ORDER.findall(text)}
+
+
+def read_branch(text: str) -> frozenset[int]:
+    """Find for whom a message reports beside its sender."""
+    found = _BRANCH.search(text)
+    runs = [(int(first), int(last or first)) for first, last in _RUN.findall(found[1])] if found else []
+    return frozenset(agent for first, last in runs if last - first < _LONGEST_RUN for agent in range(first, last + 1))
 
 
 def read_objection(text: str) -> int | None:

@@ -27,6 +27,9 @@ class Knowledge:
         failures: how often its plans for a block have failed.
         refused: the block that each agent has objected to since the last orders.
         failed_at: environment step of the last failure that was counted.
+        branches: who has asked for something to do in this environment step, and for whom each has reported beside.
+        passed: orders that were heard of others in this environment step, by agent.
+        heard_at: the environment step of these two.
     """
 
     wishes: dict[int, int] = field(default_factory=dict)
@@ -34,9 +37,16 @@ class Knowledge:
     failures: Counter[int] = field(default_factory=Counter)
     refused: dict[int, int] = field(default_factory=dict)
     failed_at: int = -1
+    branches: dict[int, frozenset[int]] = field(default_factory=dict)
+    passed: dict[int, int] = field(default_factory=dict)
+    heard_at: int = -1
 
     def hear(self, message: Message, listener: int) -> None:
         """Take in what a message says: claims, orders, objections, requests."""
+        if message.t != self.heard_at:
+            self.heard_at = message.t
+            self.branches.clear()
+            self.passed.clear()
         orders = words.read_order(message.content)
         claimed, refused = words.read_claim(message.content), words.read_objection(message.content)
         if claimed is not None:
@@ -44,8 +54,12 @@ class Knowledge:
         if refused is not None:
             self.refused[message.sender] = refused
         if message.kind is MessageKind.REQUEST:
-            self.wishes.pop(message.sender, None)
+            self.branches[message.sender] = words.read_branch(message.content)
+            for agent in (message.sender, *self.branches[message.sender]):
+                self.wishes.pop(agent, None)
         self.wishes.update(orders)
+        if message.sender != listener:
+            self.passed.update(orders)
         self.order = orders.get(listener, self.order)
 
     def give_up(self, agent: int) -> None:
@@ -53,9 +67,10 @@ class Knowledge:
         self.wishes.pop(agent, None)
         self.order = None
 
-    def keep(self, blocks: set[int]) -> None:
-        """Forget the blocks that are not among these."""
-        self.wishes = {agent: block for agent, block in self.wishes.items() if block in blocks}
+    def keep(self, observation: SymbolicObservation) -> None:
+        """Forget the blocks that are not there any more, and whoever is none of the agents: any text may be heard."""
+        blocks, agents = {block.id for block in observation.blocks}, range(len(observation.agents))
+        self.wishes = {agent: block for agent, block in self.wishes.items() if block in blocks and agent in agents}
         if self.order not in blocks:
             self.order = None
 
@@ -63,7 +78,7 @@ class Knowledge:
         """Bring up to date what is kept from turn to turn."""
         for message in view.unread:
             self.hear(message, view.agent)
-        self.keep({block.id for block in observation.blocks})
+        self.keep(observation)
         if view.plan is None and view.outcomes and view.outcomes[-1].status is not PlanStatus.SUCCEEDED:
             block = block_of(view.outcomes[-1].task)
             if block is not None and self.failed_at != view.t:
@@ -77,7 +92,7 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
 
     Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
     nobody speaks of stands tells what it works on. Feedback says whose plan serves what: that counts more than what was
-    said in earlier steps.
+    said in earlier steps. What others need of this one tells what they want; what they say themselves counts more.
     """
     known = Knowledge(wishes=seen(observation))
     failed = [block_of(plan.task) for plan in view.outcomes if plan.status in _IN_VAIN]
@@ -93,11 +108,22 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         known.order = block if known.order is not None else None
     elif view.outcomes:
         known.give_up(view.agent)
+    for agent, need in view.needs:
+        for found in filter(None, map(_BLOCK.match, need.tasks)):
+            known.wishes[agent] = int(found[1])
     for message in (*view.memory, *view.unread):
         if message.t == view.t:
             known.hear(message, view.agent)
-    known.keep({block.id for block in observation.blocks})
+    known.keep(observation)
     return known
+
+
+def told(view: View) -> dict[int, int]:
+    """Return the block that each agent has said last that it takes, as far as the prompt still tells."""
+    known = Knowledge()
+    for message in (*view.memory, *view.unread):
+        known.hear(message, view.agent)
+    return known.wishes
 
 
 def deliveries(view: View) -> dict[int, OpenTask]:

@@ -13,8 +13,10 @@ from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, seen
 from quorum.agents.skills.cube.routes import way
 from quorum.agents.skills.cube.teams import Demand, form_teams
 from quorum.agents.skills.cube.wording import CUBE, Wording
+from quorum.agents.skills.speaker import LEADING, MEMBER
 
-LEADER = "leader"
+ORDERS = 64
+"""Orders of one message, at most."""
 
 
 class Negotiator:
@@ -25,6 +27,7 @@ class Negotiator:
       knows it forms teams by a convention that all share (`form_teams`), and works where that puts it.
     - It claims what it works on. A leader forms the teams of all and gives orders instead; a follower obeys, or objects
       when the block has no clear way; a leader gives those who object another block.
+    - In a tree of leaders it asks for its whole branch, and passes on what its own leader has ordered for that.
     - Interrupted, it resumes its plan when the teams still put it there, and replaces it otherwise.
 
     Args:
@@ -60,7 +63,7 @@ class Negotiator:
         """Speak and decide as the turn allows, by what is known already."""
         messages: tuple[Draft, ...] = ()
         if view.turn.role:
-            messages = self._lead(view, observation) if view.turn.role == LEADER else self._follow(view, observation)
+            messages = self._lead(view, observation) if view.turn.role in LEADING else self._follow(view, observation)
         elif Act.SPEAK in view.turn.acts:
             messages = self._claim(view, observation)
         decision = self._decide(view, observation) if Act.PLAN in view.turn.acts else None
@@ -105,7 +108,8 @@ class Negotiator:
             if self._known.wishes.get(agent) == block:
                 del self._known.wishes[agent]
         self._known.refused.clear()
-        everybody = range(len(observation.agents))
+        commanded = {view.agent, *view.turn.recipients}.union(*map(self._branch, view.turn.recipients))
+        everybody = sorted(commanded & set(range(len(observation.agents))))
         if view.agent in everybody and view.plan is None and self._known.order is None:
             self._known.wishes.pop(view.agent, None)
         free = [agent for agent in everybody if self._known.wishes.get(agent) not in possible]
@@ -115,16 +119,39 @@ class Negotiator:
         orders = {agent: self._noisy(teams[agent], observation) for agent in free}
         self._known.wishes.update(orders)
         self._known.order = orders.pop(view.agent, self._known.order)
-        if not orders:
-            return ()
-        return (Draft(tuple(orders), words.order(orders), MessageKind.DIRECTIVE),)
+        passed = {agent: self._known.passed[agent] for agent in everybody if agent in self._known.passed}
+        return self._directives({**passed, **orders}, view)
+
+    def _branch(self, member: int) -> frozenset[int]:
+        """For whom a member has reported beside itself."""
+        return self._known.branches.get(member, frozenset())
+
+    def _directives(self, orders: dict[int, int], view: View) -> tuple[Draft, ...]:
+        """Tell those who have no members of their own in one message; each other one what is for its branch."""
+        orders.pop(view.agent, None)
+        leaders = [member for member in view.turn.recipients if self._branch(member)]
+        below = {agent for member in leaders for agent in (member, *self._branch(member))}
+        found = []
+        direct = {agent: block for agent, block in orders.items() if agent not in below}
+        if direct:
+            found.append(Draft(tuple(direct), words.order(direct), MessageKind.DIRECTIVE))
+        for member in leaders:
+            own = [(a, orders[a]) for a in sorted((member, *self._branch(member))) if a in orders]
+            for start in range(0, len(own), ORDERS):
+                text = words.order(dict(own[start : start + ORDERS]))
+                found.append(Draft((member,), text, MessageKind.DIRECTIVE))
+        return tuple(found)
 
     def _follow(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
         """Ask for a block; or acknowledge the one that was ordered, or object to it."""
         if Act.SPEAK in view.turn.acts:
             last = view.outcomes[-1] if view.outcomes else None
             told = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
-            return (Draft(view.turn.recipients, words.request(f"{told}."), MessageKind.REQUEST),)
+            asked = words.request(f"{told}.")
+            below = self._known.branches.items() if view.turn.role == MEMBER else ()
+            if branch := {agent for member, others in below for agent in (member, *others)} - {view.agent}:
+                asked = f"{asked} {words.speaks_for(branch)}"
+            return (Draft(view.turn.recipients, asked, MessageKind.REQUEST),)
         if Act.ACKNOWLEDGE not in view.turn.acts or self._known.order is None:
             return ()
         block = next(block for block in observation.blocks if block.id == self._known.order)

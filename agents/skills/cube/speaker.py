@@ -10,7 +10,7 @@ As a planner of joint plans it forms the teams of all agents that it is asked ab
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,15 +32,26 @@ from cube_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
+from maeil.descriptors import Descriptor
+from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from quorum.agents.skills.cube.advice import redirected
+from quorum.agents.skills.cube.claims import claim
 from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
-from quorum.agents.skills.cube.knowledge import block_of, clear, deliveries, recall
+from quorum.agents.skills.cube.describing import describe
+from quorum.agents.skills.cube.knowledge import block_of, clear, deliveries, recall, seen, told
 from quorum.agents.skills.cube.lone import lone_choice
 from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.wording import CUBE, Wording
-from quorum.agents.skills.speaker import Brief, Speaker
+from quorum.agents.skills.cube.routes import way
+from quorum.agents.skills.cube.wording import CUBE, Wording, delivery_of
+from quorum.agents.skills.speaker import Brief, Prospect, Speaker
+
+PATIENCES = (3, PATIENCE)
+"""Steps that drafts of plans wait for the others of a team."""
+
+LATER = 5
+"""Steps after which one sets out who waits until the way is free."""
 
 
 class CubeSpeaker(Speaker[SymbolicObservation]):
@@ -70,6 +81,12 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         """Read the observation of a prompt, or the board that a coordinator is shown."""
         return read_shown(orjson.loads(text))
 
+    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
+        """Offer to push the nearest blocks, and ask for hands."""
+        observation = view.observation
+        assert isinstance(observation, SymbolicObservation)
+        return describe(view, observation, recall(view, observation))
+
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
         observation = view.observation
@@ -81,6 +98,70 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         if thought.messages or view.memory or view.unread:
             return replace(thought, decision=self._join(view, observation, thought.decision))
         return replace(thought, decision=self._try(view, observation, poor, rng))
+
+    def drafts(
+        self,
+        observation: SymbolicObservation,
+        agent: int,  # noqa: ARG002 (a plan is the same for all)
+        task: Task,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Sequence[Plan]:
+        """Return plans for a block: to push at once, to wait there for others, shortly or long, or to set out later."""
+        block = next((block for block in observation.blocks if block.id == block_of(task)), None)
+        if block is None:
+            raise ValueError(f"it sees no block of the task {task}")
+        waits = [self._wording.delivery(block, "", patience) for patience in PATIENCES]
+        later = Plan((Idle(steps=LATER) if self._wording.meets else Wait(steps=LATER), *waits[-1].actions))
+        return [self._wording.attempt(block, ""), *waits, later]
+
+    def prospects(self, view: View, mate: int) -> list[Prospect]:
+        """Return the blocks with a clear way."""
+        observation = view.observation
+        assert isinstance(observation, SymbolicObservation)
+        at, said = seen(observation).get(mate), told(view).get(mate)
+        return [
+            Prospect(
+                delivery_of(block),
+                way(observation.agents[mate], block),
+                block.weight,
+                block.distance,
+                said=block.id == said,
+                there=block.id == at,
+            )
+            for block in clear(observation)
+        ]
+
+    def anticipate(
+        self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
+    ) -> Thought:
+        """Take what is expected of others for what they have said, where they have said nothing in this step."""
+        observation = view.observation
+        assert isinstance(observation, SymbolicObservation)
+        spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
+        blocks: dict[int | None, SymbolicBlock] = {block.id: block for block in clear(observation)}
+        claims = tuple(
+            Message(
+                0,
+                mate,
+                (view.agent,),
+                claim(block.id, way(observation.agents[mate], block)),
+                MessageKind.PROPOSE,
+                view.t,
+                0,
+                0,
+            )
+            for mate, task in sorted(expected.items())
+            if mate not in spoken and (block := blocks.get(block_of(task))) is not None
+        )
+        return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
+
+    def toward(self, view: View, target: str) -> Plan | None:
+        """Count on others at the left face of a block with a clear way."""
+        observation = view.observation
+        assert isinstance(observation, SymbolicObservation)
+        wanted = block_of(Task("deliver", target))
+        block = next((block for block in clear(observation) if block.id == wanted), None)
+        return self._wording.delivery(block, "I was told to", PATIENCE) if block is not None else None
 
     def propose(self, brief: Brief) -> dict[int, Plan]:
         """Form whole teams."""

@@ -72,7 +72,7 @@ class Wording:
             side = block.col + block.weight + block.distance
             waiting = patience if patience is not None else SIDES * side
             pushing = (PushTowards(block=block.id, steps=block.distance + waiting),)
-        return Plan((self.approach(block), *pushing), _task(block), rationale)
+        return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def attempt(self, block: SymbolicBlock, rationale: str) -> Plan:
         """Write the plan of one who counts on nobody: go to the left face, push at once, give up when nothing moves."""
@@ -82,7 +82,7 @@ class Wording:
         else:
             # The first push goes on for all its steps, so it may come all the way.
             pushing = (first, PushTowards(block=block.id, steps=rest)) if rest >= TRIES else (first,)
-        return Plan((self.approach(block), *pushing), _task(block), rationale)
+        return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def try_push(self, block: SymbolicBlock) -> SymbolicAction:
         """Push, and give up after a few steps in which nothing moves: what tells an attempt from a delivery."""
@@ -91,7 +91,8 @@ class Wording:
         return PushTowards(block=block.id, steps=TRIES)
 
 
-def _task(block: SymbolicBlock) -> Task:
+def delivery_of(block: SymbolicBlock) -> Task:
+    """Return the task of those who push a block to the goal, as their plans name it."""
     return Task("deliver", f"block_{block.id}")
 
 

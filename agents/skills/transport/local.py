@@ -12,7 +12,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from llamac_env import Board, BoxMove, Colour, Item, TransportObservation, read_place, write_place
+from maeil.descriptors import Descriptor, Need, Offer
 from maeil.messages import Message
+from maeil.mind import View
 from quorum.agents.skills.transport.moves import gain, places
 
 _REPORT = re.compile(r"In (square\[[\d., ]+\]) there (?:is|are) (no target|target_[a-z]+(?:, target_[a-z]+)*)\.")
@@ -26,6 +28,33 @@ def report(board: Board, cells: Iterable[int]) -> str:
         names = [f"target_{target.colour}" for target in board.targets if target.place == place]
         told.append(f"In {write_place(place)} there {'are' if names[1:] else 'is'} {', '.join(names) or 'no target'}.")
     return " ".join(told)
+
+
+def describe(board: Board, view: View) -> Descriptor:
+    """Offer to tell the targets that are known, and need to know those of the boxes in reach that are not."""
+    known = {target.colour for target in board.targets}
+    lost = {move.colour for move in board.available(view.agent)} - known
+    offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
+    return Descriptor(
+        Offer(f"I know the places of {', '.join(offered) or 'nothing'}.", offered, free=view.plan is None),
+        Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
+    )
+
+
+def telling(board: Board, view: View) -> list[int]:
+    """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
+    needed = {name for _, need in view.needs for name in need.tasks}
+    cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
+    return [
+        view.agent,
+        *(agent for agent, cell in enumerate(board.grid.cells) if cell in cells and agent != view.agent),
+    ]
+
+
+def reported(board: Board, messages: Iterable[Message]) -> set[int]:
+    """Return the agents whose cells some messages tell of."""
+    places = {where for message in messages for where, _ in _REPORT.findall(message.content)}
+    return {agent for agent, cell in enumerate(board.grid.cells) if write_place(cell) in places}
 
 
 def known_board(observation: TransportObservation, messages: Iterable[Message]) -> Board:

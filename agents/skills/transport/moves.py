@@ -51,8 +51,13 @@ def plan_of(grid: Grid, agent: int, moves: Sequence[BoxMove | None], rationale: 
         rationale: why.
     """
     first = next((move for move in moves if move is not None), None)
-    task = Task("place", f"box_{first.colour}") if first is not None else None
+    task = box_task(first.colour) if first is not None else None
     return Plan(tuple(_action(grid, agent, move) for move in moves), task, rationale)
+
+
+def box_task(colour: Colour) -> Task:
+    """The task of those who bring a box of a colour to its target, as their plans name it."""
+    return Task("place", f"box_{colour}")
 
 
 def distance_left(board: Board, colour: Colour, place: Place) -> float:

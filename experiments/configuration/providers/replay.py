@@ -33,17 +33,30 @@ def build(config: ReplayConfig, _context: None) -> Replay:
     Raises:
         UserError: there is no such run, or it recorded no calls.
     """
-    file = Path(config.run) / _CALLS
+    return recorded_calls(Path(config.run), "llm.run")
+
+
+def recorded_calls(run: Path, place: str) -> Replay:
+    """Make the model that answers what was recorded in a run.
+
+    Args:
+        run: its folder.
+        place: what names it, for messages.
+
+    Raises:
+        UserError: there is no such run, or it recorded no calls.
+    """
+    file = run / _CALLS
     try:
         reader = Unfolding()
-        return Replay(map(reader.read, RunFiles(file.parent).lines(_CALLS)), reader.whole)
+        return Replay(map(reader.read, RunFiles(run).lines(_CALLS)), reader.whole)
     except FileNotFoundError as error:
         hint = "Give the folder of an episode whose minds asked a language model."
-        raise UserError(f"llm.run: {file} cannot be read: {error.strerror}", hint) from error
+        raise UserError(f"{place}: {file} cannot be read: {error.strerror}", hint) from error
     except DamagedFile as error:
-        raise UserError(f"llm.run: {error.message}", error.hint) from error
+        raise UserError(f"{place}: {error.message}", error.hint) from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UserError(f"llm.run: {file} is damaged: {error}") from error
+        raise UserError(f"{place}: {file} is damaged: {error}") from error
 
 
 def inputs(config: ReplayConfig, _world: str) -> Mapping[str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maeil.user_errors import UserError
+from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import session
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
-from quorum.experiments.configuration.schema import component_values
 from quorum.experiments.sweep.engines.protocol import Engine
 
 GROUP = engines.group

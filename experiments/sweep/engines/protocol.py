@@ -134,7 +134,7 @@ class CellQueue(Protocol):
 
     @property
     def waiting(self) -> int:
-        """Cells that wait for a worker."""
+        """Cells that wait for a worker; a cell that is done may let another one wait."""
 
     @property
     def stopping(self) -> bool:

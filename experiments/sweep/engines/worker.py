@@ -18,6 +18,7 @@ from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.spent import Spent
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
+from quorum.experiments.common.memory_file import MEMORY, Memory, read_memory
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.inputs import InputsChanged
@@ -130,8 +131,8 @@ class Worker:
             played: called before its files are brought to disk.
 
         Raises:
-            UserError: nothing more can be written, this process lacks a component of the cell, or a template or a
-                plug-in is not what it was when the sweep was planned.
+            UserError: nothing more can be written, this process lacks a component of the cell, a template or a plug-in
+                is not what it was when the sweep was planned, or the memory of the cell before it is gone.
         """
         try:
             cell = planned.cell()
@@ -140,15 +141,27 @@ class Worker:
                 f"a worker cannot run {planned.name}: {error.message}",
                 "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
             ) from error
+        memory = self._memory_of(planned.follows) if planned.follows else None
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
-            await run_in_pool(cell, folder, self._pool, played=played)
+            await run_in_pool(cell, folder, self._pool, played=played, memory=memory)
         except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
                 left = EpisodeFolder(self._job.folder, planned.name, once=True)
                 await to_its_end(partial(leave_error, cell, left, error))
+
+    def _memory_of(self, name: str) -> Memory:
+        """Return what the team of a cell took along, for the one that follows it.
+
+        Raises:
+            UserError: it is damaged, or not there.
+        """
+        memory = read_memory(self._job.folder / name)
+        if memory is None:
+            raise UserError(f"{self._job.folder / name}: there is no {MEMORY} for the episode that follows")
+        return memory
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
         """Run cells beside each other."""

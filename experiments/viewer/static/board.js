@@ -20,6 +20,7 @@ export class Board {
     this.zoom = 1;
     this.centre = null;
     this.chosen = -1;
+    this.ways = null;
     this.allWays = false;
     this.on = on;
     this.follows = false;
@@ -32,6 +33,7 @@ export class Board {
   /** Take the pictures of another page. */
   project(film) {
     this.film = film;
+    this.ways = null;
     this.drawn = null;
   }
 
@@ -125,10 +127,11 @@ export class Board {
   }
 
   /** The ways that are drawn, that of the chosen agent last: above the others. */
-  #ways({ ways, marks }) {
+  #ways({ marks }) {
+    if (!this.ways) return [];
     const kindOf = new Map([...marks.values()].filter((mark) => mark.agent >= 0).map((mark) => [mark.agent, mark.kind]));
     const found = [];
-    for (const [agent, way] of ways) {
+    for (const [agent, way] of this.ways.at(this.t)) {
       const chosen = agent === this.chosen;
       const kind = this.film.canvas.kinds[kindOf.get(agent)];
       if ((chosen || this.allWays) && kind) found.push([way, hue(kind), chosen]);

@@ -41,6 +41,7 @@
  * @property {boolean} feedback
  * @property {number[]} read
  * @property {number[]} passed_over
+ * @property {any[]} reactions
  */
 /**
  * A plan.
@@ -77,6 +78,7 @@
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
+ * @property {Object<string, string>} minds
  * @property {boolean} simulated
  * @property {Object<string, any>} facts
  * @property {Object<string, number|null>} metrics
@@ -88,6 +90,34 @@
  * @property {number} read
  * @property {boolean} under_way
  * @property {number} size
+ */
+/**
+ * Plans that were judged together before they begin, and found to fail; with a mode, a repair of them.
+ * @typedef {object} Repair
+ * @property {number} t
+ * @property {number} begins
+ * @property {string} predictor
+ * @property {string} verdict
+ * @property {Object<string, any>[]} violations
+ * @property {string} [mode]
+ * @property {number[]} [agents]
+ * @property {Object<string, any>|null} [advice]
+ * @property {number} [ends]
+ * @property {string[]} [replaced]
+ */
+/**
+ * Where cooperation fails in the interaction graph (`maeil.dig.patterns`), and what a healer has said of it.
+ * @typedef {object} Finding
+ * @property {number} t
+ * @property {number} t_hat
+ * @property {string} pattern
+ * @property {number[]} agents
+ * @property {number[]} messages
+ * @property {string} subject
+ * @property {number} count
+ * @property {number} needed
+ * @property {string} [says]
+ * @property {number[]} [told]
  */
 /**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
@@ -104,10 +134,28 @@
  * @property {Task[]} tasks
  * @property {CapabilityChange[]} capabilities
  * @property {ForcedReady[]} forced
+ * @property {Repair[]} repairs
+ * @property {Finding[]} findings
  * @property {Interruption[]} interruptions
  * @property {Spent} spent
  * @property {Usage[]} usage
  * @property {End|null} end
+ */
+/**
+ * An event that a failure follows from.
+ * @typedef {object} Proof
+ * @property {number} t
+ * @property {string} words
+ */
+/**
+ * A failure of the team that the trace proves by rule.
+ * @typedef {object} TeamFailure
+ * @property {string} kind
+ * @property {string} mast
+ * @property {number} agent
+ * @property {number} t
+ * @property {string} task
+ * @property {Proof[]} proofs
  */
 /**
  * Answers `/api/run/NAME/episode`.
@@ -116,6 +164,7 @@
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
+ * @property {Object<string, string>} minds
  * @property {boolean} simulated
  * @property {Object<string, any>} facts
  * @property {Object<string, number|null>} metrics
@@ -123,9 +172,11 @@
  * @property {number} steps
  * @property {number[]} pages
  * @property {number[]} breaks
+ * @property {TeamFailure[]|null} failures
  * @property {Score[]} scores
  * @property {Traffic[]} traffic
  * @property {number} calls
+ * @property {number} size
  * @property {boolean} under_way
  */
 /**
@@ -137,8 +188,6 @@
  * @property {number[]} [d]
  * @property {string} [c]
  * @property {any[]} [h]
- * @property {number[]} [s]
- * @property {ChangedWay[]} [w]
  */
 /**
  * The pictures of a page; the first one is whole.
@@ -156,6 +205,19 @@
  * @property {Pictures|null} pictures
  * @property {Object<string, string>} primitives
  * @property {Object<string, string>} phrases
+ * @property {string[]} problems
+ */
+/**
+ * What differs in the ways of agents from those before.
+ * @typedef {object} WayFrame
+ * @property {number[]} [s]
+ * @property {ChangedWay[]} [w]
+ */
+/**
+ * Answers `/api/run/NAME/ways/T`: where actions lead, on the page of this step.
+ * @typedef {object} Ways
+ * @property {number} first
+ * @property {WayFrame[]} frames
  * @property {string[]} problems
  */
 /**

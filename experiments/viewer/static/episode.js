@@ -67,7 +67,7 @@ class Episode {
       const found = this.model.breakAt(t, way);
       if (found) this.reader.openBreak(found);
     };
-    this.world = new World(plain.agents, (agent) => this.#choose(agent));
+    this.world = new World(plain.agents, { agent: (agent) => this.#choose(agent), problems: (more) => this.missing.length || this.#told(more) });
     this.chosen = -1;
   }
 
@@ -133,7 +133,7 @@ class Episode {
     this.#head();
     this.world.forget();
     this.player.extend(plain);
-    this.#project(film);
+    this.#project(film, page.ways);
   }
 
   /** Where the player will stand in a run that has gone on. */
@@ -165,13 +165,13 @@ class Episode {
     this.player.start(t);
   }
 
-  /** @param {import("./contract.js").Film} film */
-  #project({ pictures, primitives, phrases, problems }) {
+  /** @param {import("./contract.js").Film} film @param ways asks where its actions lead */
+  #project({ pictures, primitives, phrases, problems }, ways) {
     this.model.primitives = primitives;
     this.model.phrases = phrases;
     this.missing = problems;
     this.#told(problems);
-    this.world.project(pictures);
+    this.world.project(pictures, ways);
     this.#refresh();
     this.talk.refresh(); // the world's own words have come
     this.#show(this.player.t);
@@ -205,7 +205,7 @@ class Episode {
   /** Show the pictures of a page when they are there. */
   async draw(page, model) {
     const film = await this.world.awaited(page.film);
-    if (this.model === model) this.#project(film);
+    if (this.model === model) this.#project(film, page.ways);
   }
 
   /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
@@ -218,7 +218,8 @@ class Episode {
 
   /** Return the picture that is shown, as plain data. */
   picture() {
-    const { t, ground, marks, ways, caption, holdings } = this.world.film.at(this.player.t);
+    const { t, ground, marks, caption, holdings } = this.world.film.at(this.player.t);
+    const ways = this.world.board.ways?.at(this.player.t) ?? [];
     return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
   }
 

@@ -12,16 +12,16 @@ export class Film {
     this.first = plain.first;
     this.last = plain.first + plain.frames.length - 1;
     this.keys = [];
-    this.now = { t: plain.first - 1, ground: unrolled(plain.ground), marks: new Map(), ways: new Map(), caption: "", holdings: [], changed: null };
+    this.now = { t: plain.first - 1, ground: unrolled(plain.ground), marks: new Map(), caption: "", holdings: [], changed: null };
     while (this.now.t < this.last) this.#forward();
   }
 
-  /** Return the picture at `t`, or the last one there is: `ground`, `marks` by name, `ways` by agent, `caption`, `holdings`. */
+  /** Return the picture at `t`, or the last one there is: `ground`, `marks` by name, `caption`, `holdings`. */
   at(t) {
     const wanted = Math.max(this.first, Math.min(t, this.last));
     if (wanted < this.now.t || wanted - this.now.t > EVERY) {
       const key = this.keys[Math.floor((wanted - this.first) / EVERY)];
-      this.now = { ...key, ground: key.ground.slice(), marks: new Map(key.marks), ways: new Map(key.ways), holdings: [...key.holdings], changed: null };
+      this.now = { ...key, ground: key.ground.slice(), marks: new Map(key.marks), holdings: [...key.holdings], changed: null };
     }
     while (this.now.t < wanted) this.#forward();
     return this.now;
@@ -44,27 +44,15 @@ export class Film {
     }
     for (const name of frame.d || []) now.marks.delete(names[name]);
     if (frame.c !== undefined) now.caption = frame.c;
-    const along = frame.s || [];
-    for (let i = 0; i < along.length; i += 3) now.ways.set(along[i], goneOn(now.ways.get(along[i]), along[i + 1], along[i + 2]));
-    for (const [agent, points, target] of frame.w || []) {
-      if (points.length || target.length) now.ways.set(agent, { points, target });
-      else now.ways.delete(agent);
-    }
     const held = frame.h || [];
     for (let i = 0; i < held.length; i += 2) now.holdings[held[i]] = held[i + 1];
     const [number, beside] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
     if (beside === 0 && !this.keys[number]) {
       const before = this.keys[number - 1];
       const ground = before && same(before.ground, now.ground) ? before.ground : now.ground.slice();
-      this.keys[number] = { ...now, ground, marks: new Map(now.marks), ways: new Map(now.ways), holdings: [...now.holdings] };
+      this.keys[number] = { ...now, ground, marks: new Map(now.marks), holdings: [...now.holdings] };
     }
   }
-}
-
-/** The rest of a way that begins further on; its points are its turns. */
-function goneOn({ points, target }, x, y) {
-  const reached = points[2] === x && points[3] === y;
-  return { points: [x, y, ...points.slice(reached ? 4 : 2)], target };
 }
 
 function unrolled(runs) {

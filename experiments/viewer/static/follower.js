@@ -10,7 +10,7 @@ const SHARE = 5;
  * @param on `grown(episode)`, a promise, and `lost(reason)`, where the server does not answer.
  */
 export async function follow(source, episode, on) {
-  let size = -1;
+  let { size } = episode;
   let pause = PAUSE;
   while (episode.under_way) {
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -20,7 +20,7 @@ export async function follow(source, episode, on) {
       if (progress.under_way && progress.size === size) continue;
       episode = await source.episode(() => {});
       await on.grown(episode);
-      size = progress.size;
+      size = episode.size;
       pause = Math.max(PAUSE, SHARE * (performance.now() - begin)); // a long run is read anew as a whole
     } catch (error) {
       size = -1;

@@ -2,7 +2,7 @@
 import { el, fill, say } from "./dom.js";
 import { short, shown } from "./text.js";
 
-const FACTS = ["outcome", "world", "topology", "seed", "clock", "models"];
+const FACTS = ["outcome", "world", "team", "topology", "seed", "clock", "models"];
 
 export class Head {
   /** @param controls what stands to the right. */

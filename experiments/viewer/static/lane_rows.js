@@ -1,5 +1,6 @@
 /* What stands in the rows of the lanes. Each function draws one row from `y` down, as far as it is in view, and notes in
 `hits` what can be clicked there. `view`: the canvas context, the model, what is chosen, and the part of the axis in view. */
+import { drawReaction, reactionsOf } from "./findings.js";
 import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
 import { lastBy, lastUpTo } from "./order.js";
 import { arrow, block, cross, pill, tag } from "./strokes.js";
@@ -68,6 +69,8 @@ export function drawMessages(view, middles) {
     const targets = message.recipients.filter((recipient) => middles.has(recipient)).map((recipient) => middles.get(recipient));
     if (targets.length <= MANY_RECIPIENTS) for (const target of targets) arrow(c, x, y, end, target);
     else for (const target of [Math.min(...targets), Math.max(...targets)]) arrow(c, x, y, end, target);
+    if (message.recipients.length <= MANY_RECIPIENTS) drawReadings(view, message, middles);
+    c.fillStyle = colour("message");
     c.beginPath();
     c.arc(x, y, 3.4, 0, 2 * Math.PI);
     c.fill();
@@ -77,6 +80,27 @@ export function drawMessages(view, middles) {
     view.hits.push([x - 5, y - 6, x + 5, y + 6, "message", message]);
   }
   c.restore();
+}
+
+/** What became of a message: from its arrival to the thought that read it, and what its reader did with it. */
+function drawReadings(view, message, middles) {
+  const reactions = reactionsOf(message);
+  for (let i = 0; i < message.read.length; i += 3) {
+    const [agent, t, tHat] = message.read.slice(i, i + 3);
+    const x = view.x(view.model.axis.at(t, tHat));
+    const y = middles.get(agent);
+    if (y === undefined || x > view.width) continue;
+    const arrived = Math.max(view.x(message.x) + 5, view.x(message.arrives));
+    if (x > arrived) {
+      view.c.beginPath();
+      view.c.moveTo(arrived, y);
+      view.c.lineTo(x, y);
+      view.c.stroke();
+    }
+    drawReaction(view.c, reactions.get(agent) ?? "wait", Math.max(x, arrived), y);
+    view.c.strokeStyle = colour("message");
+    view.c.lineWidth = 1.1;
+  }
 }
 
 /** The symbolic actions of an agent, and below them its primitives. */

@@ -2,6 +2,9 @@
 import { el, fitted } from "./dom.js";
 import { drawActions, drawCapabilities, drawMessages, drawScore, drawStages, drawTask } from "./lane_rows.js";
 import { taskLine } from "./model.js";
+import { drawFindings, findingLine } from "./findings.js";
+import { drawFailures, failureLine } from "./failures.js";
+import { drawRepairs, repairLine } from "./repairs.js";
 import { short, shown } from "./text.js";
 import { drawUsage, usageWords } from "./usage.js";
 import { colour } from "./theme.js";
@@ -11,7 +14,7 @@ const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
 const LABEL_ROOM = 30;
-const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, usage: drawUsage };
+const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, finding: drawFindings, usage: drawUsage };
 
 export class Lanes {
   /** @param on `seek(t)`, `open(sort, item)`, `agent(index)`. */
@@ -120,6 +123,9 @@ export class Lanes {
     rows.push({ sort: "score", height: 54 });
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
+    if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters; filled: a healer spoke up", height: TITLE }, { sort: "finding", height: 20 });
+    if (model.failures.length) rows.push({ sort: "title", text: "failures by rule: each with the first letter of its kind", height: TITLE }, { sort: "failure", height: 16 });
+    if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
     for (const row of rows) {
@@ -193,7 +199,7 @@ export class Lanes {
     }
     c.fillStyle = row.agent !== undefined && row.agent === this.chosen ? colour("chosen") : colour("paper");
     c.fillRect(0, y, GUTTER, row.height);
-    const text = row.agent !== undefined ? this.model.name(row.agent) : row.sort === "task" ? row.task.name : row.sort;
+    const text = row.sort === "stage" ? this.model.lane(row.agent) : row.agent !== undefined ? this.model.name(row.agent) : row.sort === "task" ? row.task.name : row.sort;
     if (row.agent !== undefined) this.hits.push([0, y, GUTTER, y + row.height, "agent", row.agent]);
     if (row.height < 9) return;
     if (row.sort === "score") {
@@ -322,11 +328,15 @@ export class Lanes {
   }
 
   #title([, , , , sort, item]) {
+    if (sort === "agent") return this.model.lane(item);
     if (sort === "message") return `${this.model.name(item.sender)} ${item.what}: ${short(item.content, 200)}`;
     if (sort === "thought") return `${this.model.name(item.agent)} ${this.model.thoughtLine(item)}`;
     if (sort === "action") return `${item.plan}: ${item.name}, ${item.status ?? "running"} ${short(item.reason ?? "")}`;
     if (sort === "capability") return `${this.model.name(item.agent)} ${item.gained ? "gains" : "loses"} ${item.name}`;
     if (sort === "task") return taskLine(item);
+    if (sort === "finding") return findingLine(this.model, item);
+    if (sort === "failure") return failureLine(this.model, item);
+    if (sort === "repair") return repairLine(this.model, item);
     if (sort === "usage") return usageWords(item);
     return "";
   }

@@ -1,5 +1,6 @@
 /* What the colours, textures and shapes mean. */
 import { el, fitted } from "./dom.js";
+import { PATTERNS, REACTIONS, drawReaction, mark } from "./findings.js";
 import { paintGround, paintMark } from "./kinds.js";
 import { CONSTRAINTS, OUTCOMES, STAGES, UNDER_WAY } from "./looks.js";
 import { block, pill } from "./strokes.js";
@@ -37,6 +38,11 @@ export function lanesLegend() {
         c.fillStyle = colour(other === place ? own : "unmet");
         c.fillRect(0, 1 + other * 3.5, SIZE, other === place ? 3.5 : 1);
       }
+    }))],
+    ["reaction", REACTIONS.map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
+    ["interaction", Object.entries(PATTERNS).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
+      c.font = "600 11px system-ui, sans-serif";
+      mark(c, letter, SIZE / 2, SIZE / 2, false);
     }))],
   ];
   return el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));

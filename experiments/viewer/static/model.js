@@ -1,7 +1,10 @@
 /* A page of an episode as the lanes and lists ask for it: intervals on the axis, and what happened at each step. */
 import { Axis } from "./axis.js";
+import { findingLine, findingsOf } from "./findings.js";
+import { failureLine, failuresOf } from "./failures.js";
 import { lastBy, lastUpTo } from "./order.js";
 import { jointWords, plansIn } from "./plan_words.js";
+import { repairLine, repairsOf } from "./repairs.js";
 import { asCall, short, shown } from "./text.js";
 import { Usage } from "./usage.js";
 
@@ -35,6 +38,9 @@ export class Model {
     }
     this.usage = new Usage(plain, this.axis);
     this.tasks = this.#tasks(plain.tasks);
+    this.repairs = repairsOf(plain, this.axis);
+    this.findings = findingsOf(plain, this.axis);
+    this.failures = failuresOf(this);
     this.interruptions = plain.interruptions.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
     this.events = this.#events();
   }
@@ -46,6 +52,12 @@ export class Model {
 
   name(agent) {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
+  }
+
+  /** The name of a participant, in a team of several minds with that of its mind. */
+  lane(agent) {
+    const name = this.name(agent);
+    return Object.hasOwn(this.episode.minds, name) ? `${name} \u00b7 ${this.episode.minds[name]}` : name;
   }
 
   primitive(code) {
@@ -153,6 +165,9 @@ export class Model {
       found.push({ t, rank: late, sort: "score", agent: -1, item: { reached, goals, score } });
     }
     for (const [t, tHat, agent] of plain.forced) found.push({ t, rank: tHat, sort: "forced", agent, item: {} });
+    for (const item of this.failures) found.push({ t: item.t, rank: Infinity, sort: "failure", agent: item.agent, item });
+    for (const item of this.repairs) found.push({ t: item.t, rank: item.begins, sort: "repair", agent: -1, item });
+    for (const item of this.findings) found.push({ t: item.t, rank: item.t_hat, sort: "finding", agent: item.pattern === "deadlock" ? -1 : item.agents[0] ?? -1, item });
     if (plain.end) found.push({ t: plain.end.t, rank: late, sort: "end", agent: -1, item: plain.end });
     return found.sort((one, other) => one.t - other.t || (one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0));
   }
@@ -180,6 +195,12 @@ export class Model {
         return `${item.gained ? "gains" : "loses"} ${item.name}`;
       case "score":
         return `${shown(item.reached)} of ${shown(item.goals)} goals, score ${shown(item.score)}`;
+      case "failure":
+        return short(failureLine(this, item), 200);
+      case "repair":
+        return short(repairLine(this, item), 200);
+      case "finding":
+        return short(findingLine(this, item), 200);
       case "forced":
         return "was made ready: its thoughts of this step were used up";
       default:
@@ -209,7 +230,7 @@ export class Model {
   isTrouble(event) {
     if (event.sort === "plan") return !NOT_TOLD.has(event.status[2]) && event.status[2] !== "succeeded";
     if (event.sort === "thought") return event.item.refused?.length > 0;
-    return ["action", "attempt", "forced"].includes(event.sort);
+    return ["action", "attempt", "forced", "repair", "finding", "failure"].includes(event.sort);
   }
 }
 

@@ -19,7 +19,7 @@ export class Pages {
     return Math.max(0, lastUpTo(this.firsts, t));
   }
 
-  /** Read the page of a step, unless it is kept: its number, and the promises of its `model` and its `film`. */
+  /** Read the page of a step, unless it is kept: its number, and the promises of its `model` and its `film`; and `ways`, which asks for where its actions lead. */
   at(t) {
     const number = this.number(t);
     const page = this.kept.get(number) ?? this.#read(number);
@@ -69,7 +69,8 @@ export class Pages {
   }
 
   #read(number) {
-    const page = { number, model: this.model(number), film: this.source.film(this.firsts[number], number) };
+    const first = this.firsts[number];
+    const page = { number, model: this.model(number), film: this.source.film(first, number), ways: () => this.source.ways(first, number) };
     for (const part of [page.model, page.film]) part.catch(() => this.kept.delete(number)); // asked for anew the next time
     return page;
   }

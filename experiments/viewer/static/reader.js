@@ -4,6 +4,9 @@ import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
 import { planLines } from "./plan_lines.js";
 import { summary } from "./overview.js";
+import { failureLines } from "./failures.js";
+import { repairLines } from "./repairs.js";
+import { findingLines, reactionsOf } from "./findings.js";
 import { asCall, shown } from "./text.js";
 import { usageLines } from "./usage.js";
 import { whyLines } from "./why.js";
@@ -27,6 +30,9 @@ export class Reader {
   /** Show an item of the lanes or of the list. */
   open(sort, item) {
     if (sort === "usage") fill(this.root, [heading("tokens and money", ""), usageLines(this.model, item, this.seek)]);
+    else if (sort === "finding") fill(this.root, [heading("interaction", item.pattern.replaceAll("_", " ")), findingLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
+    else if (sort === "repair") fill(this.root, [heading("repair", item.mode ?? ""), repairLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
+    else if (sort === "failure") fill(this.root, [heading(item.kind.replaceAll("_", " "), ""), failureLines(this.model, item, this.seek)]);
     else if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
       fill(this.root, [heading(sort === "task" ? "constraint" : sort, ""), long(text)]);
@@ -55,9 +61,10 @@ export class Reader {
   #message(message) {
     const { model } = this;
     const read = [];
+    const reactions = reactionsOf(message);
     for (let i = 0; i < message.read.length; i += 3) {
       const [agent, t, tHat] = message.read.slice(i, i + 3);
-      read.push(el("li", {}, `${model.name(agent)} at `, this.#at(t, tHat)));
+      read.push(el("li", {}, `${model.name(agent)} at `, this.#at(t, tHat), `: ${reactions.get(agent) ?? "wait"}`));
     }
     fill(this.root, [
       heading(`message ${message.message}`, message.what),

@@ -31,7 +31,9 @@ export class Side {
     this.model = model;
     this.t = this.wanted = 0;
     this.turning = null;
-    this.world = new World(plain.agents, on.agent, `the world of ${letter}`);
+    this.missing = [];
+    const problems = (more) => this.missing.length || this.#told(more);
+    this.world = new World(plain.agents, { agent: on.agent, problems }, `the world of ${letter}`);
     this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
     this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
     this.reader = new Reader(model, source, on.seek);
@@ -115,8 +117,9 @@ export class Side {
     const { pictures, phrases, problems } = await this.world.awaited(page.film);
     if (this.model !== model) return;
     model.phrases = phrases;
+    this.missing = problems;
     this.#told(problems);
-    this.world.project(pictures);
+    this.world.project(pictures, page.ways);
     this.world.refresh();
     this.transcript.turn(model); // the world's own words have come
     this.show(this.wanted);

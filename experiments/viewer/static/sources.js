@@ -7,6 +7,7 @@ const PROGRESS_PAUSE = 500;
  * @property {(tell: (share: number) => void) => Promise<import("./contract.js").Episode>} episode `tell` is called while a long run is read
  * @property {(t: number, number: number) => Promise<import("./contract.js").Page>} page the page of this number, which begins with `t`
  * @property {(t: number, number: number) => Promise<import("./contract.js").Film>} film its pictures
+ * @property {(t: number, number: number) => Promise<import("./contract.js").Ways>} ways where its actions lead
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
  * @property {(hash: string) => string|null} picture the address of a picture of a prompt; null in a page without them
@@ -56,6 +57,7 @@ function served(base) {
     },
     page: (t) => ask(`${base}/page/${t}`),
     film: (t) => ask(`${base}/film/${t}`),
+    ways: (t) => ask(`${base}/ways/${t}`),
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
     picture: (hash) => `${base}/picture/${encodeURIComponent(hash)}`,
@@ -78,6 +80,7 @@ function exported(data, place) {
     episode: async () => data.episode,
     page: (_, number) => unpacked(document.getElementById(`page-${place}-${number}`)),
     film: (_, number) => unpacked(document.getElementById(`film-${place}-${number}`)),
+    ways: (_, number) => unpacked(document.getElementById(`ways-${place}-${number}`)),
     call: async (number) => call(number),
     search: async (words) => {
       const wanted = words.toLowerCase();

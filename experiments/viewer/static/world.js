@@ -5,6 +5,7 @@ import { Film } from "./film.js";
 import { boardLegend } from "./legend.js";
 import { STAGES } from "./looks.js";
 import { short } from "./text.js";
+import { WayFilm } from "./way_film.js";
 
 const STALE_PAUSE = 250;
 
@@ -14,10 +15,12 @@ export const WORLD_KEYS = [
 ];
 
 export class World {
-  /** @param names of its agents. @param onAgent called with the agent, or -1, that was clicked. @param label for who does not see it. */
-  constructor(names, onAgent, label = "the world") {
-    this.onAgent = onAgent;
+  /** @param names of its agents. @param on `agent(index)`, with the agent, or -1, that was clicked; `problems(texts)`, with why there are fewer paths than steps. @param label for who does not see it. */
+  constructor(names, on, label = "the world") {
+    this.onAgent = on.agent;
+    this.onProblems = on.problems;
     this.film = null;
+    this.askWays = null;
     this.board = null;
     this.chosen = -1;
     this.box = el("div", { class: "board-box" }, replaying());
@@ -42,9 +45,14 @@ export class World {
     }
   }
 
-  /** Show the pictures of a page, or, for null, that there are none. @param {import("./contract.js").Pictures|null} pictures */
-  project(pictures) {
+  /**
+   * Show the pictures of a page, or, for null, that there are none.
+   * @param {import("./contract.js").Pictures|null} pictures
+   * @param {() => Promise<import("./contract.js").Ways>} askWays asks where its actions lead: that is a replay more, so only once somebody wants to see it
+   */
+  project(pictures, askWays) {
     this.film = pictures && new Film(pictures);
+    this.askWays = this.film?.tellsWays ? askWays : null;
     if (this.film && this.board) this.board.project(this.film);
     else if (this.film) {
       this.board = new Board(this.film, { pick: this.onAgent, follow: () => this.#sayFollowed() });
@@ -53,6 +61,7 @@ export class World {
     }
     this.box.classList.toggle("none", !this.film);
     this.allWays.hidden = !this.film?.tellsWays;
+    this.#findWays();
     this.#sayFollowed();
     fill(this.box, [this.film ? this.board.canvas : el("p", { class: "soft" }, "The world is not drawn; see above.")]);
   }
@@ -63,6 +72,23 @@ export class World {
     this.board.allWays = !this.board.allWays;
     this.allWays.setAttribute("aria-pressed", String(this.board.allWays));
     this.board.draw();
+    this.#findWays();
+  }
+
+  /** Ask where the actions of this page lead, once, as soon as that is wanted. */
+  async #findWays() {
+    const { film, askWays } = this;
+    if (!askWays || !(this.chosen >= 0 || this.board.allWays)) return;
+    this.askWays = null;
+    try {
+      const ways = await askWays();
+      if (this.film !== film) return;
+      this.onProblems(ways.problems);
+      this.board.ways = new WayFilm(ways);
+      this.board.draw();
+    } catch (error) {
+      if (this.film === film) this.onProblems([`The paths cannot be read: ${error.message}`]);
+    }
   }
 
   /** Follow the chosen agent, or the first one where none is; or show the whole world again. */
@@ -119,6 +145,7 @@ export class World {
       if (agent < 0) this.board.follow(false);
     }
     if (this.film) this.board.draw();
+    this.#findWays();
     this.buttons.forEach((row, index) => row.setAttribute("aria-pressed", String(index === agent)));
   }
 

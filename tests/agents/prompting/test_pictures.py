@@ -8,7 +8,8 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.requests import RequestCounter
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build, no_models
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.parts import build
 
 MESSAGES = (ChatMessage(ChatRole.USER, "What do you see?"),)
 

@@ -439,3 +439,21 @@ def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Pa
     found = told(answer(sweep, by=["topology"]))
     assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
     assert "prompts changes" not in found
+
+
+def test_episodes_of_lines_are_the_x_axis_where_n_does_not_vary_and_are_paired_one_by_one(tmp_path: Path) -> None:
+    for keep, steps in {False: [30, 30, 30], True: [30, 24, 18]}.items():
+        for (episode, value), seed in product(enumerate(steps), range(6)):
+            write_run(tmp_path, outcome(steps=value + seed), seed=seed, episode=episode, memory={"keep": keep})
+    found = answer(tmp_path, by=["memory.keep"], metrics=["steps"], baseline="false")
+    assert (found.across, found.points) == ("episode", (0, 1, 2))
+    assert [(d.point, d.mean.value, d.mean.boards) for d in found.differences] == [(0, 0, 6), (1, -6, 6), (2, -12, 6)]
+    assert found.design.crossed == found.design.confounded == {}
+
+
+def test_n_goes_before_the_episodes_as_the_x_axis(tmp_path: Path) -> None:
+    for n, episode, seed in product((2, 4), (0, 1), range(2)):
+        write_run(tmp_path, outcome(steps=n), seed=seed, n=n, episode=episode)
+    found = answer(tmp_path, metrics=["steps"])
+    assert found.across == "n"
+    assert found.design.crossed == {"episode": ("0", "1")}

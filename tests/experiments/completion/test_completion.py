@@ -57,7 +57,7 @@ def test_keys_are_those_of_the_chosen_option_a_part_at_a_time() -> None:
     assert "env.picks=" not in offered("run", "env.")
     assert "env.text." in offered("run", "env=squeeze", "env.")
     assert offered("run", "memory") == ["memory."]
-    assert offered("run", "memory.") == ["memory.messages="]
+    assert offered("run", "memory.") == ["memory.messages=", "memory.keep=", "memory.store="]
 
 
 def test_a_key_with_two_values_offers_both() -> None:

@@ -24,6 +24,7 @@ from tests.conftest import EXAMPLES
 LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
 TEAMS = {
     "naive": ("agents=naive",),
+    "tom": ("agents=tom",),
     "llamac": ("agents=llamac", *LEADER),
     "cmas": ("agents=cmas", *LEADER),
     "hmas1": ("agents=hmas1", "topology=dialogue", "topology.opens=coordinator"),
@@ -61,11 +62,15 @@ def names() -> dict[str, str]:
 @pytest.mark.parametrize(
     ("template", "renamed"),
     [
-        ("cube/rules.jinja", {"naive", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
+        ("cube/rules.jinja", {"naive", "tom", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
         ("crafter/rules.jinja", {"crafter"}),
         ("crafter/terse/rules.jinja", set()),
-        ("common/system.jinja", {"naive", "crafter", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
-        ("common/wanted.jinja", {"naive", "crafter"}),
+        ("common/system.jinja", {"naive", "tom", "crafter", "llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
+        ("common/wanted.jinja", {"naive", "tom", "crafter"}),
+        ("common/expected.jinja", {"tom"}),
+        ("common/predict.jinja", set()),
+        ("tom/observer.jinja", {"tom"}),
+        ("tom/known.jinja", {"tom"}),
         ("roles/answer.jinja", {"llamac", "cmas", "hmas1", "hmas2", "dmas", "debaters"}),
         ("llamac/explorer.jinja", {"llamac"}),
         ("baselines/turn.jinja", {"cmas", "hmas1", "hmas2", "dmas", "debaters"}),

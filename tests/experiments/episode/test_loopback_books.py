@@ -46,6 +46,7 @@ TEAMS = {
     "naive decentralized": "env=squeeze n=3 agents=naive topology=decentralized",
     "naive dialogue": "env=squeeze n=3 agents=naive topology=dialogue",
     "naive graph": "env=squeeze n=3 agents=naive topology=graph topology.shape=ring",
+    "tom": "env=transport n=3 agents=tom topology=individual",
     "llamac": "env=squeeze n=3 agents=llamac topology=centralized topology.leader=coordinator topology.rounds=3",
     "llamac in text": f"env=transport n=3 agents=llamac {LED} topology.rounds=3 prompts=paper seed=1",
     "cmas": "env=transport n=3 agents=cmas topology=centralized topology.leader=coordinator topology.rounds=0",
@@ -53,6 +54,7 @@ TEAMS = {
     "hmas2": "env=transport n=3 agents=hmas2 topology=centralized topology.leader=coordinator topology.rounds=3",
     "dmas": "env=transport n=3 agents=dmas topology=dialogue topology.opens=team",
     "debaters": "env=squeeze n=3 agents=debaters topology=centralized topology.leader=coordinator topology.rounds=0",
+    "naive embeddings": "env=squeeze n=3 agents=naive topology=dytopo topology.matcher=embedding",
 }
 BY_TERMINAL = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM}
 WAYS: dict[str, tuple[Then, Sequence[str], set[str]]] = {
@@ -91,7 +93,7 @@ def test_the_books_of_every_team_and_every_way_to_stop(team: str, way: str, tmp_
     check_books(team, way, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("team", ["naive debate", "llamac", "debaters"])
+@pytest.mark.parametrize("team", ["naive debate", "llamac", "debaters", "naive embeddings"])
 def test_a_run_that_a_budget_ended_in_the_middle_of_repairs_is_replayed_the_same(team: str, tmp_path: Path) -> None:
     words = [*TEAMS[team].split(), "llm=simulated_faults", "llm.malformed=0.4", "budget.calls=23"]
     live = run_cell(Cell.compose(words), tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from tests.serving import served
@@ -56,7 +57,7 @@ def test_a_thousand_calls_are_under_way_at_once_and_all_are_answered() -> None:
 
         async def ask_all() -> tuple[list[Reply], int]:
             pool = ModelPool()
-            models = EpisodeModels(cell.configuration, pool, None)
+            models = EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None))
             try:
                 asked = (
                     Request((ChatMessage(ChatRole.USER, f"call {n}"),), None, Sampling(0.0, 10)) for n in range(CALLS)
@@ -64,7 +65,6 @@ def test_a_thousand_calls_are_under_way_at_once_and_all_are_answered() -> None:
                 replies = await asyncio.gather(*(models(f"agent_{n % 8}").complete(r) for n, r in enumerate(asked)))
                 return replies, pool.under_way.spent.answers
             finally:
-                models.close()
                 await pool.close()
 
         replies, answers = asyncio.run(ask_all())

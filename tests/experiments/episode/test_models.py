@@ -15,6 +15,7 @@ from quorum.agents.llm.folding import unfolded
 from quorum.experiments.common.their_code import ExtensionError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.runner import Result, run_cell
@@ -183,7 +184,7 @@ def test_a_run_that_cannot_be_replayed_is_a_users_mistake(tmp_path: Path, conten
         ["env=corridor", "agents=asker", "llm=replay", f"llm.run={live.folder}"], PLUGINS / "parrot_configs"
     ).configuration
     with pytest.raises(UserError, match=r"^llm.run: .*calls.jsonl"):
-        EpisodeModels(configuration, ModelPool(), None)("walker_0")
+        EpisodeModels(configuration, ModelPool(), CallBooks(configuration, None))("walker_0")
 
 
 def test_the_trace_of_an_asked_mind_holds_its_calls(tmp_path: Path) -> None:

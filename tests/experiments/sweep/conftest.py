@@ -14,7 +14,7 @@ from quorum.experiments.sweep.command import SweepReport, run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
 from tests.conftest import PLUGINS
 
-MODULES = ("walker", "parrot", "mortal")
+MODULES = ("walker", "parrot", "mortal", "counter")
 LOCAL = ("engine.workers=1",)
 
 Sweep = Callable[..., SweepReport]
@@ -25,7 +25,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a `--config-dir` with the options of all test plugins, and load these."""
     load_plugins(MODULES)
     folder = tmp_path_factory.mktemp("configs")
-    for name in ("corridor", "parrot", "mortal"):
+    for name in ("corridor", "parrot", "mortal", "counter"):
         shutil.copytree(PLUGINS / f"{name}_configs", folder, dirs_exist_ok=True)
     (folder / "experiment").mkdir()
     return folder

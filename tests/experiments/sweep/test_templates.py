@@ -25,7 +25,7 @@ WORDS = st.lists(
             "budget.usd=1,null", "agents.prompts.turn=mine.jinja",
         ]
     ),
-    max_size=6, unique_by=lambda word: word.partition("=")[0],
+    max_size=6, unique_by=lambda word: word.lstrip("~").partition("=")[0],
 )  # fmt: skip
 
 

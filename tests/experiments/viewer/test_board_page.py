@@ -32,6 +32,9 @@ PIXELS = """t => {
 }"""
 
 
+KNOWN = "async () => { while (!quorum.world.board.ways) await new Promise(requestAnimationFrame); }"
+
+
 @pytest.fixture(scope="module")
 def page(browser: Browser, site: str, episodes: dict[str, Path]) -> Iterator[Page]:
     """An episode of CUBE."""
@@ -50,26 +53,47 @@ def test_canvases_follow_their_box_before_they_are_drawn_anew(page: Page) -> Non
 def test_the_ways_of_every_instant_are_those_that_were_sent(page: Page, episodes: dict[str, Path]) -> None:
     """Backwards, so that they come from keys and differences and not from one pass."""
     expected = ways_of(episodes["cube"])
+    page.keyboard.press("p")
+    page.evaluate(KNOWN)
     for t in reversed(range(len(expected))):
         found, _ = page.evaluate(PIXELS, t)
         assert {int(agent): (way["points"], way["target"]) for agent, way in found.items()} == expected[t], t
+    page.keyboard.press("p")
 
 
 def test_the_way_of_the_chosen_agent_is_drawn_and_p_draws_those_of_all(page: Page) -> None:
     page.locator(".agent").nth(1).click()
+    page.evaluate(KNOWN)
     shared = page.get_by_role("button", name="paths and targets of all agents")
     ways, of_one = page.evaluate(PIXELS, 7)
     assert len(ways) == 3
     page.keyboard.press("p")
     assert shared.get_attribute("aria-pressed") == "true"
     of_all = page.evaluate(PIXELS, 7)[1]
-    page.evaluate("quorum.world.film.at(7).ways.clear(); quorum.world.board.draw()")
+    page.evaluate("quorum.world.board.ways.at(7).clear(); quorum.world.board.draw()")
     without = page.evaluate("document.querySelector('.board').toDataURL()")
     assert len({of_one, of_all, without}) == 3
     shared.click()
     assert shared.get_attribute("aria-pressed") == "false"
     page.evaluate("quorum.player.seek(0)")
     page.locator(".agent").nth(1).click()
+
+
+def test_ways_are_asked_for_once_and_not_before_somebody_wants_to_see_them(
+    site: str, episodes: dict[str, Path], opened: Open
+) -> None:
+    page, complaints = opened(f"{site}run/{episodes['cube'].name}")
+    asked: list[str] = []
+    page.on("request", lambda request: "/api/" in request.url and asked.append(request.url.rpartition("/api/")[2]))
+    page.evaluate("quorum.player.seek(7)")
+    assert page.evaluate("quorum.world.board.ways") is None
+    assert asked == []
+    for _ in range(2):
+        page.locator(".agent").first.click()
+        page.evaluate(KNOWN)
+    page.keyboard.press("p")
+    assert asked == [f"run/{episodes['cube'].name}/ways/0"]
+    assert complaints == []
 
 
 def test_a_world_without_ways_has_no_control_for_them(site: str, episodes: dict[str, Path], opened: Open) -> None:
@@ -104,9 +128,15 @@ def large(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     context.close()
 
 
+def resized(page: Page, width: int) -> None:
+    """Give a page another width, and wait until it is laid out and drawn in it."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_f_keeps_the_chosen_agent_in_the_middle_within_the_edges_of_the_world(large: Page, width: int) -> None:
-    large.set_viewport_size({"width": width, "height": 800})
+    resized(large, width)
     control = large.get_by_role("button", name="follow the chosen agent")
     whole = large.evaluate(MIDDLE, [0, 0])
     large.locator(".agent").nth(3).click()
@@ -137,7 +167,7 @@ def test_f_keeps_the_chosen_agent_in_the_middle_within_the_edges_of_the_world(la
 
 
 def test_to_follow_begins_with_the_first_agent_and_ends_with_nobody_chosen(large: Page) -> None:
-    large.set_viewport_size({"width": 1280, "height": 800})
+    resized(large, 1280)
     control = large.get_by_role("button", name="follow the chosen agent")
     control.click()
     assert large.evaluate("[quorum.world.board.chosen, quorum.world.board.follows]") == [0, True]

@@ -22,10 +22,10 @@ from tests.cube_env.acting import OPEN, world
 Shown = dict[int, tuple[list[float], list[float]]]
 
 
-def shown(pictures: contract.Pictures) -> Iterator[Shown]:
+def shown(page: contract.Ways) -> Iterator[Shown]:
     """The ways of each frame: turns and target by agent."""
     ways: Shown = {}
-    for frame in pictures["frames"]:
+    for frame in page["frames"]:
         along = frame.get("s", [])
         for agent, x, y in zip(map(int, along[::3]), along[1::3], along[2::3], strict=True):
             points, target = ways[agent]
@@ -38,9 +38,9 @@ def shown(pictures: contract.Pictures) -> Iterator[Shown]:
 
 
 def ways_of(folder: Path) -> list[Shown]:
-    pictures = read_episode(folder).film.page(0)["pictures"]
-    assert pictures is not None
-    return list(shown(pictures))
+    page = read_episode(folder).ways.page(0)
+    assert page["problems"] == []
+    return list(shown(page))
 
 
 def cells(kept: list[float]) -> list[tuple[float, float]]:
@@ -122,13 +122,12 @@ def test_a_world_that_tells_no_ways_has_none(episodes: Mapping[str, Path]) -> No
     pictures = read_episode(episodes["squeeze"]).film.page(0)["pictures"]
     assert pictures is not None
     assert not pictures["ways"]
-    assert not any("w" in frame for frame in pictures["frames"])
+    assert read_episode(episodes["squeeze"]).ways.page(0) == {"first": 0, "frames": [], "problems": []}
 
 
 def test_a_way_that_is_walked_on_is_not_written_again(episodes: Mapping[str, Path]) -> None:
-    pictures = read_episode(episodes["cube"]).film.page(0)["pictures"]
-    assert pictures is not None
-    assert sum(len(frame.get("s", [])) // 3 for frame in pictures["frames"]) > 20
+    frames = read_episode(episodes["cube"]).ways.page(0)["frames"]
+    assert sum(len(frame.get("s", [])) // 3 for frame in frames) > 20
 
 
 def test_every_cell_of_a_way_can_be_told_from_what_is_written(episodes: Mapping[str, Path]) -> None:

@@ -1,0 +1,103 @@
+"""DR. WELL: agents negotiate who does what, plan alone, and share a world model (arXiv 2511.04646).
+
+The room is `topology=negotiation`; `world_model.py` holds the graph of what was tried, `team.py` enters what becomes of
+plans in it, `mind.py` asks the model of an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from maeil.component import Beside, Component, TeamContext
+from maeil.mind import Mind
+from maeil.topology import Topology
+from maeil.world import TellsOpenTasks, World
+from quorum.agents.coordination.prompts import RolePrompts, role_templates
+from quorum.agents.coordination.speaker import RoleSpeaker
+from quorum.agents.drwell.answers import Answers
+from quorum.agents.drwell.mind import MEMORY, DrwellMind
+from quorum.agents.drwell.settings import DrwellConfig, DrwellRole
+from quorum.agents.drwell.team import DrwellTeam
+from quorum.agents.drwell.world_model import WorldModel
+from quorum.agents.prompting.answers import answers_of
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.skills import prompts_of, skills_of
+
+
+def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team, which share a world model: that of the episode before, or an empty one.
+
+    Raises:
+        ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is not there, or
+            the memory is not one of theirs.
+    """
+    world = context.world
+    _check_topology(context.topology)
+    _check_world(world)
+    prompts = RolePrompts(
+        _templates(config, world.name),
+        world,
+        prompts=config.prompts,
+        max_actions=config.max_actions,
+        example=skills_of(world.name).example(world),
+        tasks=False,
+    )
+    answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
+    kept = context.memories.get(MEMORY)
+    team = DrwellTeam(world, WorldModel.load(kept) if kept is not None else WorldModel())
+    return [
+        DrwellMind(RoleSpeaker(context.models(name), prompts), answers, team, world, config) for name in world.agents
+    ]
+
+
+def _check_topology(topology: Topology) -> None:
+    if not topology.negotiates:
+        raise ValueError(
+            f"agents=drwell agrees on tasks in a room, and topology={topology.name} has none: set topology=negotiation"
+        )
+
+
+def _check_world(world: World) -> None:
+    if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
+        raise ValueError(
+            f"agents=drwell chooses among tasks, and the world '{world.name}' tells of none: "
+            "set env=cube, or agents=naive"
+        )
+
+
+def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
+    """Return the digests of the templates that prompts are made of in a world, by its name.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the own folder is used.
+    """
+    return _templates(config, world).sources
+
+
+def _templates(config: DrwellConfig, world: str) -> Templates:
+    if config.prompts.form == "text":
+        raise ValueError("agents=drwell answers in typed JSON, and these prompts ask for text: set prompts=default")
+    if config.prompts.roles and config.prompts.folder is None:
+        raise ValueError(
+            f"agents=drwell has no words of this set of prompts (prompts.roles={config.prompts.roles}): "
+            "set prompts=default or prompts=terse"
+        )
+    return role_templates(world, prompts_of(world), "drwell", DrwellRole, config.prompts)
+
+
+def roles(_config: DrwellConfig) -> Sequence[str]:
+    """Return the roles in which models are asked."""
+    return tuple(DrwellRole)
+
+
+component = Component(
+    DrwellConfig,
+    build,
+    uses_models=True,
+    inputs=inputs,
+    roles=roles,
+    remembers=True,
+    beside=Beside.NOBODY,  # they share one world model
+)
+
+__all__ = ["DrwellConfig", "DrwellMind", "WorldModel", "build", "component"]

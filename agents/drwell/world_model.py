@@ -1,0 +1,180 @@
+"""The world model: what a team has tried, and what came of it (DR. WELL, arXiv 2511.04646).
+
+A graph of episodes, tasks, prototypes and instances. A prototype is a sequence of kinds of actions; an instance is a
+plan that was carried out, with its parameters, outcome, duration and team size. Edges lead from an episode to a task,
+from there to a prototype, and from there to an instance. It only grows: G_{k+1} = G_k united with dG_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+
+Node = tuple[Hashable, ...]
+"""`("episode", 0)`, `("task", "push:block_3/left")`, `("prototype", task, kinds)`, `("instance", number)`."""
+
+_Text = Annotated[str, Field(max_length=1000)]
+
+
+class Instance(BaseModel):
+    """A plan that was carried out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    episode: NonNegativeInt
+    """In which episode of the memory, from 0."""
+    task: _Text
+    """What it was for, as `kind:target`."""
+    actions: Annotated[tuple[Mapping[str, Any], ...], Field(min_length=1, max_length=1000)]
+    """Its actions with their arguments, JSON-ready."""
+    outcome: _Text
+    """How it ended, as the loop says: its last status."""
+    reason: _Text
+    """Why, for anything but success."""
+    succeeded: bool
+    """Whether all its actions came off, and the task was over then."""
+    duration: NonNegativeInt | None
+    """Environment steps from its commitment to its end; None for one that the end of the episode has cut off."""
+    team: PositiveInt
+    """Agents whose plans served the task meanwhile, its own among them."""
+
+    @property
+    def prototype(self) -> tuple[str, ...]:
+        """The kinds of its actions, in order."""
+        return tuple(str(action.get("action")) for action in self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What is known of some instances together.
+
+    Attributes:
+        attempts: how many there are.
+        success_rate: share of those that succeeded.
+        mean_duration: environment steps that those took which succeeded; None where that is not known of any.
+    """
+
+    attempts: int
+    success_rate: float
+    mean_duration: float | None
+
+    @staticmethod
+    def of(instances: Sequence[Instance]) -> Experience:
+        """Summarise instances, of which there is one at least."""
+        well = [instance for instance in instances if instance.succeeded]
+        took = [instance.duration for instance in well if instance.duration is not None]
+        return Experience(len(instances), len(well) / len(instances), sum(took) / len(took) if took else None)
+
+    @property
+    def rank(self) -> tuple[float, float, int]:
+        """The better, the smaller: by success, then by duration, then by how often it was tried."""
+        duration = self.mean_duration if self.mean_duration is not None else float("inf")
+        return -self.success_rate, duration, -self.attempts
+
+    def shown(self) -> dict[str, object]:
+        """Return what a prompt shows of it, JSON-ready."""
+        shown: dict[str, object] = {"attempts": self.attempts, "success_rate": round(self.success_rate, 2)}
+        return shown if self.mean_duration is None else {**shown, "mean_steps": round(self.mean_duration, 1)}
+
+
+class WorldModel:
+    """The graph, kept as its instances: every other node and every edge follows from one of them.
+
+    Args:
+        instances: that it begins with, in order.
+        episode: the present one.
+    """
+
+    def __init__(self, instances: Iterable[Instance] = (), episode: int = 0) -> None:
+        self._instances: list[Instance] = []
+        self._of_task: dict[str, list[Instance]] = {}
+        for instance in instances:
+            self.add(instance)
+        self.episode = episode
+        """Number of the present episode."""
+
+    @property
+    def instances(self) -> Sequence[Instance]:
+        """All instances, in the order in which they ended."""
+        return tuple(self._instances)
+
+    @property
+    def nodes(self) -> frozenset[Node]:
+        """Its vertices."""
+        return frozenset(node for path in self._paths() for node in path)
+
+    @property
+    def edges(self) -> frozenset[tuple[Node, Node]]:
+        """Its edges."""
+        return frozenset(edge for path in self._paths() for edge in pairwise(path))
+
+    def add(self, instance: Instance) -> None:
+        """Let the graph grow by an instance, with its episode, task and prototype where they are new."""
+        self._instances.append(instance)
+        self._of_task.setdefault(instance.task, []).append(instance)
+
+    def of_task(self, task: str) -> Experience | None:
+        """Return what is known of a task; None where nobody has tried it."""
+        found = self._for(task)
+        return Experience.of(found) if found else None
+
+    def prototypes(self, task: str) -> list[tuple[tuple[str, ...], Experience]]:
+        """Return the prototypes of a task, the best ones first."""
+        groups = _groups((instance.prototype, instance) for instance in self._for(task))
+        return _ranked((key, Experience.of(found)) for key, found in groups.items())
+
+    def attempts(self, task: str) -> list[tuple[Instance, Experience]]:
+        """Return the instances of a task, those that do the same in a team of the same size as one, the best first."""
+        groups = _groups(((repr(i.actions), i.team), i) for i in self._for(task))
+        return _ranked((found[-1], Experience.of(found)) for found in groups.values())
+
+    def dump(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {"episodes": self.episode + 1, "instances": [each.model_dump(mode="json") for each in self._instances]}
+
+    @staticmethod
+    def load(data: object) -> WorldModel:
+        """Make the world model of the episode after those of which `dump` has told.
+
+        Raises:
+            ValueError: the data are not what `dump` returns; the message names the place.
+        """
+        try:
+            kept = _Kept.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise ValueError(f"the memory is no world model of agents=drwell: {place}: {first['msg']}") from None
+        return WorldModel(kept.instances, kept.episodes)
+
+    def _for(self, task: str) -> Sequence[Instance]:
+        return self._of_task.get(task, [])
+
+    def _paths(self) -> Iterable[tuple[Node, Node, Node, Node]]:
+        for number, instance in enumerate(self._instances):
+            prototype = ("prototype", instance.task, instance.prototype)
+            yield ("episode", instance.episode), ("task", instance.task), prototype, ("instance", number)
+
+
+class _Kept(BaseModel):
+    """What `WorldModel.dump` returns."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    episodes: PositiveInt
+    instances: list[Instance]
+
+
+def _groups(keyed: Iterable[tuple[Any, Instance]]) -> dict[Any, list[Instance]]:
+    groups: dict[Any, list[Instance]] = {}
+    for key, instance in keyed:
+        groups.setdefault(key, []).append(instance)
+    return groups
+
+
+def _ranked(found: Iterable[tuple[Any, Experience]]) -> list[Any]:
+    return sorted(found, key=lambda entry: entry[1].rank)

@@ -1,0 +1,58 @@
+"""Embeddings by the protocol of language models: texts are asked about, and numbers are the answer.
+
+So a call for them is retried, limited, cached, budgeted, recorded and replayed like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.errors import BrokenResponse
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Reply, Request, Usage
+
+EMBEDDINGS = AnswerFormat(
+    "embeddings",
+    {
+        "type": "object",
+        "properties": {"embeddings": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}},
+        "required": ["embeddings"],
+        "additionalProperties": False,
+    },
+)
+"""The form of the answer: for each message a list of numbers, in their order."""
+DIGITS = 6
+"""Decimals that are kept of each number."""
+
+
+def texts_to_embed(texts: Sequence[str]) -> tuple[ChatMessage, ...]:
+    """Return the messages of a request for the embeddings of texts."""
+    return tuple(ChatMessage(ChatRole.USER, text) for text in texts)
+
+
+def wants_embeddings(request: Request) -> bool:
+    """Whether a request is for embeddings."""
+    return request.answer is not None and request.answer.name == EMBEDDINGS.name
+
+
+def reply_with(vectors: Sequence[Sequence[float]], request: Request, usage: Usage, model: str, **more: Any) -> Reply:
+    """Return the reply to a request for embeddings.
+
+    Args:
+        vectors: one for each message.
+        request: what was asked.
+        usage: tokens.
+        model: what answers.
+        more: other fields of the reply.
+
+    Raises:
+        BrokenResponse: there is not one vector for each text, all of one length.
+    """
+    wanted = len(request.messages)
+    if len(vectors) != wanted or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
+        raise BrokenResponse(f"{len(vectors)} embeddings of {wanted} texts, or of different lengths")
+    rounded = [[round(float(number), DIGITS) for number in vector] for vector in vectors]
+    text = orjson.dumps({"embeddings": rounded}).decode()
+    return Reply(text, Finish.STOP, usage, more.pop("usd", None), more.pop("seconds", 0.0), model, **more)

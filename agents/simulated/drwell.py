@@ -1,0 +1,162 @@
+"""The simulated model in the roles of DR. WELL: it goes by what the prompt says was tried, and tries what is not known.
+
+A plausible model, not an ideal one: what kind of plan a task takes it does not know. Its first drafts are drawn from
+those of the world's speaker; experience, of the task at hand, decides among them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from maeil.plans import Plan, Task
+from quorum.agents.drwell.settings import DrwellRole
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.prompting.answers import part_value
+from quorum.agents.prompting.names import unfold_names
+from quorum.agents.simulated.llamac import read_given
+from quorum.agents.skills import Speaker
+
+ROLES = frozenset(DrwellRole)
+"""The roles that `play` answers in."""
+
+_IN_VAIN = ("failed", "timed_out")
+_Told = Mapping[str, Any]
+
+
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Answer in a role.
+
+    Args:
+        blocks: the blocks of the prompt, as JSON; `turn` says which role.
+        speaker: the rules of its world.
+        poor: probability that a choice is made at random.
+        rng: for the choices.
+
+    Raises:
+        BadRequest: the speaker does not know how to plan for a task.
+    """
+    given = read_given(blocks)
+    if given["turn"]["role"] == DrwellRole.PLANNER:
+        return {"thoughts": "By what was tried for it.", "plan": _plan(given, blocks, speaker, poor, rng)}
+    tasks: Sequence[_Told] = given["tasks"]
+    if rng.random() < poor:
+        chosen = tasks[int(rng.integers(len(tasks)))]
+    elif given["turn"]["role"] == DrwellRole.COMMITTER:
+        chosen = _commit(given)
+    else:
+        chosen = _propose(given)
+    answer = {"thoughts": f"{len(tasks)} tasks are open.", "task": chosen["task"]}
+    if given["turn"]["role"] == DrwellRole.COMMITTER:
+        return answer
+    return {**answer, "why": f"It lacks {_lacking(chosen)}, and {_known(chosen)}."}
+
+
+def _propose(given: Mapping[str, Any]) -> _Told:
+    """Stand by a proposal that is short of agents; else first what is not known, then what has come off soonest."""
+    wanted = _proposed(given)
+    more = {_name(told): _lacking(told) - wanted[_name(told)] for told in given["tasks"]}
+    short = [told for told in given["tasks"] if wanted[_name(told)] and more[_name(told)] > 0]
+    if short:
+        return min(short, key=lambda told: more[_name(told)])
+    room = unfold_names(given["room"])
+    free = len(room) - len(given.get("proposals", ()))
+    last = given.get("past_plans", [{}])[-1]
+    left = _written(last.get("task")) if len(room) == 1 and last.get("status") in _IN_VAIN else ""
+
+    def order(told: _Told) -> tuple[object, ...]:
+        name = _name(told)
+        return name == left, more[name] <= 0, bool(told.get("before")), more[name] > free, *_rank(told)
+
+    return min(given["tasks"], key=order)
+
+
+def _commit(given: Mapping[str, Any]) -> _Told:
+    """Return where one is needed when all fill the proposals in one order: with who proposed each, then by index."""
+    wanted = _proposed(given)
+    tasks = {_name(told): told for told in given["tasks"]}
+    room = unfold_names(given["room"])
+    said = {agent: _task_of(text) for agent, text in given.get("proposals", {}).items()}
+    placed: dict[str, str] = {}
+    for name in sorted((name for name in wanted if name in tasks), key=lambda name: -wanted[name]):
+        free = sorted((agent for agent in room if agent not in placed), key=lambda agent: said.get(agent) != name)
+        if len(free) >= _lacking(tasks[name]):
+            placed |= dict.fromkeys(free[: max(1, _lacking(tasks[name]))], name)
+    own = given["turn"]["you"]
+    return tasks.get(placed.get(own) or said.get(own, "")) or _propose(given)
+
+
+def _plan(
+    given: Mapping[str, Any], blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Choose among the drafts of the world's speaker by what came of such plans; of equal ones by lot.
+
+    What it has itself tried in vain of late it does not try again, as long as there is something else.
+    """
+    kind, _, target = given["task"].partition(":")
+    agent = unfold_names(given["turn"]["team"]).index(given["turn"]["you"])
+    seen = speaker.read_observation(blocks["observation"])
+    try:
+        drafts = speaker.drafts(seen, agent, Task(kind, target), rng)
+    except ValueError as error:
+        raise BadRequest(f"llm=simulated: {error}") from error
+    failed = [plan["actions"] for plan in given.get("past_plans", ()) if plan["status"] in _IN_VAIN]
+    drafts = [draft for draft in drafts if part_value(draft)["actions"] not in failed] or drafts
+    order = rng.permutation(len(drafts)).tolist()
+    if rng.random() < poor:
+        return part_value(Plan(drafts[order[0]].actions))
+    best = min(order, key=lambda index: _expected(drafts[index], given))
+    return part_value(Plan(drafts[best].actions))
+
+
+def _expected(draft: Plan, given: Mapping[str, Any]) -> tuple[float, float]:
+    """What is to be expected of a draft, the better, the smaller: by plans that did the same, else by their kinds."""
+    actions = part_value(draft)["actions"]
+    same = [told for told in given.get("instances", ()) if told["plan"]["actions"] == actions]
+    alike = [told for told in given.get("prototypes", ()) if told["kinds"] == [each["action"] for each in actions]]
+    for told in (*same, *alike):
+        return -_likely(told["success_rate"], told["attempts"]), float(told.get("mean_steps", np.inf))
+    return -_likely(0, 0), 0.0
+
+
+def _likely(success_rate: float, attempts: int) -> float:
+    """How likely a plan is to come off, by Laplace's rule of succession: one half for what nobody has tried."""
+    return (success_rate * attempts + 1) / (attempts + 2)
+
+
+def _rank(told: _Told) -> tuple[float, float]:
+    """Of a task: what has come off comes first, the sooner the better; what is not known is expected to come off."""
+    if not told["attempts"]:
+        return -1.0, 0.0
+    return -float(told["success_rate"]), float(told.get("mean_steps", np.inf))
+
+
+def _known(told: _Told) -> str:
+    if not told["attempts"]:
+        return "nobody has tried it"
+    return f"{told['success_rate']:.0%} of {told['attempts']} attempts came off"
+
+
+def _lacking(told: _Told) -> int:
+    """How many agents a task lacks beside those whose plans serve it."""
+    return max(0, int(told["needs"]) - len(unfold_names(told.get("planned", ()))))
+
+
+def _proposed(given: Mapping[str, Any]) -> Counter[str]:
+    return Counter(map(_task_of, given.get("proposals", {}).values()))
+
+
+def _task_of(proposal: str) -> str:
+    """The task of a proposal, by its text: `I propose push:block_3/left: ...`."""
+    return proposal.removeprefix("I propose ").partition(": ")[0]
+
+
+def _name(told: _Told) -> str:
+    return _written(told["task"])
+
+
+def _written(task: Mapping[str, str] | None) -> str:
+    return f"{task['kind']}:{task['target']}" if task is not None else ""

@@ -1,0 +1,344 @@
+"""Which of the injected failures of a known kind the rules find, and what else they find: a confusion table.
+
+A team of greedy agents in CUBE talks: each says which block it takes. In every episode one of them does one thing
+wrong, at the first occasion. No language model is asked.
+
+python benchmarks/failure_kinds.py --boards 40
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from cube_env import Face, Idle, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
+from maeil import Act, LoopSettings, Mind, Plan, Resume, Task, Thought, View, run_episode
+from maeil.failures import Failure, FailureKind, find_failures
+from maeil.messages import Draft, MessageKind
+from maeil.trace import Recorder, Stamped
+from maeil.trace.reader import Trace
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.parts import build
+from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+
+BOARD = ("env=cube", "agents=heuristic", "n=4", "env.side=16", "env.blocks={1:5,2:3}", "max_steps=150")
+CULPRIT, MATE = 1, 2
+"""Who does something wrong, and from whom something is withheld."""
+PATIENCE = 3
+"""Steps of a wait of those who do something wrong."""
+
+
+@dataclass
+class Scene:
+    """What the agents of an episode share.
+
+    Attributes:
+        known: blocks that a message has named or a plan was for.
+        first: the blocks of the board.
+        kept: blocks that the others leave alone, so that they neither help there nor speak of them.
+        placed: whether all of the fault was done.
+    """
+
+    known: set[int] = field(default_factory=set)
+    first: set[int] = field(default_factory=set)
+    kept: set[int] = field(default_factory=set)
+    placed: bool = False
+
+
+class Talker:
+    """Plans by a mind that does not talk, and says which block it takes.
+
+    Args:
+        mind: the mind.
+        scene: what the agents share.
+    """
+
+    def __init__(self, mind: Mind, scene: Scene) -> None:
+        self._mind = mind
+        self.scene = scene
+
+    async def think(self, view: View) -> Thought:
+        """Answer a turn."""
+        assert isinstance(view.observation, SymbolicObservation)
+        self.scene.first |= {block.id for block in view.observation.blocks}
+        thought = self.wrong(view, view.observation)
+        if thought is None and view.may_resume:
+            return Thought(Resume.RESUME)
+        if thought is None:
+            thought = await self._mind.think(view)
+            plan = thought.decision
+            if isinstance(plan, Plan) and plan.task in [task_of(block) for block in self.scene.kept]:
+                thought = REST
+            elif isinstance(plan, Plan) and plan.task is not None and Act.SPEAK in view.turn.acts:
+                thought = Thought(plan, (Draft(view.turn.recipients, f"I take {plan.task.target}."),))
+        for block in self.scene.first:
+            named = any(f"block_{block}" in draft.content for draft in thought.messages)
+            if named or (isinstance(thought.decision, Plan) and thought.decision.task == task_of(block)):
+                self.scene.known.add(block)
+        return thought
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        """Return the wrong thing that is done in this turn; None where there is none."""
+        return None
+
+
+REST = Thought(Plan((Idle(steps=PATIENCE),)))
+"""Does nothing for a while, and says nothing."""
+RESTS = "I rest."
+"""What is said by one that could say something else."""
+
+
+def task_of(block: int) -> Task:
+    """The task of delivering a block."""
+    return Task("deliver", f"block_{block}")
+
+
+def push_there(block: int) -> Plan:
+    """A push from where the agent stands."""
+    return Plan((PushBlock(block=block, steps=1),), task_of(block))
+
+
+def deliver(block: int, count: int, patience: int = 20) -> Plan:
+    """Go to a block, wait for so many agents, and push it."""
+    face = Face.left
+    actions = (
+        MoveToBlock(block=block, face=face),
+        Rendezvous(block=block, face=face, count=count, timeout=patience),
+        PushBlock(block=block, steps=3),
+    )
+    return Plan(actions, task_of(block))
+
+
+def free(view: View) -> bool:
+    """Whether the agent has to commit a plan, and may speak."""
+    return view.plan is None and {Act.PLAN, Act.SPEAK} <= view.turn.acts
+
+
+class Repeats(Talker):
+    """Pushes a block that it does not stand at, and the same again."""
+
+    tries = 0
+    block = -1
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        if not free(view) or self.tries == 2:
+            return None
+        if not self.tries:
+            self.block = max(seen.blocks, key=lambda block: abs(block.col - (seen.cell or (0, 0))[1])).id
+        self.tries += 1
+        self.scene.placed = self.tries == 2
+        said = () if self.tries > 1 else (Draft(view.turn.recipients, f"I take block_{self.block}."),)
+        return Thought(push_there(self.block), said)
+
+
+class Revives(Talker):
+    """Plans for a block that is delivered."""
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        gone = self.scene.first - {block.id for block in seen.blocks}
+        if not free(view) or not gone or self.scene.placed:
+            return None
+        self.scene.placed = True
+        return Thought(push_there(min(gone)))
+
+
+class WaitsAlone(Talker):
+    """Waits alone at a block that takes two, and tells nobody."""
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        heavy = [block.id for block in seen.blocks if block.weight > 1 and block.id not in self.scene.known]
+        if not free(view) or not heavy or self.scene.placed:
+            return None
+        self.scene.placed = True
+        self.scene.kept.add(heavy[-1])
+        return Thought(deliver(heavy[-1], 2, PATIENCE))
+
+
+class Withholds(Talker):
+    """Learns that it takes more than one to move a block, and does not tell the mate that tries it next."""
+
+    block = -1
+    failed = False
+    spoken = False
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        if not free(view):
+            return None
+        heavy = [block.id for block in seen.blocks if block.weight > 1 and block.id not in self.scene.known]
+        others = tuple(agent for agent in view.turn.recipients if agent != MATE)
+        if self.block < 0 and heavy:
+            self.block = heavy[-1]
+            self.scene.kept.add(self.block)
+            return Thought(deliver(self.block, 2, PATIENCE), (Draft(others, f"There is block_{self.block}."),))
+        if self.block >= 0 and not self.spoken:
+            self.spoken = True
+            return replace(REST, messages=(Draft(view.turn.recipients, RESTS),))
+        return None
+
+
+class Unwarned(Talker):
+    """The mate: tries the block that the other one has tried."""
+
+    def __init__(self, mind: Mind, scene: Scene, other: Withholds) -> None:
+        super().__init__(mind, scene)
+        self._other = other
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        there = {block.id for block in seen.blocks}
+        read = [message.content for message in (*view.memory, *view.unread) if message.sender == CULPRIT]
+        if not free(view) or RESTS not in read or self.scene.placed or self._other.block not in there:
+            return None
+        self.scene.placed = True
+        others = tuple(agent for agent in view.turn.recipients if agent != CULPRIT)
+        return Thought(deliver(self._other.block, 2, PATIENCE), (Draft(others, f"I take block_{self._other.block}."),))
+
+
+class Orders(Talker):
+    """The mate of one that ignores orders: tells it once what to do."""
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        light = [block.id for block in seen.blocks if block.weight == 1 and block.id not in self.scene.known]
+        if not free(view) or len(light) < 2 or self.scene.kept:
+            return None
+        self.scene.kept.update(light[:2])
+        orders = Draft((CULPRIT,), f"agent_{CULPRIT}: block_{light[0]}.", MessageKind.DIRECTIVE)
+        return replace(REST, messages=(orders,))
+
+
+class Disobeys(Talker):
+    """Reads its orders, and does something else."""
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        if Act.PLAN not in view.turn.acts or not any(one.kind is MessageKind.DIRECTIVE for one in view.unread):
+            return None
+        self.scene.placed = True
+        return Thought(deliver(max(self.scene.kept), 1))
+
+
+class Misleads(Talker):
+    """Says one block, and plans for another."""
+
+    def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
+        light = [block.id for block in seen.blocks if block.weight == 1]
+        if not free(view) or len(light) < 2 or self.scene.placed:
+            return None
+        self.scene.placed = True
+        return Thought(deliver(light[0], 1), (Draft(view.turn.recipients, f"I take block_{light[1]}."),))
+
+
+def team(minds: Sequence[Mind], kind: FailureKind | None, scene: Scene) -> list[Talker]:
+    """Make a team in which one does something wrong of a kind; None: nobody."""
+    found = [Talker(mind, scene) for mind in minds]
+    match kind:
+        case FailureKind.REPETITION:
+            found[CULPRIT] = Repeats(minds[CULPRIT], scene)
+        case FailureKind.TERMINATION:
+            found[CULPRIT] = Revives(minds[CULPRIT], scene)
+        case FailureKind.SILENCE:
+            found[CULPRIT] = WaitsAlone(minds[CULPRIT], scene)
+        case FailureKind.WITHHOLDING:
+            found[CULPRIT] = culprit = Withholds(minds[CULPRIT], scene)
+            found[MATE] = Unwarned(minds[MATE], scene, culprit)
+        case FailureKind.IGNORED_INPUT:
+            found[MATE] = Orders(minds[MATE], scene)
+            found[CULPRIT] = Disobeys(minds[CULPRIT], scene)
+        case FailureKind.MISMATCH:
+            found[CULPRIT] = Misleads(minds[CULPRIT], scene)
+    return found
+
+
+def play(kind: FailureKind | None, seed: int) -> tuple[bool, tuple[Failure, ...]]:
+    """Play an episode with one injected failure.
+
+    Returns:
+        Whether there was an occasion for it, and what the rules find.
+    """
+    parts = build(Cell.compose([*BOARD, f"seed={seed}"]), no_models)
+    scene, events = Scene(), list[Stamped]()
+    with Recorder(None, [events.append]) as recorder:
+        asyncio.run(
+            run_episode(
+                parts.world,
+                team(parts.minds, kind, scene),
+                Decentralized(DecentralizedConfig(name="decentralized", budget=2)),
+                seed=seed,
+                settings=LoopSettings(),
+                recorder=recorder,
+            )
+        )
+    return scene.placed or kind is None, find_failures(Trace(tuple(events)))
+
+
+@dataclass
+class Confusion:
+    """What was found where one kind was injected.
+
+    Attributes:
+        kind: the kind; None: nothing was injected.
+        episodes: in which there was an occasion for it.
+        hits: of these, those in which the kind was found, of the agent who did it.
+        found: episodes in which a kind was found of that agent.
+        elsewhere: kinds found of others, each once an agent and episode.
+    """
+
+    kind: FailureKind | None
+    episodes: int = 0
+    hits: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    elsewhere: int = 0
+
+
+def confusion(boards: int) -> Iterator[Confusion]:
+    """Inject each kind, and nothing, on so many boards."""
+    for kind in (*FailureKind, None):
+        row = Confusion(kind)
+        for seed in range(boards):
+            placed, found = play(kind, seed)
+            if placed:
+                row.episodes += 1
+                own = [failure for failure in found if failure.agent == CULPRIT]
+                row.hits += any(failure.kind is kind for failure in own)
+                row.found.update({str(failure.kind) for failure in own})
+                row.elsewhere += len({(failure.agent, failure.kind) for failure in found}) - len(
+                    {one.kind for one in own}
+                )
+        yield row
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--boards", type=int, default=40, help="episodes of each kind")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    rows = list(confusion(options.boards))
+    if options.json:
+        plain = [
+            {
+                "injected": row.kind,
+                "episodes": row.episodes,
+                "hits": row.hits,
+                "found": row.found,
+                "others": row.elsewhere,
+            }
+            for row in rows
+        ]
+        json.dump(plain, sys.stdout, indent=2)
+        return
+    kinds = [str(kind) for kind in FailureKind]
+    head = ["injected", "episodes", "found", *kinds, "of others"]
+    sys.stdout.write("  ".join(f"{word:>13}" for word in head) + "\n")
+    for row in rows:
+        share = f"{row.hits / row.episodes:.3f}" if row.kind is not None and row.episodes else "-"
+        cells = [row.kind or "nothing", row.episodes, share, *(row.found[kind] for kind in kinds), row.elsewhere]
+        sys.stdout.write("  ".join(f"{cell!s:>13}" for cell in cells) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Changes of a recorded configuration: which minds there are, which models they ask, by which prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.catalogue import CONFIGS, options
+from quorum.experiments.configuration.compose import Session, resolved
+from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.option_values import option_values
+from quorum.experiments.configuration.overrides import parse, single_values
+from quorum.experiments.configuration.presets import expand_presets
+from quorum.experiments.configuration.secrets import refuse_environment
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+EDITABLE = ("agents", "llm", "prompts")
+"""The groups whose values can be others from an instant of an episode on."""
+
+
+def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
+    """Return a recorded configuration with other values. It is not validated.
+
+    Args:
+        plain: resolved, as a run has it.
+        arguments: `KEY=VALUE`; a group alone chooses one of its options.
+        config_dir: folder with more options of the groups.
+
+    Raises:
+        UserError: an argument cannot be read, or names an option or a key that does not exist or cannot be changed; or
+            the configuration is not resolved.
+    """
+    overrides = parse(arguments)
+    single_values(overrides)
+    _refuse_open(plain)
+    template = OmegaConf.create(dict(plain))
+    folders = (*([config_dir] if config_dir is not None else []), CONFIGS)
+    for override in sorted(overrides, key=lambda found: "." in found.key_or_group):  # groups come before values in them
+        _apply(template, override, folders)
+    expand_presets(template, folders)
+    expand_members(template, folders)
+    refuse_environment(OmegaConf.to_container(template, resolve=False))
+    try:
+        return resolved(template)
+    except OmegaConfBaseException as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}") from error
+
+
+def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) -> None:
+    key, value = override.key_or_group, override.value()
+    group = key.partition(".")[0]
+    if group not in EDITABLE:
+        raise UserError(
+            f"{key}: a branch cannot change this in the middle of an episode", f"It can: {', '.join(EDITABLE)}."
+        )
+    if override.is_delete() or override.is_add() or override.is_force_add():
+        raise UserError(f"{override.input_line}: a branch gives keys other values; write KEY=VALUE")
+    if key == group:
+        known = [option.name for option in options(folders[0]) if option.group == group]
+        if value not in known:
+            raise UserError(f"{group}: there is no option {value!r}", choices_hint(str(value), "They are", known))
+        template[group] = dict(option_values(group, str(value), folders))
+    else:
+        _check_key(template, key)
+        OmegaConf.update(template, key, value, force_add=True)
+    if group == "prompts" and "prompts" in template.agents:
+        template.agents.prompts = "${prompts}"  # its values stand again in those of the minds
+
+
+def _check_key(template: DictConfig, key: str) -> None:
+    above, _, name = key.rpartition(".")
+    beside = OmegaConf.select(template, above)
+    known = [str(found) for found in beside] if isinstance(beside, DictConfig) else []
+    if name not in known and not Session.is_open(key):
+        raise UserError(f"{key}: there is no such key", choices_hint(name, f"Keys of {above}", known))
+
+
+def _refuse_open(value: Any) -> None:
+    """Make sure that nothing in a configuration of a stranger is resolved again."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _refuse_open(key)
+            _refuse_open(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _refuse_open(inner)
+    elif isinstance(value, str) and "${" in value:
+        raise UserError("its configuration holds '${', which a resolved one does not")

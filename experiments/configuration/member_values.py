@@ -1,0 +1,106 @@
+"""The values of the minds that single participants have: `agents.members.agent_2=planner`, `agents.leader={...}`.
+
+The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the keys beside it come
+before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name of an
+option of `prompts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.catalogue import options
+from quorum.experiments.configuration.option_values import option_values
+from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.secrets import refuse_environment
+from quorum.experiments.configuration.team_label import LEADER
+
+GROUP, MEMBERS = "agents", "members"
+_PROMPTS = "prompts"
+
+
+def expand_members(template: DictConfig, folders: tuple[Path, ...]) -> None:
+    """Put the values of minds in the place of their names.
+
+    Args:
+        template: a composed configuration; it is changed. Interpolations stay open.
+        folders: with the files of the options, the first of a name counting.
+
+    Raises:
+        UserError: there is no such mind, or a value of one is read from the environment.
+    """
+    agents = OmegaConf.select(template, GROUP)
+    for place, among, key in list(_places(agents)) if isinstance(agents, DictConfig) else ():
+        own = OmegaConf.to_container(among, resolve=False, throw_on_missing=False)
+        assert isinstance(own, dict)
+        values = _values(own[key], place, template, folders)
+        refuse_environment({place: values})
+        with open_dict(among):
+            among[key] = values
+
+
+def _places(agents: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
+    """Yield where the values of a mind stand: the dotted key, and what they stand in under which key."""
+    members = agents.get(MEMBERS)
+    if isinstance(members, DictConfig):
+        yield from ((f"{GROUP}.{MEMBERS}.{name!s}", members, name) for name in members)
+    if LEADER in agents:
+        yield f"{GROUP}.{LEADER}", agents, LEADER
+
+
+def _values(said: Any, place: str, template: DictConfig, folders: tuple[Path, ...]) -> Any:
+    own = {"name": said} if isinstance(said, str) else said
+    if not isinstance(own, Mapping):
+        return said  # which the schema refuses
+    name = own.get("name")
+    if name is None:
+        names = (str(key) for key in template[GROUP] if key not in (MEMBERS, LEADER))
+        base: Mapping[str, Any] = {key: f"${{{GROUP}.{key}}}" for key in names}
+        return _layered(base, own, place, template, folders)
+    if name in minds.names() and name not in _options(GROUP, folders):
+        return own  # of a plug-in that has no file: all its values must be here
+    rest = {key: value for key, value in own.items() if key != "name"}
+    return _layered(_option(GROUP, str(name), place, folders), rest, place, template, folders)
+
+
+def _options(group: str, folders: tuple[Path, ...]) -> list[str]:
+    return [option.name for option in options(folders[0]) if option.group == group]
+
+
+def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Mapping[str, Any]:
+    known = _options(group, folders)
+    if name not in known:
+        raise UserError(f"{place}: there is no option {name!r} of {group}", choices_hint(name, "They are", known))
+    return option_values(group, name, folders)
+
+
+def _layered(
+    base: Mapping[str, Any], own: Mapping[str, Any], place: str, template: DictConfig, folders: tuple[Path, ...]
+) -> dict[str, Any]:
+    """Put values over others, map by map; of a map that is another key's, its keys are referred to one by one."""
+    found = dict(base)
+    for key, value in own.items():
+        below = found.get(key)
+        if key == _PROMPTS and isinstance(value, str):
+            found[key] = dict(_option(_PROMPTS, value, f"{place}.{key}", folders))
+        elif isinstance(value, Mapping):
+            below = _spread(below, template) if isinstance(below, str) else below
+            below = below if isinstance(below, Mapping) else {}
+            found[key] = _layered(below, value, f"{place}.{key}", template, folders)
+        else:
+            found[key] = value
+    return found
+
+
+def _spread(reference: str, template: DictConfig) -> Mapping[str, Any] | None:
+    """Return references to the keys of the map that a text refers to; None where it is no such text."""
+    if not (reference.startswith("${") and reference.endswith("}")):
+        return None
+    key = reference[2:-1]
+    found = OmegaConf.select(template, key)
+    return {name: f"${{{key}.{name}}}" for name in map(str, found)} if isinstance(found, DictConfig) else None

@@ -1,0 +1,66 @@
+"""How a team of several minds is named: `naive+heuristic@0,2+negotiator@leader`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+LEADER = "leader"
+"""The key of the mind of whoever leads in the topology."""
+_MEMBER = re.compile(r"agents\.(?:members\.([^.]+)|leader)\.name")
+_NUMBERED = re.compile(r"agent_([0-9]{1,9})")
+
+
+def team_label(agents: Mapping[str, Any]) -> str:
+    """Name the minds of a team by the values of the group `agents`.
+
+    The name of the mind of all comes first, then each other mind with those who have it: numbers of agents, names of
+    other participants, `leader` for whoever leads in the topology.
+    """
+    members = {name: str(values["name"]) for name, values in (agents.get("members") or {}).items()}
+    leader = agents.get(LEADER)
+    return _label(str(agents["name"]), members, str(leader["name"]) if leader else None)
+
+
+def label_of_factors(factors: Mapping[str, Any]) -> str | None:
+    """Name the minds of a team by its flat configuration; None where all have the same."""
+    found = {match[1] or LEADER: str(value) for key, value in factors.items() if (match := _MEMBER.fullmatch(key))}
+    if not found:
+        return None
+    leader = found.pop(LEADER, None)
+    return _label(str(factors.get("agents.name")), found, leader)
+
+
+def minds_in(agents: Mapping[str, Any]) -> list[str]:
+    """Return the names of the minds of a team, each once, by the values of the group `agents`."""
+    others = (*(agents.get("members") or {}).values(), agents.get(LEADER) or agents)
+    return list(dict.fromkeys(str(values["name"]) for values in (agents, *others)))
+
+
+def natural(names: Iterable[str]) -> list[str]:
+    """Sort names of participants: agents by their numbers, then others."""
+    return sorted(names, key=lambda name: (int(match[1]) if (match := _NUMBERED.fullmatch(name)) else 10**9, name))
+
+
+def _label(base: str, members: Mapping[str, str], leader: str | None) -> str:
+    who: dict[str, list[str]] = {}
+    for name in natural(members):
+        match = _NUMBERED.fullmatch(name)
+        who.setdefault(members[name], []).append(match[1] if match else name)
+    places = {mind: _runs(names) for mind, names in who.items()}
+    if leader is not None:
+        places.setdefault(leader, []).append(LEADER)
+    return "+".join([base, *(f"{mind}@{','.join(names)}" for mind, names in places.items())])
+
+
+def _runs(names: Sequence[str]) -> list[str]:
+    """Write three and more numbers in a row as the first and the last: `0-3`."""
+    found: list[list[str]] = []
+    for name in names:
+        follows = found and name.isdecimal() and found[-1][-1].isdecimal() and int(name) == int(found[-1][-1]) + 1
+        if follows:
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return [part for run in found for part in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run)]

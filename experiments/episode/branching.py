@@ -1,0 +1,183 @@
+"""How an episode begins as a recorded one did, and goes on by itself from an instant.
+
+Until then all minds of that run think again, with the recorded answers of its models in the place of these, and every
+event is held against the record. So whatever minds keep in themselves is as it was, and nothing is sent to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import orjson
+
+from maeil import Mind, Plan, TeamContext, World
+from maeil.component import ComponentConfig, TakesOver
+from maeil.errors import InvalidThought
+from maeil.mind import COORDINATOR
+from maeil.trace import Prefix
+from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.replay import Replay
+from quorum.experiments.common.memory_file import Memory
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.seat import Seat
+from quorum.experiments.episode.team import Team, build_team
+from quorum.experiments.episode.unhearing import Unhearing
+
+_LONGEST_REASON = 900
+"""Characters of what a message says of the first difference."""
+
+
+class PrefixRefused(UserError):
+    """The beginning of the other run cannot be brought back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """The beginning that an episode has of another one.
+
+    Attributes:
+        run: where that was read, for messages.
+        configuration: of the other one.
+        prefix: what happened in it before the instant.
+        calls: what its models answered; None where it asked none.
+        memory: that its team brought along; None for none.
+        words: what participants are told to say or to plan, once.
+        told: those who are told it, when they are built.
+    """
+
+    run: str
+    configuration: Configuration
+    prefix: Prefix
+    calls: Replay | None
+    memory: Memory | None = None
+    words: Sequence[Words] = ()
+    told: list[tuple[Words, Dictated]] = field(default_factory=list)
+
+    @property
+    def unsaid(self) -> Sequence[Words]:
+        """What nobody has had a turn for."""
+        return [words for words, mind in self.told if not mind.done]
+
+    def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
+        """Return what gives each participant a model that answers as recorded until the instant.
+
+        Args:
+            after: gives each the model that it thinks with from then on.
+            pool: of the process.
+            books: in which the calls of both are entered.
+        """
+        if self.calls is None:
+            return after
+        before = EpisodeModels(self.configuration, pool, books, recorded=self.calls)
+        return lambda participant: _Until(self.prefix, before(participant), after(participant))
+
+    def seated(self, team: Team, context: TeamContext) -> Team:
+        """Return who takes part: the minds of the other run, whose places others take over at the instant.
+
+        Args:
+            team: from then on.
+            context: what it was built for.
+
+        Raises:
+            UserError: a mind cannot take over.
+        """
+        first = build_team(self.configuration, context)
+        places = zip(first.minds, first.configs, team.minds, team.configs, strict=True)
+        seats = [self._seat(*place) for place in places]
+        names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
+        for words in self.words:
+            if words.participant not in names:
+                hint = choices_hint(words.participant, "They are", names)
+                raise UserError(f"{words}: there is no participant {words.participant!r}", hint)
+            index = names.index(words.participant)
+            seats[index] = dictated = Dictated(
+                seats[index], words, _said(words, context.world), context.world, self.prefix
+            )
+            self.told.append((words, dictated))
+        return Team(seats, team.configs)
+
+    def _seat(self, before: Mind, had: ComponentConfig, after: Mind, config: ComponentConfig) -> Mind:
+        if config == had:
+            # In a team that talks from now on, one that has no use for talk is spared it.
+            spared = isinstance(after, Unhearing) and not isinstance(before, Unhearing)
+            return Seat(before, Unhearing(before), self.prefix, along=False) if spared else before
+        how = minds.get(config.name).takes_over
+        if how is TakesOver.NOT:
+            able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+            raise UserError(
+                f"agents={config.name}: such a mind cannot take over in the middle of an episode: what it goes by has "
+                "grown from its own beginning",
+                f"These can: {', '.join(able)}.",
+            )
+        return Seat(before, after, self.prefix, along=how is TakesOver.ALONG)
+
+    @contextmanager
+    def checked(self) -> Iterator[None]:
+        """Refuse what goes wrong before the instant has come.
+
+        Raises:
+            PrefixRefused: it did.
+        """
+        try:
+            yield
+        except Exception as error:
+            if self.prefix.live:
+                raise
+            raise self._refusal(str(error) or type(error).__name__) from error
+        if not self.prefix.live:
+            raise self._refusal("the episode ends earlier")
+
+    def _refusal(self, reason: str) -> PrefixRefused:
+        told = "\n".join(sanitize(line, _LONGEST_REASON) for line in reason[:_LONGEST_REASON].splitlines())
+        return PrefixRefused(
+            f"{self.run}: it cannot be brought back as it was: {told}",
+            "Its prompts, its plug-ins or the code have changed since, or the folder was changed.",
+        )
+
+
+def _said(words: Words, world: World) -> str | Plan:
+    """Return the message, or the plan in the world's own actions.
+
+    Raises:
+        UserError: it is no plan in this world.
+    """
+    if words.text is not None:
+        return words.text
+    example = 'For example: --plan agent_0:\'[{"action": "NAME"}]\', as the trace has the actions of plans.'
+    try:
+        actions = orjson.loads(words.actions or "")
+        if not (isinstance(actions, list) and actions and all(isinstance(action, dict) for action in actions)):
+            raise UserError(f"{words}: it is no list of actions", example)
+        return Plan(tuple(world.vocabulary.parse(action) for action in actions))
+    except orjson.JSONDecodeError as error:
+        raise UserError(f"{words}: it is no JSON: {error}", example) from error
+    except InvalidThought as error:
+        raise UserError(f"{words}: {'; '.join(error.reasons)}") from error
+
+
+class _Until:
+    """A model that answers as recorded until the instant, and then as another one does.
+
+    Args:
+        prefix: says when it has come.
+        before: what was recorded.
+        after: the other one.
+    """
+
+    def __init__(self, prefix: Prefix, before: Model, after: Model) -> None:
+        self._prefix = prefix
+        self._before = before
+        self._after = after
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer by the one whose time it is."""
+        return await (self._after if self._prefix.live else self._before).complete(request)

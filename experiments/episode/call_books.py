@@ -1,0 +1,56 @@
+"""What all calls of one episode are entered in, whoever answers them: their file, their pictures, its budget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.folding import Folding
+from quorum.agents.llm.pictures import Picture
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.picture_files import PictureFiles
+
+CALLS = "calls.jsonl"
+"""The file of an episode that holds its calls."""
+
+
+class CallBooks:
+    """The books of an episode.
+
+    Args:
+        configuration: of the episode, which has its budget.
+        folder: where `calls.jsonl` is written when a model is first asked, and the pictures of prompts beside it;
+            None: nothing is recorded.
+    """
+
+    def __init__(self, configuration: Configuration, folder: Path | None) -> None:
+        budget = configuration.budget
+        self.spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
+        """The budget, and what is used of it."""
+        self._folder = folder
+        self._pictures = PictureFiles(folder) if folder is not None else None
+        self._file: BinaryIO | None = None
+        self._folding = Folding()
+
+    def enter(self, record: Mapping[str, Any]) -> None:
+        """Write the record of a call."""
+        if self._folder is None:
+            return
+        if self._file is None:
+            # Only its user may read it: prompts and answers are nobody else's.
+            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        self._file.write(self._folding.line(record))
+        self._file.flush()
+
+    def keep(self, picture: Picture) -> None:
+        """Keep a picture of a prompt."""
+        if self._pictures is not None:
+            self._pictures.keep(picture)
+
+    def close(self) -> None:
+        """Close the file of the calls."""
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,34 @@
+"""A place in a team that another mind takes over in the middle of an episode."""
+
+from __future__ import annotations
+
+from maeil.mind import Mind, Predicting, Thought, View
+from maeil.trace import Prefix
+
+
+class Seat:
+    """Thinks with one mind until the instant at which an episode branches off, and with another one from there on.
+
+    Args:
+        before: the mind until then.
+        after: the mind from then on.
+        prefix: says when the instant has come.
+        along: whether the second one thinks along before it, which counts for nothing.
+    """
+
+    def __init__(self, before: Mind, after: Mind, prefix: Prefix, *, along: bool) -> None:
+        self._before = before
+        self._after = after
+        self._prefix = prefix
+        self._along = along
+        self.predicts = any(isinstance(mind, Predicting) and mind.predicts for mind in (before, after))
+        """Whether one of them says what it expects others to do."""
+
+    async def think(self, view: View) -> Thought:
+        """Have the mind think whose time it is."""
+        if self._prefix.live:
+            return await self._after.think(view)
+        thought = await self._before.think(view)
+        if self._along:
+            await self._after.think(view)
+        return thought

@@ -1,0 +1,154 @@
+"""The minds of a team, built: one mind for all, or another one for single participants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from maeil import Mind, TeamContext
+from maeil.component import Beside, ComponentConfig
+from maeil.mind import COORDINATOR
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.configuration.members import MEMBERS
+from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.configuration.team_label import LEADER
+from quorum.experiments.episode.building import no_models, said_of
+from quorum.experiments.episode.built import check_team
+from quorum.experiments.episode.unhearing import Unhearing
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The minds of all participants, the agents by index and then the coordinator if any.
+
+    Attributes:
+        minds: they themselves.
+        configs: the values of each.
+    """
+
+    minds: Sequence[Mind]
+    configs: Sequence[ComponentConfig]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each is called in the configuration."""
+        return [config.name for config in self.configs]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The participants, by index, that have equal minds, and the key of the configuration that says so first."""
+
+    place: str
+    config: ComponentConfig
+    own: frozenset[int]
+
+
+def build_team(configuration: Configuration, context: TeamContext) -> Team:
+    """Build the minds of a team.
+
+    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`, and theirs are taken
+    of what comes: so minds of one sort share what they share in a team of their own.
+
+    Args:
+        configuration: says whose mind is which.
+        context: what the team is built for; `own` is None.
+
+    Raises:
+        UserError: a mind is for nobody who is there, minds cannot stand beside each other, or the values of one do not
+            go with the world or the topology.
+    """
+    parts = _parts(configuration, context)
+    if len(parts) == 1:
+        (part,) = parts
+        built = _built(part, replace(context, own=None))
+        return Team(built, [part.config] * len(built))
+    _check_company(parts)
+    found: dict[int, Mind] = {}
+    configs: dict[int, ComponentConfig] = {}
+    for part in parts:
+        component = minds.get(part.config.name)
+        own = (
+            part.own if component.beside is Beside.ANYBODY else None
+        )  # who plays one method is built with all its roles
+        built = _built(part, replace(context, own=own, models=_models_of(part, context)))
+        deaf = not component.talks
+        found |= {index: Unhearing(built[index]) if deaf else built[index] for index in part.own}
+        configs |= dict.fromkeys(part.own, part.config)
+    return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
+
+
+def _parts(c: Configuration, context: TeamContext) -> list[_Part]:
+    """Say who has which mind; of equal minds all in one part."""
+    names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
+    chosen: dict[str, tuple[str, ComponentConfig]] = dict.fromkeys(names, ("agents", c.agents))
+    for name, mind in c.members.items():
+        if name not in names:
+            raise UserError(
+                f"agents.{MEMBERS}.{name}: there is no such participant", choices_hint(name, "They are", names)
+            )
+        chosen[name] = (f"agents.{MEMBERS}.{name}", mind)
+    if c.leader is not None:
+        leader = _leader(c, context, names)
+        chosen[leader] = (f"agents.{LEADER}", c.leader)
+    parts: list[_Part] = []
+    for index, (place, mind) in enumerate(chosen.values()):
+        same = next((part for part in parts if part.config == mind), None)
+        if same is None:
+            parts.append(_Part(place, mind, frozenset({index})))
+        else:
+            parts[parts.index(same)] = replace(same, own=same.own | {index})
+    return parts
+
+
+def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str:
+    topology = context.topology
+    if not topology.coordinated and topology.leader is None:
+        raise UserError(
+            f"agents.{LEADER}: nobody leads in topology={topology.name}",
+            f"Choose topology=centralized, or say whose mind it is: agents.{MEMBERS}.{names[0]}=NAME.",
+        )
+    leader = COORDINATOR if topology.coordinated else names[topology.leader or 0]
+    if leader in c.members:
+        raise UserError(
+            f"agents.{LEADER} and agents.{MEMBERS}.{leader} are both for {leader}, who leads in "
+            f"topology={topology.name}",
+            "Leave one of them out.",
+        )
+    return leader
+
+
+def _check_company(parts: Sequence[_Part]) -> None:
+    """Make sure that all minds can stand beside each other.
+
+    Raises:
+        UserError: one cannot.
+    """
+    names = [part.config.name for part in parts]
+    for part in parts:
+        beside = minds.get(part.config.name).beside
+        others = [name for name in dict.fromkeys(names) if name != part.config.name]
+        if beside is Beside.ANYBODY or (beside is Beside.ITS_OWN and not others):
+            continue
+        needs = "one of them decides for the whole team" if beside is Beside.NOBODY else "its parts play one method"
+        company = f"beside {', '.join(others)}" if others else "with other values for single participants"
+        able = [name for name in minds.names() if minds.get(name).beside is Beside.ANYBODY]
+        raise UserError(
+            f"{part.place}={part.config.name}: its minds cannot stand in a team {company}: {needs}",
+            f"Give it to all, agents={part.config.name}; or choose minds that stand beside anybody: {', '.join(able)}.",
+        )
+
+
+def _built(part: _Part, context: TeamContext) -> Sequence[Mind]:
+    component = minds.get(part.config.name)
+    given = context if component.uses_models else replace(context, models=no_models)
+    built = said_of(part.place, component.build, part.config, given)
+    return check_team(built, given, component.build)
+
+
+def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:
+    """Return what gives models to those who have the mind: nothing is set up for others."""
+    names: Mapping[str, int] = {name: index for index, name in enumerate((*context.world.agents, COORDINATOR))}
+    return lambda name: context.models(name) if names.get(name) in part.own else None

@@ -1,0 +1,72 @@
+"""What the minds of a team take along from an episode to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from maeil import Mind, Remembers
+from maeil.contracts import described, written_of
+from maeil.errors import ContractError
+from maeil.user_errors import UserError
+from quorum.experiments.common.memory_file import LARGEST, Memory
+from quorum.experiments.common.run_files import MIB
+from quorum.experiments.episode.unhearing import Unhearing
+
+
+def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
+    """Return the minds that remember by the name of their memory: of those that share one, the first.
+
+    Raises:
+        ContractError: none remembers, or the name of a memory is no text.
+    """
+    found: dict[str, Remembers] = {}
+    kind: type = object
+    for mind in (mind.mind if isinstance(mind, Unhearing) else mind for mind in minds):
+        kind = type(mind)
+        if isinstance(mind, Remembers):
+            name = mind.memory_name
+            if not (isinstance(name, str) and name):
+                raise ContractError(f"{kind.__qualname__}.memory_name is {described(name)}; it must be a text", kind)
+            found.setdefault(name, mind)
+    if not found:
+        raise ContractError(
+            f"{kind.__qualname__} is no maeil.Remembers, though its Component says remembers=True: "
+            "it needs memory_name and remember()",
+            kind,
+        )
+    return found
+
+
+def remembered(minds: Iterable[Mind]) -> Memory:
+    """Ask a team for what it takes along.
+
+    Raises:
+        ContractError: an answer cannot be written as JSON, or all of them are too large.
+    """
+    asked = by_name(minds)
+    memories: dict[str, Any] = {}
+    for name, mind in asked.items():
+        memories[name] = mind.remember()
+        with written_of(mind.remember):
+            size = len(Memory(memories).data())
+        if size > LARGEST:
+            raise ContractError(
+                f"memory {name!r}: with it, the team takes along more than {LARGEST // MIB} MiB", mind.remember
+            )
+    return Memory(memories)
+
+
+def refuse_strange(memory: Memory, minds: Iterable[Mind]) -> None:
+    """Make sure that a memory is one of this team.
+
+    Raises:
+        UserError: a part of it belongs to no mind of the team.
+    """
+    known = by_name(minds)
+    if strange := [name for name in memory.memories if name not in known]:
+        raise UserError(
+            f"memory: it holds what {', '.join(map(repr, strange[:3]))} took along, and this team remembers as "
+            f"{', '.join(map(repr, list(known)[:3]))}",
+            "Give the memory of a team with the same minds.",
+        )

@@ -1,0 +1,26 @@
+"""Minds that do not talk, in a team in which others do."""
+
+from __future__ import annotations
+
+from maeil.mind import Act, Mind, Resume, Thought, View
+
+
+class Unhearing:
+    """Keeps the talk of others from a mind that has no use for it.
+
+    It says nothing in turns to speak, and goes on with its plan when a message interrupts it. In a team of such minds
+    alone nobody talks, so nothing has to be kept from them.
+
+    Args:
+        mind: the mind, which is asked for plans alone.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+        """That which thinks."""
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind where it has no plan and the turn is for one."""
+        if Act.PLAN not in view.turn.acts:
+            return Thought()
+        return Thought(Resume.RESUME) if view.may_resume else await self.mind.think(view)

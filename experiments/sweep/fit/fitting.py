@@ -1,0 +1,240 @@
+"""What `quorum fit topology` does: rounds of episodes under drawn graphs, each a sweep in a folder of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from rich.table import Table
+
+from maeil.metrics import METRICS
+from maeil.seeds import Seeds
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.files import write_whole
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.results.results_folder import read_results
+from quorum.experiments.results.rows import Row
+from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.engines.choose import split_words
+from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
+from quorum.experiments.sweep.run import SweepRequest
+
+TOPOLOGY = "learned"
+EVERY = 5
+"""Rounds from one pruning to the next (AgentPrune)."""
+
+Edges = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class FitRequest:
+    """The arguments of `quorum fit topology`.
+
+    Attributes:
+        words: `KEY=VALUE` of the configuration, and of the engine. `seed` names the first board.
+        metric: what is to be better.
+        rounds: of episodes; after every fifth, edges are pruned.
+        boards: in each round, new ones each time.
+        draws: graphs of a round; each is played on all of its boards.
+        prune: share of the edges that are left that is dropped at a time.
+        out: folder for the episodes of all fits.
+        plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+    """
+
+    words: tuple[str, ...]
+    metric: str
+    rounds: int
+    boards: int
+    draws: int
+    prune: float
+    out: Path
+    plugins: tuple[str, ...] = ()
+    config_dir: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Check the metric, and that there is something to compare.
+
+        Raises:
+            UserError: there is no such metric, or nobody knows which of its values are better.
+        """
+        if self.metric not in METRICS:
+            raise UserError(
+                f"--metric: there is no metric {self.metric!r}", choices_hint(self.metric, "The metrics", list(METRICS))
+            )
+        if METRICS[self.metric].better is None:
+            raise UserError(f"--metric {self.metric}: neither higher nor lower values of it are better")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A learned topology.
+
+    Attributes:
+        agents: of the team.
+        metric: what was to be better.
+        folder: of the episodes.
+        episodes: how many were played for it.
+        simulated: whether simulated models answered in them.
+        edges: that are left, with the logit of each.
+        pruned: in the order in which they were dropped.
+        values: mean of the metric in each round.
+    """
+
+    agents: int
+    metric: str
+    folder: Path
+    episodes: int
+    simulated: bool
+    edges: Sequence[tuple[tuple[int, int], float]]
+    pruned: Edges
+    values: Sequence[float]
+
+    def out_edges(self) -> list[tuple[int, int]]:
+        """Return for each agent how many of its outgoing edges are left, and how many are pruned."""
+        left, gone = [a for (a, _), _ in self.edges], [a for a, _ in self.pruned]
+        return [(left.count(agent), gone.count(agent)) for agent in range(self.agents)]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {
+            "agents": self.agents,
+            "metric": self.metric,
+            "folder": str(self.folder),
+            "episodes": self.episodes,
+            "simulated": self.simulated,
+            "values": [None if math.isnan(value) else value for value in self.values],
+            "edges": [list(edge) for edge, _ in self.edges],
+            "logits": [logit for _, logit in self.edges],
+            "pruned": [list(edge) for edge in self.pruned],
+        }
+
+    def table(self) -> Table:
+        """Return the outgoing edges of each agent for the terminal."""
+        table = Table("agent", "edges left", "edges pruned", "mean logit of those left", box=None)
+        for agent, (left, gone) in enumerate(self.out_edges()):
+            own = [logit for (a, _), logit in self.edges if a == agent]
+            table.add_row(str(agent), str(left), str(gone), f"{np.mean(own):.3f}" if own else "-")
+        return table
+
+    def as_yaml(self) -> str:
+        """Return what `topology.edges=FILE` reads, the strongest edges first."""
+        head = {
+            "agents": self.agents,
+            "metric": self.metric,
+            "episodes": self.episodes,
+            "simulated": self.simulated,
+            "pruned": [list(edge) for edge in self.pruned],
+        }
+        ranked = sorted(self.edges, key=lambda entry: (-entry[1], entry[0]))
+        edges = [f"- [{a}, {b}]  # logit {logit:.4f}\n" for (a, b), logit in ranked]
+        text: str = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=110)
+        return f"# Written by `quorum fit topology`.\n{text}edges:{' []' if not edges else ''}\n{''.join(edges)}"
+
+    def write(self, file: Path) -> None:
+        """Write the file.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        write_whole(file, self.as_yaml().encode())
+
+
+class Unfinished(Exception):
+    """A round could not be played to its end; `report` says why, and how far it went."""
+
+    def __init__(self, report: SweepReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: bool) -> Fitted:
+    """Learn who should write to whom.
+
+    What is drawn depends on the configuration, the metric and the results alone. So the same command draws the same
+    graphs again, and finds those episodes done that were played before.
+
+    Args:
+        request: what is to be learned.
+        show: told of each round in a line.
+        quiet: whether to show nothing of the episodes.
+
+    Raises:
+        UserError: the configuration is not valid.
+        Unfinished: a round was not played to its end.
+    """
+    engine, words = split_words(request.words)
+    if wrong := next((word for word in words if word.startswith(("topology=", "topology.edges="))), None):
+        raise UserError(f"{wrong}: the topology is what is learned", "Leave it out; topology.rounds=N can be set.")
+    first = Cell.compose([f"topology={TOPOLOGY}", *words], request.config_dir)
+    if "topology" in first.configuration.unused:
+        raise UserError(
+            f"agents={first.configuration.agents.name} does not talk", "Choose minds that do: agents=naive."
+        )
+    n = first.configuration.n
+    asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
+    logits, seeds = EdgeLogits(n), Seeds(int(digest[:15], 16), "fit")
+    rest = [word for word in words if not word.startswith("seed=")]
+    pruned: list[tuple[int, int]] = []
+    values: list[float] = []
+    simulated, episodes = False, 0
+    for number in range(request.rounds):
+        place = seeds.child(number)
+        drawn = logits.draw(request.draws, place.child("draw").generator())
+        boards = range(first.seed + number * request.boards, first.seed + (number + 1) * request.boards)
+        graphs = [_text(logits, graph) for graph in drawn]
+        grid = f"topology.edges={','.join(dict.fromkeys(graphs))}"
+        seed = f"seed=range({boards.start},{boards.stop})"
+        sweep = SweepRequest(
+            words=(f"topology={TOPOLOGY}", *rest, grid, seed, *engine),
+            out=folder,
+            name=f"round_{number:02d}",
+            plugins=request.plugins,
+            config_dir=request.config_dir,
+        )
+        report = run_sweep_command(sweep, quiet=True)
+        if report.exit_code or report.result.left:
+            raise Unfinished(report)
+        rows = read_results(folder / f"round_{number:02d}").rows
+        simulated |= any(row.simulated for row in rows)
+        episodes += len(rows)
+        found = _values(rows, request.metric, boards, graphs)
+        values.append(float(np.nanmean(found)) if not np.isnan(found).all() else float("nan"))
+        whole = found[~np.isnan(found).any(axis=1)]
+        if len(whole):
+            logits.learn(drawn, whole if METRICS[request.metric].better == "higher" else -whole)
+        if (number + 1) % EVERY == 0:
+            pruned += logits.prune(request.prune, place.child("prune").generator())
+        if not quiet:
+            show(
+                f"round {number + 1} of {request.rounds}: {request.metric} {values[-1]:.4g}, {logits.kept.sum()} edges"
+            )
+    left = [(logits.edges[i], float(logits.logits[i])) for i in np.flatnonzero(logits.kept)]
+    return Fitted(n, request.metric, folder, episodes, simulated, left, pruned, values)
+
+
+def _text(logits: EdgeLogits, graph: Drawn) -> str:
+    """Write a graph as a value of `topology.edges`."""
+    return json.dumps([list(logits.edges[i]) for i in np.flatnonzero(graph)], separators=(",", ":"))
+
+
+def _values(
+    rows: Sequence[Row], metric: str, boards: range, graphs: Sequence[str]
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Return the metric by board and graph; NaN where a run does not define it, or does not count."""
+    found = {
+        (row.seed, str(row.factors.get("topology.edges", "[]")).replace(" ", "")): row.metrics.get(metric)
+        for row in rows
+        if row.pooled
+    }
+    values = [[found.get((board, graph)) for graph in graphs] for board in boards]
+    return np.array([[np.nan if value is None else value for value in line] for line in values], dtype=np.float64)

@@ -1,0 +1,106 @@
+"""`quorum branch`: what if, from an instant of a run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.episode import ending, report
+from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet
+from quorum.experiments.verbs.preparation import prepare_plugins, quieten
+
+
+def branch(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Branch off the run in this folder.")],
+    *,
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            metavar="STEP[:TIME]",
+            show_default="it must be given",
+            help="Go on live with the first thought that begins in this step, at this cognitive time, or later.",
+        ),
+    ],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            show_default="as in the run",
+            help="Give a key of agents, llm or prompts another value from then on. May be repeated.",
+        ),
+    ] = None,
+    mind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mind",
+            metavar="AGENT=MIND",
+            show_default="as in the run",
+            help="Give an agent another mind from then on. May be repeated.",
+        ),
+    ] = None,
+    say: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--say",
+            metavar="AGENT:TEXT",
+            show_default="its own words",
+            help="Have a participant send this message in its first turn to speak from then on. May be repeated.",
+        ),
+    ] = None,
+    plan: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plan",
+            metavar="AGENT:ACTIONS",
+            show_default="its own plan",
+            help="Have an agent commit these actions, a list in JSON, in its first turn to plan from then on. May be "
+            "repeated.",
+        ),
+    ] = None,
+    out: Out = Path("runs"),
+    live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Go on from an instant of a recorded run, with other minds, models or prompts.
+
+    Until the instant all minds think again, with the recorded answers of their models: nothing is sent to a model, and
+    every event is held against the record. What has begun before the instant ends as it did. Without a change, the
+    branch is the run itself, byte for byte, where its models answer the same.
+
+    The branch is a run of its own; its meta.json and the first line of its trace name the run, the instant and the
+    change. The exit code is 1 if the episode ends as `error`.
+
+    \b
+    Examples:
+      quorum branch runs/NAME --at 12
+      quorum branch runs/NAME --at 12:340 --set llm.model=gpt-5
+      quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
+      quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
+    """
+    from quorum.experiments.branch.command import BranchRequest, plan_branch
+    from quorum.experiments.episode.runner import run_cell
+    from quorum.experiments.episode.view import shown
+
+    if live and quiet:
+        raise UserError("--live shows what --quiet hides: give one of them")
+    if quiet:
+        quieten()
+    prepare_plugins(plugin)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), config_dir)
+    cell, branching, notice = plan_branch(request)
+    if notice and not quiet:
+        echo(f"notice: {notice}", err=True)
+    with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
+        result = run_cell(cell, out, watch, under_way, branching)
+    for words in branching.unsaid if not quiet else ():
+        echo(f"notice: {words}: no turn came for it", err=True)
+    report(result, as_json=as_json, quiet=quiet)

@@ -1,0 +1,116 @@
+/* The lane of the interaction graph: where cooperation fails in it, and what a healer has said about that; and what became of messages. */
+import { button, el } from "./dom.js";
+import { listed } from "./plan_words.js";
+import { shown } from "./text.js";
+import { colour } from "./theme.js";
+
+const HALF = 7;
+
+/** The letter and the words of each pattern. */
+export const PATTERNS = {
+  orphan: ["O", "nobody has taken up a message"],
+  excessive_rerouting: ["E", "a message is passed on again and again"],
+  repeated_effort: ["R", "more agents work on it than it takes"],
+  missing_dependency: ["D", "an agent is asked for different things by agents who have not heard of each other"],
+  incomplete_coverage: ["C", "a plan for several agents begins, whose author has heard of fewer"],
+  missed_submission: ["M", "enough agents know that it is asked for, and nobody does it"],
+  deadlock: ["L", "nothing has come off for a long time"],
+};
+
+/** What the recipients of a message did with it, in the order in which that is told. */
+export const REACTIONS = ["consume", "wait", "reroute", "discard"];
+
+/** The findings of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
+export function findingsOf(page, axis) {
+  return page.findings.map((item) => ({ ...item, x: axis.at(item.t, item.t_hat) }));
+}
+
+/** Draw the lane: a framed letter for each finding, filled where a healer spoke up. */
+export function drawFindings(view, row, y) {
+  const { c, model } = view;
+  let reached = -HALF;
+  c.font = "600 11px system-ui, sans-serif";
+  c.textAlign = "center";
+  for (const item of model.findings) {
+    const x = view.x(item.x);
+    if (x > view.width + HALF || x < view.gutter - HALF) continue;
+    c.globalAlpha = view.chosen < 0 || item.agents.includes(view.chosen) ? 1 : 0.2;
+    if (x - reached >= 2 * HALF) {
+      mark(c, letterOf(item), x, y + row.height / 2, Boolean(item.says));
+      reached = x;
+    }
+    view.hits.push([x - HALF, y, x + HALF, y + row.height, "finding", item]);
+  }
+  c.globalAlpha = 1;
+}
+
+/** Draw the mark of a pattern. */
+export function mark(c, letter, x, y, filled) {
+  c.fillStyle = colour(filled ? "ink" : "paper");
+  c.strokeStyle = colour("ink");
+  c.lineWidth = 1.2;
+  c.beginPath();
+  c.rect(x - HALF + 0.5, y - HALF + 0.5, 2 * HALF - 1, 2 * HALF - 1);
+  c.fill();
+  c.stroke();
+  c.fillStyle = colour(filled ? "paper" : "ink");
+  c.fillText(letter, x, y + 0.5);
+}
+
+/** Draw what a recipient did with a message, where it has read it. */
+export function drawReaction(c, reaction, x, y) {
+  c.strokeStyle = colour("message");
+  c.fillStyle = colour(reaction === "consume" ? "message" : "paper");
+  c.lineWidth = 1.2;
+  c.beginPath();
+  if (reaction === "reroute") {
+    c.moveTo(x - 3.5, y - 3.5);
+    c.lineTo(x + 3.5, y);
+    c.lineTo(x - 3.5, y + 3.5);
+    c.closePath();
+  } else c.rect(x - 3, y - 3, 6, 6);
+  c.fill();
+  c.stroke();
+  if (reaction !== "discard") return;
+  c.beginPath();
+  c.moveTo(x - 3, y - 3);
+  c.lineTo(x + 3, y + 3);
+  c.moveTo(x - 3, y + 3);
+  c.lineTo(x + 3, y - 3);
+  c.stroke();
+}
+
+/** The reactions to a message, by recipient. @param {import("./contract.js").Message} message */
+export function reactionsOf({ reactions }) {
+  const found = new Map();
+  for (let i = 0; i < reactions.length; i += 2) found.set(reactions[i], reactions[i + 1]);
+  return found;
+}
+
+/** Say a finding in a line. */
+export function findingLine(model, item) {
+  const about = item.subject ? ` (${item.subject}${item.needed ? `, which takes ${shown(item.needed)}` : ""})` : "";
+  return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${names(model, item.agents)}`;
+}
+
+/** Say all of a finding: whom it concerns, the messages that prove it, and what a healer has said. */
+export function findingLines(model, item, open, seek) {
+  const proof = item.messages.map((id) => [id, model.messages.find(({ message }) => message === id)]);
+  return [
+    el("p", {}, el("bdi", {}, findingLine(model, item)), ", at ", button(`t = ${item.t}, t^ = ${shown(item.t_hat)}`, "go to this instant", () => seek(item.t), { class: "link" })),
+    proof.length ? el("p", {}, "Proved by: ", proof.map(([id, found], i) => [i ? ", " : "", found ? button(`message ${id}`, "read the message", () => open("message", found), { class: "link" }) : `message ${id}`])) : null,
+    item.says ? [el("p", { class: "soft" }, "A healer said to ", el("bdi", {}, names(model, item.told ?? [])), ":"), el("p", {}, el("bdi", {}, item.says))] : el("p", { class: "soft" }, "No healer spoke up."),
+  ];
+}
+
+function letterOf({ pattern }) {
+  return PATTERNS[pattern]?.[0] ?? "?";
+}
+
+function wordsOf({ pattern }) {
+  return pattern.replaceAll("_", " ");
+}
+
+function names(model, agents) {
+  return listed(agents.map((agent) => model.name(agent)));
+}

@@ -1,0 +1,85 @@
+/* The lane of repairs: plans that were expected to fail before they began, and what was done about it. */
+import { button, el } from "./dom.js";
+import { CONSTRAINTS } from "./looks.js";
+import { planLines } from "./plan_lines.js";
+import { listed } from "./plan_words.js";
+import { shown } from "./text.js";
+import { colour } from "./theme.js";
+
+const LEAST = 5;
+const VERDICTS = {
+  repair: "repaired",
+  cooldown: "left alone: these tasks were repaired a short while ago",
+  no_advice: "left alone: there is no plan to put in their place",
+};
+
+/** The repairs of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
+export function repairsOf(page, axis) {
+  return page.repairs.map((item) => {
+    const x = axis.at(item.t, item.begins);
+    return { ...item, x, end: item.ends === undefined ? x : axis.at(item.t, item.ends) };
+  });
+}
+
+/** Draw the lane: full where plans were repaired, and the constraints that would have been violated in their quarters. */
+export function drawRepairs(view, row, y) {
+  const { c, model } = view;
+  const high = (row.height - 4) / CONSTRAINTS.length;
+  for (const item of model.repairs) {
+    const x = view.x(item.x);
+    const end = Math.max(x + LEAST, view.x(item.end));
+    if (x > view.width || end < view.gutter) continue;
+    if (item.verdict === "repair") {
+      c.fillStyle = colour("panel");
+      c.fillRect(x, y + 1, end - x, row.height - 2);
+    }
+    const violated = new Set(item.violations.map(({ constraint }) => constraint));
+    for (const { name, place, colour: own } of CONSTRAINTS) {
+      if (!violated.has(name) && !violated.has("joint")) continue;
+      c.fillStyle = colour(own);
+      c.fillRect(x, y + 2 + place * high, end - x, high);
+    }
+    c.strokeStyle = colour(item.verdict === "repair" ? "ink" : "soft");
+    c.setLineDash(item.verdict === "repair" ? [] : [2, 2]);
+    c.lineWidth = 1.2;
+    c.strokeRect(x + 0.5, y + 1.5, end - x - 1, row.height - 3);
+    c.setLineDash([]);
+    view.hits.push([x, y, end, y + row.height, "repair", item]);
+  }
+}
+
+/** Say a repair in a line. */
+export function repairLine(model, item) {
+  const tasks = [...new Set(item.violations.map(taskOf))];
+  const who = item.agents ? ` by ${item.mode} among ${names(model, item.agents)}` : "";
+  return `${tasks.length === 1 ? "plans" : `plans for ${tasks.length} tasks`} expected to fail (${listed(tasks)}): ${VERDICTS[item.verdict] ?? item.verdict}${who}`;
+}
+
+/** Say all of a repair: what was expected, who was concerned, what was advised, and which plans were given up. */
+export function repairLines(model, item, open, seek) {
+  const failures = item.violations.map((found) => el("li", {},
+    el("b", {}, el("bdi", {}, taskOf(found))), `: ${found.constraint}, ${shown(found.expected)} of ${shown(found.needed)}`,
+    found.agents?.length ? [" (", el("bdi", {}, names(model, found.agents)), ")"] : null));
+  const plans = (item.replaced ?? []).map((id) => model.plansById.get(id)).filter(Boolean);
+  return [
+    el("p", {}, "Judged by ", el("b", {}, item.predictor), " at ", button(`t = ${item.t}, t^ = ${shown(item.begins)}`, "go to this instant", () => seek(item.t), { class: "link" }), item.ends === undefined ? "" : `, over at t^ = ${shown(item.ends)}`, "; expected:"),
+    el("ul", {}, failures),
+    el("p", {}, el("b", {}, VERDICTS[item.verdict] ?? item.verdict), item.agents ? [` by ${item.mode} among `, el("bdi", {}, names(model, item.agents))] : null),
+    item.advice ? [el("p", { class: "soft" }, "Advised:"), planLines(advised(item.advice), model.phrases) ?? el("p", {}, taskOf(item.advice))] : null,
+    plans.length ? el("p", {}, "Given up: ", plans.map((plan, i) => [i ? ", " : "", button(plan.id, "read the plan", () => open("plan", plan), { class: "link" })])) : null,
+  ];
+}
+
+/** The advised plans by agent. */
+function advised({ plans }) {
+  return Object.fromEntries(Object.entries(plans ?? {}).map(([name, actions]) => [name, { actions }]));
+}
+
+/** The names of agents, as far as these are any. */
+function names(model, agents) {
+  return Array.isArray(agents) ? listed(agents.map((agent) => model.name(agent))) : "";
+}
+
+function taskOf({ task }) {
+  return task ? `${task.kind}:${task.target}` : "no task";
+}

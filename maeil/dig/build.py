@@ -1,0 +1,225 @@
+"""Makes the interaction graph, event by event: in linear time, and the same from a trace as in the loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage
+from maeil.dig.subjects import Subjects, subject_of
+from maeil.messages import MessageKind
+from maeil.plans import PlanStatus
+from maeil.stages import Stage, Trigger
+from maeil.trace.events import (
+    ConstraintChange,
+    EpisodeStart,
+    MessageRead,
+    MessageSent,
+    PlanChange,
+    StageChange,
+    Stamped,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+)
+
+_FINAL = frozenset(status.value for status in PlanStatus if status.final)
+
+
+@dataclass(slots=True, eq=False)
+class _Reading:
+    """A message that somebody has read and not planned after, and how much the reader had said before it."""
+
+    message: SentMessage
+    agent: int
+    said: int
+    resumed: bool = False
+
+
+@dataclass(slots=True)
+class _Decided:
+    """A reading whose reader has planned since: what about, what it has said in between; None: nobody thought."""
+
+    reading: _Reading
+    subject: str
+    said: tuple[SentMessage, ...] | None
+
+
+class GraphBuilder:
+    """Builds a graph.
+
+    Reactions are told when the team acts: what tasks are there, and how many agents each takes, is known from then on.
+
+    Args:
+        start: the first event of the episode.
+
+    Attributes:
+        graph: what has happened so far.
+        subjects: what tasks are about.
+        live: what each agent's live plan is about, empty where it says nothing; without agents that have none.
+        lineage: bits of the agents whose last roots each participant has heard of, its own among them, since its own
+            last root. A coordinator sees the whole world, so it has all.
+    """
+
+    def __init__(self, start: EpisodeStart) -> None:
+        n, everybody = len(start.agents), len(start.agents) + len(start.coordinators)
+        self.graph = InteractionGraph(n, [Root(agent, 0, 0, "") for agent in range(n)])
+        self.subjects = Subjects()
+        self.live: dict[int, str] = {}
+        self._base = [1 << agent for agent in range(n)] + [(1 << n) - 1] * (everybody - n)
+        self.lineage = list(self._base)
+        self._root: dict[int, int] = {agent: agent for agent in range(n)}
+        self._thought: dict[int, Activation] = {}
+        self._readings: list[list[_Reading]] = [[] for _ in range(everybody)]
+        self._said: list[list[SentMessage]] = [[] for _ in range(everybody)]
+        self._decided: list[_Decided] = []
+        self._resumed: list[_Reading] = []
+        self._about: dict[int, tuple[int, frozenset[str]]] = {}
+
+    def take(self, stamped: Stamped) -> list[tuple[SentMessage, int]]:
+        """Take the next event.
+
+        Returns:
+            The messages and recipients whose reaction has become known with it, in the order of the messages.
+        """
+        event = stamped.event
+        match event:
+            case ThoughtStart():
+                thought = Activation(len(self.graph.activations), event.agent, stamped.t, stamped.t_hat)
+                thought.root = self._root.pop(event.agent, None)
+                self._thought[event.agent] = thought
+                self.graph.activations.append(thought)
+            case ThoughtEnd():
+                if (ended := self._thought.get(event.agent)) is not None:
+                    ended.ends, ended.refused = stamped.t_hat, bool(event.refused)
+            case MessageSent():
+                self._send(stamped, event)
+            case MessageRead():
+                self._read(event)
+            case PlanChange():
+                self._change_plan(event)
+            case StageChange():
+                self._change_stage(stamped, event)
+            case ConstraintChange():
+                self.subjects.learn(event)
+            case StepTaken():
+                return self._settle()
+        return []
+
+    def readings(self, agent: int) -> list[SentMessage]:
+        """Return what an agent has read since its last plan, in order."""
+        return [reading.message for reading in self._readings[agent]]
+
+    def about(self, message: SentMessage) -> frozenset[str]:
+        """Return what a message is about, as far as is known now."""
+        known, about = self._about.get(message.id, (-1, frozenset()))
+        if known != self.subjects.known:
+            about = self.subjects.named(message.content)
+            self._about[message.id] = self.subjects.known, about
+        return about
+
+    def asks(self, message: SentMessage) -> bool:
+        """Whether a message asks its recipients to do something, as far as is known now."""
+        return self.subjects.asks(message.kind, self.about(message))
+
+    def _send(self, stamped: Stamped, event: MessageSent) -> None:
+        source = self._thought.get(event.sender)
+        message = SentMessage(
+            id=event.message,
+            sender=event.sender,
+            recipients=tuple(event.recipients),
+            kind=event.what,
+            content=event.content,
+            t=stamped.t,
+            t_hat=stamped.t_hat,
+            delivered_at=event.delivered_at,
+            source=source.number if source is not None else None,
+            lineage=self.lineage[event.sender],
+            thread=event.message,
+            reactions=dict.fromkeys(event.recipients, Reaction.PENDING),
+        )
+        if source is not None:
+            source.outputs.append(message.id)
+        self.graph.messages[message.id] = message
+        self._said[event.sender].append(message)
+
+    def _read(self, event: MessageRead) -> None:
+        message = self.graph.messages.get(event.message)
+        thought = self._thought.get(event.agent)
+        if message is None or thought is None:
+            return
+        thought.inputs.append(message.id)
+        self.lineage[event.agent] |= message.lineage
+        message.reactions[event.agent] = Reaction.WAIT
+        self._readings[event.agent].append(_Reading(message, event.agent, len(self._said[event.agent])))
+
+    def _change_plan(self, event: PlanChange) -> None:
+        if event.status in _FINAL:
+            self.live.pop(event.agent, None)
+            return
+        if event.status != PlanStatus.COMMITTED:
+            return
+        self.subjects.learn(event)
+        self.live[event.agent] = subject = subject_of(event.task) if event.task is not None else ""
+        if not event.flag and event.agent in self._thought:
+            self._thought[event.agent].decision = event.plan
+        self._decide(event.agent, subject, thought=not event.flag)
+
+    def _decide(self, agent: int, subject: str, *, thought: bool) -> None:
+        said, readings = self._said[agent], self._readings[agent]
+        self._decided += [
+            _Decided(reading, subject, tuple(said[reading.said :]) if thought else None) for reading in readings
+        ]
+        readings.clear()
+        said.clear()
+
+    def _change_stage(self, stamped: Stamped, event: StageChange) -> None:
+        if event.to_stage == Stage.REASON:
+            self._root[event.agent] = len(self.graph.roots)
+            self.graph.roots.append(Root(event.agent, stamped.t, stamped.t_hat, event.reason))
+            self.lineage[event.agent] = self._base[event.agent]
+        elif event.reason == Trigger.RESUMED and event.agent in self._thought:
+            self._thought[event.agent].decision = "resume"
+            for reading in self._readings[event.agent]:
+                if not reading.resumed:
+                    reading.resumed = True
+                    self._resumed.append(reading)
+
+    def _settle(self) -> list[tuple[SentMessage, int]]:
+        """Tell the reactions of those who have planned since the last step, and of those whose plan does as asked."""
+        for reading in self._resumed:
+            subject = self.live.get(reading.agent, "")
+            if subject and subject in self.about(reading.message) and reading in self._readings[reading.agent]:
+                self._readings[reading.agent].remove(reading)
+                self._decided.append(_Decided(reading, subject, ()))
+        self._resumed.clear()
+        for coordinator in range(self.graph.agents, len(self._readings)):
+            self._decide(coordinator, "", thought=True)
+        settled = sorted(self._decided, key=lambda one: (one.reading.message.id, one.reading.agent))
+        self._decided.clear()
+        for one in settled:
+            one.reading.message.reactions[one.reading.agent] = self._reaction(one)
+        return [(one.reading.message, one.reading.agent) for one in settled]
+
+    def _reaction(self, one: _Decided) -> Reaction:
+        message, agent = one.reading.message, one.reading.agent
+        about = self.about(message)
+        if one.said is None:
+            return Reaction.DISCARD
+        if agent >= self.graph.agents:
+            return Reaction.CONSUME if one.said else Reaction.WAIT
+        if not self.subjects.asks(message.kind, about) or not about or one.subject in about:
+            return Reaction.CONSUME
+        for answer in one.said:
+            if message.sender in answer.recipients and (
+                message.kind == MessageKind.REQUEST or not about.isdisjoint(self.about(answer))
+            ):
+                return Reaction.CONSUME
+        reached = {message.sender, agent, *message.recipients}
+        passed_on = [
+            other
+            for other in one.said
+            if not about.isdisjoint(self.about(other)) and not reached.issuperset(other.recipients)
+        ]
+        for other in passed_on:
+            other.thread = message.thread
+        return Reaction.REROUTE if passed_on else Reaction.DISCARD

@@ -1,0 +1,153 @@
+"""The data of the interaction graph: messages and thoughts are its nodes, edges go from what is read to what is said.
+
+Source: DIG to Heal (arXiv 2603.00309), where messages are events and thoughts are activations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from maeil.trace.events import Number
+
+
+class Reaction(StrEnum):
+    """What a recipient has done with a message."""
+
+    PENDING = "pending"  # not read
+    WAIT = "wait"  # read, and kept for the next plan
+    CONSUME = "consume"  # taken up: by a plan, or by an answer
+    REROUTE = "reroute"  # passed on to somebody whom it had not reached, and not taken up
+    DISCARD = "discard"  # read, and neither taken up nor passed on
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An instant at which the world makes an agent think: the begin of the episode, and each end of a plan.
+
+    Attributes:
+        agent: index.
+        t: environment step.
+        t_hat: cognitive time.
+        reason: as the change of its stage says; empty at the begin.
+    """
+
+    agent: int
+    t: int
+    t_hat: Number
+    reason: str
+
+
+@dataclass(slots=True)
+class Activation:
+    """A thought.
+
+    Attributes:
+        number: place among the thoughts, from 0.
+        agent: index of the participant.
+        t: environment step.
+        begins: cognitive time.
+        inputs: ids of the messages that it has read, in order.
+        root: number of the instant that made its agent think, in the first thought after it; else None.
+        ends: cognitive time; None while it is under way.
+        outputs: ids of the messages that it has sent, in order.
+        decision: id of the plan that it has committed, `resume`, or empty for neither.
+        refused: whether it had no effect.
+    """
+
+    number: int
+    agent: int
+    t: int
+    begins: Number
+    inputs: list[int] = field(default_factory=list)
+    root: int | None = None
+    ends: Number | None = None
+    outputs: list[int] = field(default_factory=list)
+    decision: str = ""
+    refused: bool = False
+
+    @property
+    def generates(self) -> bool:
+        """Whether it has given out more than it took in: new work enters the graph here (DIG, `PROBLEM_GENERATING`)."""
+        return len(self.outputs) > len(self.inputs)
+
+
+@dataclass(slots=True)
+class SentMessage:
+    """A message.
+
+    Attributes:
+        id: its number in the trace.
+        sender: index of the participant.
+        recipients: indices, ascending.
+        kind: what it does, as `maeil.messages.MessageKind`.
+        content: its text.
+        t: environment step in which it was sent.
+        t_hat: cognitive time of the send.
+        delivered_at: cognitive time of the arrival.
+        source: number of the thought that has sent it; None where the trace has none.
+        lineage: bits of the agents whose roots are behind it.
+        thread: id of the message that it passes on, or of the one which that passes on, and so forth; else its own.
+        reactions: of each recipient.
+    """
+
+    id: int
+    sender: int
+    recipients: tuple[int, ...]
+    kind: str
+    content: str
+    t: int
+    t_hat: Number
+    delivered_at: Number
+    source: int | None
+    lineage: int
+    thread: int
+    reactions: dict[int, Reaction]
+
+
+@dataclass(slots=True)
+class InteractionGraph:
+    """The graph of an episode, or of what has happened of it.
+
+    Attributes:
+        agents: number of embodied agents.
+        roots: instants at which the world made agents think, in order.
+        activations: thoughts in the order in which they began.
+        messages: by id, in the order in which they were sent.
+    """
+
+    agents: int
+    roots: list[Root] = field(default_factory=list)
+    activations: list[Activation] = field(default_factory=list)
+    messages: dict[int, SentMessage] = field(default_factory=dict)
+
+    def generator(self, message: int, depth: int) -> tuple[int, int] | None:
+        """Return who has brought a message's work into the graph, and how many thoughts back.
+
+        From each thought the way goes on to the first message that it read (DIG, `dependency_warning`).
+
+        Args:
+            message: its id.
+            depth: thoughts to go back, at most.
+        """
+        source = self.messages[message].source
+        for steps in range(depth + 1):
+            if source is None:
+                return None
+            thought = self.activations[source]
+            if thought.generates:
+                return thought.agent, steps
+            if not thought.inputs:
+                return None
+            source = self.messages[thought.inputs[0]].source
+        return None
+
+
+def reaction_counts(messages: Mapping[int, SentMessage]) -> dict[Reaction, int]:
+    """Count the reactions of all recipients of all messages."""
+    found = dict.fromkeys(Reaction, 0)
+    for message in messages.values():
+        for reaction in message.reactions.values():
+            found[reaction] += 1
+    return found

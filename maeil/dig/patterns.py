@@ -1,0 +1,334 @@
+"""Finds the failure patterns of DIG to Heal (arXiv 2603.00309) in the interaction graph, event by event.
+
+A trace and the healers in the loop are judged by the same rules. All of them are adapted to the loop; `docs/dig.md`
+says from what, and why.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from maeil.dig.build import GraphBuilder
+from maeil.dig.graph import InteractionGraph, Reaction, SentMessage
+from maeil.notices import Pattern
+from maeil.plans import PlanStatus
+from maeil.trace.events import (
+    EpisodeStart,
+    MessageRead,
+    MessageSent,
+    Number,
+    PlanChange,
+    ScoreChange,
+    Stamped,
+    StepOutcome,
+    StepTaken,
+)
+
+_Origin = tuple[int, frozenset[str]]
+"""Of what waits for a plan: how many thoughts back its work has come into the graph, and what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The numbers in the rules.
+
+    Attributes:
+        orphan_steps: environment steps after which a message that nobody has taken up is an orphan (published: 5 s).
+        reroutes: agents that may pass a message on (published: 2).
+        depth: thoughts to go back from a message to where its work came from, at most (published: 10).
+        idle_steps: environment steps without progress that are no deadlock yet (published: 40 ticks).
+    """
+
+    orphan_steps: int
+    reroutes: int
+    depth: int
+    idle_steps: int
+
+
+PUBLISHED = Thresholds(orphan_steps=5, reroutes=2, depth=10, idle_steps=40)
+"""The published numbers, seconds and ticks of their runtime taken as environment steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A pattern that was found.
+
+    Attributes:
+        pattern: which.
+        t: environment step.
+        t_hat: cognitive time.
+        agents: those concerned. orphan: the sender, then the recipients; excessive_rerouting: who passed it on last,
+            then the others; repeated_effort: those who work on it, the sender first if it does; missing_dependency:
+            the reader, then those from whom the work comes; incomplete_coverage: whose plan it is; missed_submission:
+            those who know of the task; deadlock: the team.
+        messages: ids of those that prove it, in order.
+        subject: what it is about; empty where that is unknown, or more than one thing.
+        count: steps of age (orphan); agents that passed it on; agents at work; sources; agents heard of; agents that
+            know; steps without progress.
+        needed: how many agents the task takes, where the rule asks for that; else 0.
+    """
+
+    pattern: Pattern
+    t: int
+    t_hat: Number
+    agents: tuple[int, ...]
+    messages: tuple[int, ...]
+    subject: str
+    count: int
+    needed: int = 0
+
+
+class PatternFinder:
+    """Builds the graph, and finds patterns as they come about.
+
+    Args:
+        start: the first event of the episode.
+        thresholds: the numbers in the rules.
+
+    Attributes:
+        builder: of the graph.
+        settled: messages and recipients whose reaction has become known with the last event.
+    """
+
+    def __init__(self, start: EpisodeStart, thresholds: Thresholds = PUBLISHED) -> None:
+        self.builder = GraphBuilder(start)
+        self.settled: list[tuple[SentMessage, int]] = []
+        self._thresholds = thresholds
+        self._ageing: deque[SentMessage] = deque()
+        self._aged: set[int] = set()
+        self._rerouters: dict[int, list[int]] = {}
+        self._waiting: dict[int, dict[_Origin, dict[int, SentMessage]]] = {}
+        self._mixed: set[int] = set()
+        self._working: dict[str, set[int]] = {}
+        self._begun: list[tuple[int, int, str]] = []
+        self._said: list[SentMessage] = []
+        self._missed: set[str] = set()
+        self._serving: set[str] = set()
+        self._idle = 0
+
+    @property
+    def graph(self) -> InteractionGraph:
+        """The graph so far."""
+        return self.builder.graph
+
+    def take(self, stamped: Stamped) -> list[Finding]:
+        """Take the next event, and return what has come about with it."""
+        event = stamped.event
+        self.settled = self.builder.take(stamped)
+        match event:
+            case MessageSent(message=number):
+                self._ageing.append(self.graph.messages[number])
+                self._said.append(self.graph.messages[number])
+            case MessageRead():
+                return self._mixing(stamped, event)
+            case PlanChange(status=PlanStatus.COMMITTED):
+                self._commit(event)
+            case PlanChange(status=PlanStatus.SUCCEEDED, plan=plan) if plan in self._serving:
+                self._idle = 0
+            case ScoreChange():
+                self._idle = 0
+            case StepOutcome(attempts=attempts) if any(one.get("succeeded") for one in attempts):
+                self._idle = 0
+            case StepTaken():
+                found = [
+                    *self._rerouting(stamped),
+                    *self._repeating(stamped),
+                    *self._uncovered(stamped),
+                    *self._unsubmitted(stamped),
+                    *self._orphans(stamped),
+                    *self._deadlock(stamped),
+                ]
+                self._begun.clear()
+                return found
+        return []
+
+    def _commit(self, event: PlanChange) -> None:
+        self._waiting.pop(event.agent, None)
+        self._mixed.discard(event.agent)
+        subject = self.builder.live[event.agent]
+        if subject and not event.flag:
+            self._serving.add(event.plan)
+            self._begun.append((event.agent, self.builder.lineage[event.agent], subject))
+
+    def _mixing(self, stamped: Stamped, event: MessageRead) -> list[Finding]:
+        """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
+
+        Told once for each plan of an agent.
+        """
+        new = self.graph.messages.get(event.message)
+        if new is None or event.agent >= self.graph.agents or event.agent in self._mixed:
+            return []
+        about = self.builder.about(new)
+        if not about or not self.builder.asks(new):
+            return []
+        source = self.graph.generator(new.id, self._thresholds.depth)
+        if source is None:
+            return []
+        agent, depth = source
+        waiting = self._waiting.setdefault(event.agent, {})
+        waiting.setdefault((depth, about), {}).setdefault(agent, new)
+        for (other_depth, other_about), sources in waiting.items():
+            if other_depth == depth and other_about.isdisjoint(about):
+                for other, message in sources.items():
+                    if other != agent:
+                        self._mixed.add(event.agent)
+                        concerned = (event.agent, other, agent)
+                        return [_found(Pattern.MISSING_DEPENDENCY, stamped, concerned, proof=[message, new], count=2)]
+        return []
+
+    def _rerouting(self, stamped: Stamped) -> list[Finding]:
+        found = []
+        for message, agent in self.settled:
+            if message.reactions[agent] is Reaction.REROUTE:
+                rerouters = self._rerouters.setdefault(message.thread, [])
+                if agent not in rerouters:
+                    rerouters.append(agent)
+                    if len(rerouters) == self._thresholds.reroutes + 1:
+                        concerned = (agent, *(other for other in rerouters if other != agent))
+                        first = self.graph.messages[message.thread]
+                        proof = [first] if first is message else [first, message]
+                        subject = self._one_of(message)
+                        count = len(rerouters)
+                        found.append(
+                            _found(
+                                Pattern.EXCESSIVE_REROUTING,
+                                stamped,
+                                concerned,
+                                proof=proof,
+                                subject=subject,
+                                count=count,
+                            )
+                        )
+        return found
+
+    def _repeating(self, stamped: Stamped) -> list[Finding]:
+        """Those who have taken up one message work on one thing, and are more than it takes.
+
+        Told of one thing once, and again when somebody joins them.
+        """
+        build = self.builder
+        readers: dict[int, list[int]] = {}
+        for message, agent in self.settled:
+            if len(message.recipients) > 1 and message.reactions[agent] is Reaction.CONSUME:
+                readers.setdefault(message.id, []).append(agent)
+        most: dict[str, tuple[tuple[int, ...], SentMessage]] = {}
+        for number, agents in readers.items():
+            message = self.graph.messages[number]
+            for subject in build.about(message):
+                workers = tuple(agent for agent in (message.sender, *agents) if build.live.get(agent) == subject)
+                if subject not in most or len(workers) > len(most[subject][0]):
+                    most[subject] = workers, message
+        found = []
+        for subject, (workers, message) in sorted(most.items()):
+            takes = build.subjects.takes(subject)
+            if takes and len(workers) > takes and not self._working.get(subject, set()).issuperset(workers):
+                self._working[subject] = set(workers)
+                count = len(workers)
+                found.append(
+                    _found(
+                        Pattern.REPEATED_EFFORT,
+                        stamped,
+                        workers,
+                        proof=[message],
+                        subject=subject,
+                        count=count,
+                        needed=takes,
+                    )
+                )
+        return found
+
+    def _uncovered(self, stamped: Stamped) -> list[Finding]:
+        """A plan begins for what takes several agents, and its author has not heard of as many."""
+        found = []
+        for agent, lineage, subject in self._begun:
+            takes, heard = self.builder.subjects.takes(subject), lineage.bit_count()
+            if heard < takes and self.builder.live.get(agent) == subject:
+                found.append(
+                    _found(Pattern.INCOMPLETE_COVERAGE, stamped, (agent,), subject=subject, count=heard, needed=takes)
+                )
+        return found
+
+    def _unsubmitted(self, stamped: Stamped) -> list[Finding]:
+        """As many as a task takes have heard what was asked of them, all are at work, and nobody on it."""
+        build = self.builder
+        heard: dict[str, tuple[set[int], list[SentMessage]]] = {}
+        for message in self._said:
+            for subject in build.about(message) if build.asks(message) else ():
+                knowing, proof = heard.setdefault(subject, (set(), []))
+                readers = (agent for agent, how in message.reactions.items() if how is not Reaction.PENDING)
+                knowing.update(agent for agent in (message.sender, *readers) if agent < self.graph.agents)
+                proof.append(message)
+        self._said.clear()
+        found = []
+        at_work = set(build.live.values())
+        for subject, (knowing, proof) in sorted(heard.items()):
+            takes = build.subjects.takes(subject)
+            if takes and len(knowing) >= takes and subject not in at_work and subject not in self._missed:
+                self._missed.add(subject)
+                agents = tuple(sorted(knowing))
+                found.append(
+                    _found(
+                        Pattern.MISSED_SUBMISSION,
+                        stamped,
+                        agents,
+                        proof=proof,
+                        subject=subject,
+                        count=len(agents),
+                        needed=takes,
+                    )
+                )
+        return found
+
+    def _orphans(self, stamped: Stamped) -> list[Finding]:
+        """All recipients have discarded a message, or passed it on; told once, as soon as it is old enough."""
+        judged = {message.id: message for message, _ in self.settled if message.id in self._aged}
+        while self._ageing and stamped.t - self._ageing[0].t >= self._thresholds.orphan_steps:
+            message = self._ageing.popleft()
+            if message.sender < self.graph.agents:
+                self._aged.add(message.id)
+                judged[message.id] = message
+        found = []
+        for message in judged.values():
+            reactions = set(message.reactions.values())
+            if reactions.isdisjoint({Reaction.PENDING, Reaction.WAIT}):
+                self._aged.discard(message.id)
+                if Reaction.CONSUME not in reactions:
+                    concerned, age = (message.sender, *message.recipients), stamped.t - message.t
+                    found.append(
+                        _found(
+                            Pattern.ORPHAN,
+                            stamped,
+                            concerned,
+                            proof=[message],
+                            subject=self._one_of(message),
+                            count=age,
+                        )
+                    )
+        return found
+
+    def _deadlock(self, stamped: Stamped) -> list[Finding]:
+        self._idle += 1
+        if self._idle != self._thresholds.idle_steps + 1:
+            return []
+        return [_found(Pattern.DEADLOCK, stamped, tuple(range(self.graph.agents)), count=self._idle)]
+
+    def _one_of(self, message: SentMessage) -> str:
+        """What a message is about, where that is one thing."""
+        about = self.builder.about(message)
+        return next(iter(about)) if len(about) == 1 else ""
+
+
+def _found(
+    pattern: Pattern,
+    stamped: Stamped,
+    agents: tuple[int, ...],
+    *,
+    proof: Sequence[SentMessage] = (),
+    subject: str = "",
+    count: int,
+    needed: int = 0,
+) -> Finding:
+    ids = tuple(message.id for message in proof)
+    return Finding(pattern, stamped.t, stamped.t_hat, agents, ids, subject, count, needed)

@@ -1,0 +1,61 @@
+"""The interaction graph (DIG to Heal, arXiv 2603.00309): how messages were taken up, and failures of cooperation.
+
+The patterns are the published ones, adapted to the loop: `maeil.dig.patterns` has the rules and the numbers.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from maeil.dig.analysis import Analysis, analyse
+from maeil.dig.graph import Reaction, reaction_counts
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.shared import shared
+from maeil.metrics.statistics import ratio
+from maeil.notices import Pattern
+from maeil.trace.reader import Trace
+
+
+@shared
+def interaction(trace: Trace) -> Analysis:
+    """Return the graph of a trace, and the failures in it."""
+    return analyse(trace)
+
+
+def _share(reaction: Reaction, trace: Trace) -> Value:
+    counts = reaction_counts(interaction(trace).graph.messages)
+    read = sum(count for one, count in counts.items() if one is not Reaction.PENDING)
+    return ratio(counts[reaction], read) if read else None
+
+
+for _reaction, _doc in (
+    (Reaction.CONSUME, "Messages taken up, by a plan or by an answer / messages read, each counted by recipient."),
+    (Reaction.DISCARD, "Messages neither taken up nor passed on / messages read, each counted by recipient."),
+    (Reaction.REROUTE, "Messages passed on, not taken up / messages read, each counted by recipient."),
+    (Reaction.WAIT, "Messages whose reader has not planned since / messages read, each counted by recipient."),
+):
+    metric(f"dig.{_reaction.value}_share", doc=_doc)(partial(_share, _reaction))
+
+
+def _count(pattern: Pattern, trace: Trace) -> Value:
+    return sum(found.pattern is pattern for found in interaction(trace).findings)
+
+
+for _pattern, _unit, _doc in (
+    (Pattern.ORPHAN, "messages", "Messages that no recipient had taken up after 5 steps: all discarded, or passed on."),
+    (Pattern.EXCESSIVE_REROUTING, "messages", "Messages that more than 2 agents, one after the other, have passed on."),
+    (Pattern.REPEATED_EFFORT, "times", "More of those who took up one message work on a task than the task takes."),
+    (
+        Pattern.MISSING_DEPENDENCY,
+        "plans",
+        "Plans for which different things were asked, by agents equally far back (at most 10 thoughts).",
+    ),
+    (
+        Pattern.INCOMPLETE_COVERAGE,
+        "plans",
+        "Plans begun for a task of several agents, whose author had heard of fewer since it last began anew.",
+    ),
+    (Pattern.MISSED_SUBMISSION, "tasks", "Tasks that enough agents were asked for, and that nobody planned for."),
+    (Pattern.DEADLOCK, "times", "Times with more than 40 steps without progress: no goal, attempt or plan came off."),
+):
+    metric(f"dig.{_pattern.value}", _unit, better="lower", doc=_doc)(partial(_count, _pattern))

@@ -1,0 +1,52 @@
+"""Failures of teams, by rule (`maeil.failures`): the kinds of MAST (arXiv 2503.13657) that a trace proves."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from maeil.failures.failure import Failure, FailureKind
+from maeil.failures.find import find_failures
+from maeil.metrics.plan_history import plan_history
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.shared import shared
+from maeil.metrics.statistics import ratio
+from maeil.trace.reader import Trace
+
+
+@shared
+def _failures(trace: Trace) -> tuple[Failure, ...]:
+    return find_failures(trace)
+
+
+def _number(kind: FailureKind, trace: Trace) -> Value:
+    return sum(failure.kind is kind for failure in _failures(trace))
+
+
+_DOCS = {
+    FailureKind.REPETITION: "Failed plans that were committed again in the same state, and failed again",
+    FailureKind.TERMINATION: "Plans for tasks that were over",
+    FailureKind.SILENCE: "Plans that failed for want of mates whom nobody had asked",
+    FailureKind.WITHHOLDING: "What was known of a mate's plan that failed for it, and was not said",
+    FailureKind.IGNORED_INPUT: "Plans against orders that were read",
+    FailureKind.MISMATCH: "Plans for another task than their agents had said",
+}
+for _kind, _doc in _DOCS.items():
+    metric(
+        f"failure.{_kind}",
+        "failures",
+        better="lower",
+        title=str(_kind).replace("_", " "),
+        doc=f"{_doc} (MAST {_kind.mast}).",
+    )(partial(_number, _kind))
+
+
+@metric("failure.number", "failures", better="lower", title="failures by rule")
+def number(trace: Trace) -> Value:
+    """All failures that the rules find."""
+    return len(_failures(trace))
+
+
+@metric("failure.per_plan", better="lower", title="failures a plan")
+def per_plan(trace: Trace) -> Value:
+    """Failures that the rules find / plans committed; None without plans."""
+    return ratio(len(_failures(trace)), len(plan_history(trace)))

@@ -1,0 +1,106 @@
+"""The beginning of a recorded episode that a branch of it has, too: up to an instant, event by event."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass, replace
+
+import orjson
+
+from maeil.errors import ReplayMismatch, TraceError
+from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, ThoughtEnd, ThoughtStart
+from maeil.trace.reader import Trace
+
+_MOST_SHOWN = 300
+"""Characters of an event that a message shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """An instant of an episode, on both clocks.
+
+    Attributes:
+        t: environment step.
+        t_hat: cognitive time; None: as soon as the team begins to think in that step.
+    """
+
+    t: int
+    t_hat: Number | None = None
+
+    def has_come(self, t: int, t_hat: Number) -> bool:
+        """Whether it is over, or now, at a place on both clocks."""
+        return t > self.t or (t == self.t and (self.t_hat is None or t_hat >= self.t_hat))
+
+    def __str__(self) -> str:
+        return f"{self.t}" if self.t_hat is None else f"{self.t}:{self.t_hat:g}"
+
+
+class Prefix:
+    """What happened in an episode before the first thought that begins at an instant or after it.
+
+    It is a listener of a `Recorder`: it holds another episode, which begins in the same way, against this one, and says
+    when that has come to the instant. All thoughts that run at the same time have begun at the same instant: so what is
+    asked during a thought knows by `live` on which side it is.
+
+    Args:
+        trace: of the episode, whole or torn.
+        instant: where the other one leaves it.
+
+    Raises:
+        TraceError: no thought begins then.
+    """
+
+    def __init__(self, trace: Trace, instant: Instant) -> None:
+        self._length = 0
+        self._coming = iter(trace.events)
+        self.live = False
+        """Whether the instant has come."""
+        digest, last = hashlib.sha256(), None
+        for stamped in trace.events:
+            if isinstance(stamped.event, ThoughtStart):
+                if instant.has_come(stamped.t, stamped.t_hat):
+                    break
+                last = stamped
+            digest.update(_content(stamped) + b"\n")
+            self._length += 1
+        else:
+            place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "there is none at all"
+            raise TraceError(f"nobody begins to think at {instant} or later; {place}")
+        self.digest = digest.hexdigest()
+        """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take an event of the other episode in.
+
+        Raises:
+            ReplayMismatch: it is not that of this one. What ends an episode by itself, and so makes it differ, is
+                raised where that happens.
+        """
+        if self.live:
+            return
+        expected = next(self._coming)
+        if _content(stamped) != _content(expected):
+            if sys.exception() is None:
+                raise ReplayMismatch(
+                    f"event {expected.seq} at {stamped.t}:{stamped.t_hat:g}: it was {_shown(expected)}, "
+                    f"and is {_shown(stamped)} now"
+                )
+            return
+        self.live = expected.seq == self._length
+
+
+def _content(stamped: Stamped) -> bytes:
+    """Return what of an event is the same in two episodes that are the same so far."""
+    event = stamped.event
+    if isinstance(event, ThoughtEnd):
+        calls = [{name: value for name, value in call.items() if name not in WALL_CALL_FIELDS} for call in event.calls]
+        event = replace(event, calls=calls, seconds=0)
+    elif isinstance(event, EpisodeStart):
+        event = replace(event, schema=0, branch=None)
+    return orjson.dumps([stamped.seq, stamped.t, stamped.t_hat, event.kind, event])
+
+
+def _shown(stamped: Stamped) -> str:
+    text = f"{stamped.event.kind} {orjson.dumps(stamped.event).decode()}"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]} [...]"

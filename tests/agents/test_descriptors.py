@@ -1,0 +1,194 @@
+"""Offers and needs in prompts and answers: asked for in their own turns alone, and told to those who plan by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import orjson
+import pytest
+
+from maeil import Act, Seeds, View
+from maeil.descriptors import Descriptor, Need, Offer
+from maeil.errors import InvalidThought
+from maeil.trace import Stamped
+from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.matching import LexicalMatcher, TypedMatcher
+from quorum.agents.naive.answers import AnswerTypes, write
+from quorum.agents.naive.prompts import PromptWriter
+from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.requests import turn_of
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.reading import read_view
+from quorum.agents.skills import skills_of
+from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
+
+DESCRIBE = (Act.DESCRIBE,)
+HELP = Need("block_0 takes 2 more.", ("block_0",))
+
+
+class Overheard:
+    """A simulated model that keeps what it was asked: who, in which turn, by which message."""
+
+    def __init__(self) -> None:
+        self.model, self.asked = SimulatedModel(settings()), []
+
+    async def complete(self, request: Request) -> Reply:
+        self.asked.append((request.origin.agent, read_blocks(request.messages[-1].content)))
+        return await self.model.complete(request)
+
+
+@pytest.fixture(scope="module")
+def world() -> Any:
+    found = cube(4)
+    found.reset(1)
+    return found
+
+
+def writer(world: Any, prompt_set: str = "default") -> PromptWriter:
+    answers = AnswerTypes(world.vocabulary, 8)
+    return PromptWriter(PromptSet(**prompts(prompt_set)), world, topology("dytopo", 4), answers)
+
+
+@cache
+def overheard() -> tuple[Overheard, list[Stamped]]:
+    """An episode of four: what its model was asked, and its trace."""
+    model = Overheard()
+    return model, episode("dytopo", 4, 1, model=model, max_steps=40, matcher=TypedMatcher())
+
+
+def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
+    answers = AnswerTypes(world.vocabulary, 8)
+    wanted = answers.wanted(view(world, 0, DESCRIBE)).schema
+    assert list(wanted["properties"]) == ["thoughts", "offers", "needs"]
+    for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.SPEAK, Act.PLAN)):
+        keys = answers.wanted(view(world, 0, acts, recipients=(1,))).schema["properties"]
+        assert not {"offers", "needs"} & keys.keys()
+
+
+def test_a_descriptor_is_read_as_it_is_written(world: Any) -> None:
+    seen = view(world, 0, DESCRIBE)
+    descriptor = Descriptor(Offer("hands", ("block_1",), False), HELP)
+    answers = AnswerTypes(world.vocabulary, 8)
+    value = write(replace(answers.read(example_of(world, seen), seen), descriptor=descriptor), seen)
+    assert answers.read(value, seen).descriptor == descriptor
+
+
+def example_of(world: Any, seen: View) -> Any:
+    return AnswerTypes(world.vocabulary, 8).example(seen, skills_of("cube").example(world))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("offers", None, "offers: "),
+        ("offers", {"text": "x", "tasks": [], "free": "yes"}, "offers.free: "),
+        ("needs", {"text": "x" * 500, "tasks": []}, "needs.text: "),
+        ("needs", {"text": "x", "tasks": ["a"] * 9}, "needs.tasks: "),
+    ],
+)
+def test_a_wrong_part_is_told_by_its_key(world: Any, key: str, value: Any, told: str) -> None:
+    seen = view(world, 0, DESCRIBE)
+    with pytest.raises(InvalidThought) as error:
+        AnswerTypes(world.vocabulary, 8).read({**example_of(world, seen), key: value}, seen)
+    assert error.value.reasons[0].startswith(told)
+
+
+@pytest.mark.parametrize("prompt_set", ["default", "terse", "v1"])
+def test_the_words_for_offers_and_needs_stand_last_and_nowhere_in_other_turns(world: Any, prompt_set: str) -> None:
+    write_prompt = writer(world, prompt_set).write
+    describe, needed, plain = (
+        write_prompt(seen) for seen in (view(world, 0, DESCRIBE), view(world, 0, needs=((2, HELP),)), view(world, 0))
+    )
+    assert describe[0] == needed[0] == plain[0]
+    assert "# What you offer and need" in describe[1].content
+    assert "# What others need" not in describe[1].content
+    assert needed[1].content.startswith(plain[1].content)
+    assert orjson.loads(read_blocks(needed[1].content)["needs"]) == {
+        "agent_2": {"text": HELP.text, "tasks": ["block_0"]}
+    }
+    assert '"offers"' not in plain[1].content
+
+
+def test_what_a_prompt_says_of_needs_is_read_back(world: Any) -> None:
+    seen = view(world, 0, needs=((2, HELP), (3, Need("", ()))))
+    blocks = {
+        name: text for message in writer(world).write(seen) for name, text in read_blocks(message.content).items()
+    }
+    assert read_view(blocks, seen.observation, world.vocabulary).needs == seen.needs
+
+
+def test_a_turn_to_describe_is_a_turn_to_talk(world: Any) -> None:
+    assert turn_of(view(world, 0, DESCRIBE)) == ("talk",)
+
+
+def test_what_was_routed_is_in_the_prompt_of_the_turn_that_plans_and_nothing_else_is() -> None:
+    model, events = overheard()
+    sent = [s.event for s in events if s.t == 0 and s.event.kind == "message_sent"]
+    [routed] = [s.event for s in events if s.t == 0 and s.event.kind == "routed"]
+    needs = {s.event.agent: s.event.needs for s in events if s.t == 0 and s.event.kind == "described"}
+    assert 0 < len(routed.edges) < 12
+    for agent, blocks in model.asked:
+        turn = orjson.loads(blocks["turn"])
+        if turn["step"] > 0 or turn["may"] != ["plan"]:
+            continue
+        me = int(agent.removeprefix("agent_"))
+        told = [(int(name[-1]), text) for group in shown(blocks) for name, text in group["said"] if name != agent]
+        assert sorted(told) == sorted((m.sender, m.content) for m in sent if me in m.recipients)
+        joined = {recipient for sender, recipient in routed.edges if sender == me}
+        wanted = {
+            f"agent_{other}": {"text": needs[other]["text"], "tasks": list(needs[other]["tasks"])} for other in joined
+        }
+        assert orjson.loads(blocks.get("needs", "{}")) == wanted
+
+
+def shown(blocks: Any) -> list[Any]:
+    return [group for name in ("memory", "unread") for group in orjson.loads(blocks.get(name, "[]"))]
+
+
+def test_the_simulated_speaker_of_cube_offers_the_nearest_blocks_and_asks_for_hands() -> None:
+    board = cube(4)
+    board.reset(0)
+    speaker = skills_of("cube").speaker()
+    descriptors = [speaker.describe(view(board, agent, DESCRIBE), 0, Seeds(0).generator()) for agent in range(4)]
+    weight = {f"block_{block.id}": block.weight for block in board.global_observation().blocks}
+    for descriptor in descriptors:
+        assert len(descriptor.offers.tasks) == 2
+        assert descriptor.needs.tasks == descriptor.offers.tasks[:1]
+        assert descriptor.offers.free
+        hands = weight[descriptor.needs.tasks[0]] - 1
+        assert (f"takes {hands} more" in descriptor.needs.text) == (hands > 0)
+    assert any("more" in descriptor.needs.text for descriptor in descriptors)
+
+
+def test_the_simulated_speaker_of_cube_goes_where_it_is_needed(world: Any) -> None:
+    speaker = skills_of("cube").speaker()
+    talking = view(world, 0, (Act.SPEAK,), recipients=(1, 2))
+    blocks = world.global_observation().blocks
+    heavy = max(blocks, key=lambda block: block.weight)
+    other = next(block for block in blocks if block.id != heavy.id)
+    for block in (heavy, other):
+        need = Need("hands!", (f"block_{block.id}",))
+        helped = speaker.answer(replace(talking, needs=((1, need), (2, need))), 0, Seeds(0).generator())
+        told = helped.messages[0].content
+        if block is heavy:
+            first = told
+    assert first != told
+
+
+@pytest.mark.parametrize("matcher", [TypedMatcher, LexicalMatcher])
+def test_equal_episodes_have_equal_traces(matcher: Any) -> None:
+    one, other = (
+        [
+            (s.t, s.t_hat, s.event)
+            for s in episode("dytopo", 3, 2, max_steps=15, matcher=matcher())
+            if s.event.kind in KINDS
+        ]
+        for _ in range(2)
+    )
+    assert one == other
+
+
+KINDS = ("described", "routed", "message_sent", "plan", "step")

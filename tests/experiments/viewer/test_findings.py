@@ -1,0 +1,75 @@
+"""The interaction graph in the viewer: what became of messages, and where cooperation fails, from trace to browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from maeil.dig.analysis import Analysis, analyse
+from maeil.dig.graph import Reaction
+from maeil.notices import Pattern
+from maeil.trace import read_trace
+from maeil.trace.events import HealerActed
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.viewer.contract import Page
+from quorum.experiments.viewer.episode import read_episode
+from tests.experiments.viewer.conftest import Open, served
+
+CELL = [
+    "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
+    "heal=[repeated_effort,incomplete_coverage]",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which healers speak up."""
+    return run_cell(Cell.compose(CELL), tmp_path_factory.mktemp("healed")).folder
+
+
+@pytest.fixture(scope="module")
+def page(healed: Path) -> Page:
+    return read_episode(healed).pages.page(0)
+
+
+@pytest.fixture(scope="module")
+def analysis(healed: Path) -> Analysis:
+    return analyse(read_trace(healed))
+
+
+def test_the_findings_of_a_page_are_those_of_the_trace(page: Page, analysis: Analysis) -> None:
+    assert [(one["pattern"], one["t"], one["agents"], one["messages"], one["subject"]) for one in page["findings"]] == [
+        (one.pattern.value, one.t, [*one.agents], [*one.messages], one.subject) for one in analysis.findings
+    ]
+    assert {one["pattern"] for one in page["findings"]} >= {Pattern.REPEATED_EFFORT, Pattern.INCOMPLETE_COVERAGE}
+
+
+def test_what_a_healer_says_stands_with_its_finding(healed: Path, page: Page) -> None:
+    said = [(event.healer, event.content) for event in read_trace(healed).of(HealerActed)]
+    assert sorted((one["pattern"], one["says"]) for one in page["findings"] if "says" in one) == sorted(said)
+
+
+def test_each_message_tells_what_its_recipients_have_done_with_it(page: Page, analysis: Analysis) -> None:
+    for message in page["messages"]:
+        flat = message["reactions"]
+        known = analysis.graph.messages[message["message"]].reactions
+        assert dict(zip(flat[::2], flat[1::2], strict=True)) == {
+            agent: reaction for agent, reaction in known.items() if reaction not in (Reaction.WAIT, Reaction.PENDING)
+        }
+
+
+def test_a_finding_can_be_read_with_its_proof_and_what_the_healer_said(healed: Path, page: Page, opened: Open) -> None:
+    first = next(one for one in page["findings"] if one["pattern"] == "repeated_effort" and "says" in one)
+    with served(healed) as address:
+        shown, complaints = opened(address)
+        assert shown.evaluate("quorum.lanes.rows.some((row) => row.sort === 'finding')")
+        shown.evaluate(f"quorum.player.seek({first['t']})")
+        shown.locator(".events button", has_text="repeated effort").first.click()
+        told = shown.locator(".reader").inner_text()
+        assert first["says"] in told
+        assert f"{first['subject']}, which takes {first['needed']}" in told
+        shown.locator(".reader button", has_text=f"message {first['messages'][0]}").click()
+        assert ": consume" in shown.locator(".reader").inner_text()
+        assert complaints == []

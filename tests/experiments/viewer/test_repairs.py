@@ -1,0 +1,72 @@
+"""The lane of repairs: what the gate found and did, from the trace to what can be read in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from maeil.trace import read_trace
+from maeil.trace.events import RepairChecked, RepairEnded, RepairStarted
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.viewer.contract import Repair
+from quorum.experiments.viewer.episode import read_episode
+from tests.experiments.viewer.conftest import Open, served
+
+CELL = [
+    "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "repair=channel",
+    "repair.predictor=exact",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def repaired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with repairs."""
+    return run_cell(Cell.compose(CELL), tmp_path_factory.mktemp("repaired")).folder
+
+
+@pytest.fixture(scope="module")
+def repairs(repaired: Path) -> list[Repair]:
+    return read_episode(repaired).pages.page(0)["repairs"]
+
+
+def test_the_page_has_every_check_that_found_something_with_what_was_done(
+    repaired: Path, repairs: list[Repair]
+) -> None:
+    trace = read_trace(repaired)
+    found = [stamped for stamped in trace.stamped(RepairChecked) if stamped.event.verdict != "passed"]
+    assert [(one["t"], one["begins"], one["verdict"], one["violations"]) for one in repairs] == [
+        (stamped.t, stamped.t_hat, stamped.event.verdict, stamped.event.violations) for stamped in found
+    ]
+    begun = [one for one in repairs if "mode" in one]
+    assert {one["verdict"] for one in begun} == {"repair"}
+    assert [(one["agents"], one["advice"]) for one in begun] == [
+        (event.agents, event.advice) for event in trace.of(RepairStarted)
+    ]
+    assert [one["replaced"] for one in begun] == [event.replaced for event in trace.of(RepairEnded)]
+    assert all(one["ends"] > one["begins"] for one in begun)
+
+
+def test_a_repair_can_be_read_with_its_reasons_its_advice_and_the_plans_given_up(
+    repaired: Path, repairs: list[Repair], opened: Open
+) -> None:
+    first = next(one for one in repairs if one.get("advice") and one.get("replaced"))
+    with served(repaired) as address:
+        page, complaints = opened(address)
+        assert page.evaluate("quorum.lanes.rows.some((row) => row.sort === 'repair')")
+        page.evaluate(f"quorum.player.seek({first['t']})")
+        page.locator(".events button", has_text="expected to fail").first.click()
+        told = page.locator(".reader").inner_text()
+        for violation in first["violations"]:
+            target = violation["task"]["target"]
+            assert f"{target}: {violation['constraint']}, {violation['expected']} of {violation['needed']}" in told
+        assert "Advised:" in told
+        page.locator(".reader button", has_text=first["replaced"][0]).click()
+        assert page.locator(".reader h3").first.inner_text().startswith(f"plan {first['replaced'][0]}")
+        assert complaints == []
+
+
+def test_an_episode_without_repairs_has_no_lane_for_them(site: str, episodes: dict[str, Path], opened: Open) -> None:
+    page, _ = opened(f"{site}run/{episodes['cube'].name}")
+    assert not page.evaluate("quorum.lanes.rows.some((row) => row.sort === 'repair')")

@@ -1,0 +1,80 @@
+"""A trace as a test writes it down, event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maeil.failures import Failure, find_failures
+from maeil.trace import Stamped, Trace
+from maeil.trace import events as e
+
+
+class Story:
+    """Takes events down. Agents are `agent_0`, ...; `push` tasks at targets, for which plans `deliver`."""
+
+    def __init__(self, agents: int = 3) -> None:
+        self.events: list[Stamped] = []
+        self.t = 0
+        self._plans = [0] * agents
+        self._messages = 0
+        names = [f"agent_{agent}" for agent in range(agents)]
+        self._add(e.EpisodeStart(1, 0, "cube", "centralized", names, [], "tokens", {}))
+
+    def _add(self, event: e.Event) -> int:
+        self.events.append(Stamped(len(self.events), self.t, 0, 0.0, event))
+        return len(self.events) - 1
+
+    def step(self) -> None:
+        self._add(e.StepTaken((0,), 0))
+        self.t += 1
+
+    def think(self, agent: int, *acts: str) -> int:
+        return self._add(e.ThoughtStart(agent, acts or ("plan", "speak"), ()))
+
+    def thought(self, agent: int, *refused: str) -> int:
+        return self._add(e.ThoughtEnd(agent, 1, (), refused, 0))
+
+    def turn(self, agent: int, *acts: str) -> int:
+        self.think(agent, *acts)
+        return self.thought(agent)
+
+    def say(self, agent: int, content: str, *to: int, what: str = "inform") -> int:
+        """Send a message, which its recipients read at once."""
+        number = self._messages
+        self._messages += 1
+        sent = self._add(e.MessageSent(number, agent, to, what, content, 0, feedback=False))
+        for reader in to:
+            self._add(e.MessageRead(number, reader))
+        return sent
+
+    def plan(self, agent: int, target: str = "", flag: str = "", act: str = "push") -> str:
+        self._plans[agent] += 1
+        name = f"P{agent}.{self._plans[agent]}"
+        task = {"kind": "deliver", "target": target} if target else None
+        actions: Sequence[dict[str, str]] = [{"action": act, "block": target}]
+        self._add(e.PlanChange(name, agent, "committed", task=task, actions=actions, flag=flag))
+        return name
+
+    def ends(self, plan: str, status: str = "failed", reason: str = "push: stuck 1") -> int:
+        agent = int(plan[1 : plan.index(".")])
+        self._add(e.PlanChange(plan, agent, "running"))
+        self._add(e.ActionChange(plan, agent, 0, "push", "started"))
+        self._add(e.ActionChange(plan, agent, 0, "push", status))
+        return self._add(e.PlanChange(plan, agent, status, reason))
+
+    def task(self, name: str, needs: int = 1, *, ready: bool = True, able: int = 9, acting: int = 0) -> int:
+        kind, _, target = name.rpartition(":")
+        task = {"kind": kind or "push", "target": target}
+        return self._add(e.ConstraintChange(task, needs, 0, acting, able, 0, ready))
+
+    def tries(self, target: str, *agents: int, missing: Sequence[str] = ()) -> int:
+        task = {"kind": "push", "target": target}
+        attempt = {"task": task, "agents": agents, "succeeded": not missing, "missing": missing}
+        return self._add(e.StepOutcome((), (attempt,)))
+
+    def failures(self) -> tuple[Failure, ...]:
+        return find_failures(Trace(tuple(self.events)))
+
+    def kinds(self) -> list[tuple[str, int, str]]:
+        """What is found: kind, agent and task of each."""
+        return [(str(found.kind), found.agent, found.task) for found in self.failures()]

@@ -1,0 +1,107 @@
+"""A tree of leaders: reports go up, directives come down, then all plan; for teams of hundreds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from maeil.component import Component, ComponentConfig, TopologyContext
+from maeil.mind import Act, Turn
+from maeil.topology import ConversationState, Topology
+from quorum.topologies.edges import parent
+
+ROOT, BRANCH_LEADER, MEMBER = "root", "branch_leader", "member"
+
+_WORDS = {
+    ROOT: "You lead this team, which is a tree of leaders. Tell those who report to you what they, and those who "
+    "report to them, are to do.",
+    BRANCH_LEADER: "This team is a tree of leaders. Tell those who report to you what they, and those who report to "
+    "them, are to do. Pass on what your own leader has told you for them.",
+    MEMBER: "This team is a tree of leaders. You have a leader, and may have members who report to you. Report to your "
+    "leader for yourself and for them; then follow its directives.",
+}
+
+
+class HierarchyConfig(ComponentConfig):
+    """Parameters of `hierarchy`."""
+
+    name: Literal["hierarchy"]
+    branching: Annotated[int, Field(ge=2)]
+    """Members of each leader. Agent 0 is the root; the members of agent `i` are `i * branching + 1` and so on."""
+
+
+class Hierarchy(Topology):
+    """Up the tree, down the tree, then all plan at once.
+
+    Whoever needs a plan reports to its leader, when all of its own members that need one have reported to it. A leader
+    that has nobody to report to, or has been directed, directs those who have reported to it. So a leader that is busy
+    with a plan of its own is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
+
+    A conversation has at most one report and one directive turn of each agent: fewer than `2 n`, in at most
+    `2 log_k n` rounds of turns that go on at the same time. Nobody reads more than `k` reports and a directive.
+    """
+
+    name = "hierarchy"
+
+    def __init__(self, config: HierarchyConfig, _context: TopologyContext | None = None) -> None:
+        self._branching = config.branching
+
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
+        """Return the turns of all who can report, or can direct, or a turn to plan for everybody."""
+        if not conversation.quiet or not conversation.undecided:
+            return []
+        members = self._members(conversation)
+        had = {(taken.turn.agent, taken.turn.role) for taken in conversation.taken}
+        waiting = [agent for agents in members.values() for agent in agents if (agent, MEMBER) not in had]
+        if reports := self._reports(waiting, members, conversation):
+            return reports
+        above = {agent: leader for leader, agents in members.items() for agent in agents}
+        todo = [
+            leader
+            for leader in members
+            if not had & {(leader, ROOT), (leader, BRANCH_LEADER)} and conversation.may_speak(leader)
+        ]
+        if ready := [leader for leader in todo if above.get(leader) not in todo]:
+            return [
+                Turn(
+                    leader, frozenset({Act.SPEAK}), tuple(members[leader]), role=ROOT if leader == 0 else BRANCH_LEADER
+                )
+                for leader in ready
+            ]
+        return [
+            Turn(agent, frozenset({Act.PLAN}), role=ROOT if agent == 0 else MEMBER) for agent in conversation.undecided
+        ]
+
+    def describe(self, role: str) -> str:
+        """Return what a prompt says of it to the root, to a leader that directs, or to a member."""
+        return _WORDS.get(role) or super().describe(role)
+
+    def _members(self, conversation: ConversationState) -> Mapping[int, Sequence[int]]:
+        """Those who need a plan, by their leader."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for agent in conversation.opened_by:
+            if agent > 0:
+                found[parent(agent, self._branching)].append(agent)
+        return found
+
+    def _reports(
+        self, waiting: Sequence[int], members: Mapping[int, Sequence[int]], conversation: ConversationState
+    ) -> list[Turn]:
+        """The reports of those whose own members have all reported, as far as they can."""
+        able = {agent for agent in waiting if conversation.may_speak(agent)}
+        return [
+            Turn(agent, frozenset({Act.SPEAK}), (parent(agent, self._branching),), role=MEMBER)
+            for agent in sorted(able)
+            if able.isdisjoint(members.get(agent, ()))
+        ]
+
+
+def roles(_config: HierarchyConfig) -> Sequence[str]:
+    """Return the roles of its turns."""
+    return (ROOT, BRANCH_LEADER, MEMBER)
+
+
+component = Component(HierarchyConfig, Hierarchy, roles=roles)

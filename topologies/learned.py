@@ -1,0 +1,89 @@
+"""Talk along directed edges that `quorum fit topology` has learned from episodes (AgentPrune, arXiv 2410.02506)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import NonNegativeInt, PositiveInt, ValidationInfo, field_validator
+
+from maeil.component import Component, ComponentConfig, TopologyContext, may_name_files
+from maeil.topology import ConversationState
+from quorum.topologies.edges import check_edges
+from quorum.topologies.graph import AlongEdges
+
+_LONGEST = 10_000_000
+"""Bytes of a file with edges, at most."""
+
+
+class LearnedConfig(ComponentConfig):
+    """Parameters of `learned`."""
+
+    name: Literal["learned"]
+    rounds: PositiveInt
+    """How often all speak at once before all plan."""
+    edges: list[tuple[NonNegativeInt, NonNegativeInt]]
+    """Who may write to whom, as pairs of agent indices; or the path of the file that holds them."""
+
+    @field_validator("edges", mode="before")
+    @classmethod
+    def _are_pairs(cls, value: Any, info: ValidationInfo) -> Any:
+        """Keep the edges themselves, so that the configuration and its hash hold them wherever they came from."""
+        found = read_edges(Path(value)) if isinstance(value, str) and may_name_files(info) else value
+        return [tuple(edge) if isinstance(edge, list) else edge for edge in found] if isinstance(found, list) else found
+
+
+def read_edges(file: Path) -> Any:
+    """Read the edges of a file that `quorum fit topology` has written: what its key `edges` holds.
+
+    Raises:
+        ValueError: there is no such file, or it holds no edges.
+    """
+    try:
+        with file.open(encoding="utf-8") as opened:
+            data = yaml.safe_load(opened.read(_LONGEST))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"no YAML ({type(error).__name__})"
+        raise ValueError(f"{file}: {why}; `quorum fit topology` writes such files") from error
+    if not isinstance(data, dict) or "edges" not in data:
+        raise ValueError(f"{file}: it has no key `edges`; `quorum fit topology` writes such files")
+    return data["edges"]
+
+
+class Learned(AlongEdges):
+    """Rounds in which all who need a plan speak at once to those whom their edges lead to; then all decide.
+
+    Edges are directed: who may write to another is not always written to by it.
+    """
+
+    name = "learned"
+    words = (
+        "Each agent can write to some of the others alone, and they may be unable to answer it; what more should know "
+        "has to be passed on."
+    )
+
+    def __init__(self, config: LearnedConfig) -> None:
+        super().__init__(config.rounds)
+        self._edges = config.edges
+
+    def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
+        """Return whom each agent can write to."""
+        found: list[set[int]] = [set() for _ in range(conversation.agents)]
+        for a, b in self._edges:
+            found[a].add(b)
+        return [sorted(others) for others in found]
+
+
+def build(config: LearnedConfig, context: TopologyContext) -> Learned:
+    """Make the topology.
+
+    Raises:
+        ValueError: an edge does not join two of the agents.
+    """
+    check_edges(config.edges, context.agents)
+    return Learned(config)
+
+
+component = Component(LearnedConfig, build)
