@@ -1,4 +1,4 @@
-"""From `quorum branch RUN --at STEP ...` to a cell and the beginning that it has of the run."""
+"""From `quorum branch RUN --at STEP ...` to the branch that it asks for."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from maeil.clock import ClockUnit
-from maeil.errors import TraceError
-from maeil.trace import Instant, Prefix
+from maeil.trace import Instant
 from maeil.user_errors import UserError
-from quorum.agents.llm.replay import Replay
-from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
-from quorum.experiments.configuration.cell import Branch, Cell
-from quorum.experiments.configuration.edits import edited
-from quorum.experiments.configuration.inputs import inputs_of
-from quorum.experiments.configuration.providers.replay import recorded_calls
-from quorum.experiments.configuration.schema import Configuration, validate
-from quorum.experiments.episode.branching import Branching
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import Parent, PlannedBranch
 from quorum.experiments.episode.dictated import Words
-from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
-from quorum.experiments.results.run_folder import RunFolder
 
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 
@@ -74,8 +64,8 @@ def _split(option: str, said: str) -> tuple[str, str]:
     return who, what
 
 
-def plan_branch(request: BranchRequest) -> tuple[Cell, Branching, str]:
-    """Return what is to be run, the beginning that it has of the run, and a notice where its edits have no effect.
+def plan_branch(request: BranchRequest) -> PlannedBranch:
+    """Return what is to be run.
 
     Raises:
         UserError: there is no such run or instant, its beginning cannot be brought back, or an edit is wrong.
@@ -84,28 +74,8 @@ def plan_branch(request: BranchRequest) -> tuple[Cell, Branching, str]:
     for said in request.minds:
         if not re.match(r"[^=.\s]+=.", said):
             raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
-    words = request.words
-    episode = open_episode(request.run)
-    configuration = _configuration(episode)
-    prefix = _prefix(episode, instant)
-    calls = _calls(request.run, configuration)
-    after = validate(edited(configuration.plain(), request.edits, request.config_dir), recorded=True)
-    if configuration.remembers and not after.remembers:
-        raise UserError(
-            f"{request.run}: its team takes a memory along, and {after.team_label} would not",
-            "Give one agent another mind instead of all, or branch a run of minds that do not remember.",
-        )
-    if words and after.remembers:
-        raise UserError(
-            f"{words[0]}: not in {after.team_label}, whose minds keep what they said and planned themselves"
-        )
-    told = tuple(map(str, words))
-    branch = Branch(episode.folder.resolve().name, instant.t, instant.t_hat, prefix.digest, request.edits, told)
-    cell = Cell(after, after.plain(), inputs_of(after), branch)
-    memory = read_memory(episode.folder, MEMORY_BEFORE)
-    idle = request.edits and after.identity() == configuration.identity()
-    notice = f"{', '.join(request.edits)}: this changes nothing that decides in this run" if idle else ""
-    return cell, Branching(str(request.run), configuration, prefix, calls, memory, words), notice
+    change = Change(request.edits, request.words, request.config_dir)
+    return Parent.open(request.run).branch(instant, change)
 
 
 def _instant(at: str) -> Instant:
@@ -116,32 +86,3 @@ def _instant(at: str) -> Instant:
         )
     step, time = found.groups()
     return Instant(int(step), None if time is None else float(time) if "." in time else int(time))
-
-
-def _configuration(episode: RecordedEpisode) -> Configuration:
-    """Return the configuration of a run that can be brought back."""
-    if RunFolder(episode.folder).meta().branch is not None:
-        raise UserError(
-            f"{episode.folder}: it is a branch itself, of two configurations one after the other",
-            "Give the run that it branches off, which its meta.json names.",
-        )
-    configuration = validate(episode.configuration, recorded=True)
-    if configuration.clock.unit is ClockUnit.SECONDS:
-        raise UserError(
-            f"{episode.folder}: clock=seconds: its thoughts took real time, which cannot be had again",
-            "Branch a run with clock=tokens or clock=fixed.",
-        )
-    return configuration
-
-
-def _prefix(episode: RecordedEpisode, instant: Instant) -> Prefix:
-    if instant.t > episode.steps:
-        raise UserError(f"--at {instant}: the run ends after step {episode.steps}")
-    try:
-        return Prefix(episode.trace, instant)
-    except TraceError as error:
-        raise UserError(f"--at {instant}: {error}") from error
-
-
-def _calls(run: Path, configuration: Configuration) -> Replay | None:
-    return recorded_calls(run, f"{run}: what its models answered") if configuration.uses_models else None

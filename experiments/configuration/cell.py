@@ -35,6 +35,7 @@ class Branch:
         prefix: digest of what happened in that run before.
         edits: which values are others from then on, as it was given.
         told: what participants are told to say or to plan then.
+        draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
     """
 
     run: str
@@ -43,6 +44,12 @@ class Branch:
     prefix: str
     edits: tuple[str, ...]
     told: tuple[str, ...] = ()
+    draw: int = 0
+
+    @property
+    def change(self) -> str:
+        """What is another from the instant on, in a line; empty for nothing. Draws of one change have it in common."""
+        return " ".join((*self.edits, *self.told))
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -50,7 +57,8 @@ class Branch:
 
     def identity(self) -> dict[str, Any]:
         """Return what of it names the cell: neither the name of a folder, nor how its configuration was written."""
-        return {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix, "told": list(self.told)}
+        at = {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix}
+        return {**at, "told": list(self.told), "draw": self.draw}
 
 
 @dataclass(frozen=True)

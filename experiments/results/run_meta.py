@@ -52,11 +52,12 @@ class _Branch(_Part):
     prefix: str
     edits: list[str]
     told: list[str] = []
+    draw: Annotated[int, Field(ge=0)] = 0
 
     @property
     def branch(self) -> Branch:
         """As a cell has it."""
-        return Branch(self.run, self.t, self.t_hat, self.prefix, tuple(self.edits), tuple(self.told))
+        return Branch(self.run, self.t, self.t_hat, self.prefix, tuple(self.edits), tuple(self.told), self.draw)
 
     @property
     def label(self) -> str:

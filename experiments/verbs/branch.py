@@ -96,9 +96,10 @@ def branch(
         quieten()
     prepare_plugins(plugin)
     request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), config_dir)
-    cell, branching, notice = plan_branch(request)
-    if notice and not quiet:
-        echo(f"notice: {notice}", err=True)
+    planned = plan_branch(request)
+    cell, branching = planned.cell, planned.branching
+    if planned.idle and not quiet:
+        echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
     with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, branching)
     for words in branching.unsaid if not quiet else ():

@@ -52,15 +52,16 @@ def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(ru
 
 
 def test_what_is_told_names_the_cell(run: Path) -> None:
-    told = plan_branch(BranchRequest(run, "2", says=["agent_1:one"]))[0]
-    assert told.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"]))[0].hash
+    told = plan_branch(BranchRequest(run, "2", says=["agent_1:one"])).cell
+    assert told.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"])).cell.hash
     assert told.branch is not None
     assert told.branch.told == ("--say agent_1:one",)
 
 
 def test_what_nobody_has_a_turn_for_is_known(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "agents=naive"]), tmp_path / "runs").folder
-    cell, branching, _ = plan_branch(BranchRequest(run, "1", says=["agent_1:one"]))
+    planned = plan_branch(BranchRequest(run, "1", says=["agent_1:one"]))
+    cell, branching = planned.cell, planned.branching
     assert run_cell(cell, tmp_path / "out", branching=branching).outcome == "completed"
     assert [str(words) for words in branching.unsaid] == ["--say agent_1:one"]
 

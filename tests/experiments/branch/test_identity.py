@@ -46,7 +46,8 @@ def instants(folder: Path, number: int, seed: str) -> list[str]:
 
 
 def branched(run: Path, at: str, out: Path, **edits: Any) -> Result:
-    cell, branching, _ = plan_branch(BranchRequest(run, at, **edits))
+    planned = plan_branch(BranchRequest(run, at, **edits))
+    cell, branching = planned.cell, planned.branching
     return run_cell(cell, out, branching=branching)
 
 

@@ -1,0 +1,1 @@
+"""Blame: which decision of a run made it fail, found by branches of it."""

@@ -1,0 +1,24 @@
+"""What is another in a branch than in its run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quorum.experiments.episode.dictated import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is another from an instant on. An empty one changes nothing: the branch is its run.
+
+    Attributes:
+        edits: `KEY=VALUE` of the configuration.
+        words: what participants are told to say or to plan, once.
+        config_dir: folder with more options of the groups that edits name.
+    """
+
+    edits: Sequence[str] = ()
+    words: Sequence[Words] = ()
+    config_dir: Path | None = None

@@ -1,0 +1,132 @@
+"""A run that branches come off. It is read once, however many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from maeil.clock import ClockUnit
+from maeil.errors import TraceError
+from maeil.trace import Instant, Prefix
+from maeil.user_errors import UserError
+from quorum.agents.llm.replay import Replay
+from quorum.experiments.branch.change import Change
+from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
+from quorum.experiments.configuration.cell import Branch, Cell
+from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.inputs import inputs_of
+from quorum.experiments.configuration.providers.replay import recorded_calls
+from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.episode.branching import Branching
+from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+from quorum.experiments.results.run_folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBranch:
+    """A branch that can be run.
+
+    Attributes:
+        cell: what is to be run.
+        branching: the beginning that it has of its run; for one episode.
+        idle: whether nothing that decides is another in it, though it has edits.
+    """
+
+    cell: Cell
+    branching: Branching
+    idle: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A run as it was read.
+
+    Attributes:
+        run: its folder, as it was given.
+        episode: what is recorded of it.
+        configuration: with which it was played.
+        memory: that its team brought along; None for none.
+    """
+
+    run: Path
+    episode: RecordedEpisode
+    configuration: Configuration
+    memory: Memory | None
+
+    @classmethod
+    def open(cls, run: Path) -> Parent:
+        """Read a run.
+
+        Raises:
+            UserError: there is no such run, or it cannot be brought back.
+        """
+        episode = open_episode(run)
+        return cls(run, episode, _configuration(episode), read_memory(episode.folder, MEMORY_BEFORE))
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+        return self.episode.folder.resolve().name
+
+    def branch(self, instant: Instant, change: Change) -> PlannedBranch:
+        """Plan a branch.
+
+        Raises:
+            UserError: there is no such instant, or the change cannot be made.
+        """
+        prefix = self._prefix(instant)
+        calls = self._calls()
+        after = self._after(change)
+        told = tuple(map(str, change.words))
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
+        cell = Cell(after, after.plain(), inputs_of(after), branch)
+        idle = bool(change.edits) and after.identity() == self.configuration.identity()
+        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words)
+        return PlannedBranch(cell, branching, idle)
+
+    def _after(self, change: Change) -> Configuration:
+        """Return the configuration from the instant on."""
+        if not change.edits:
+            after = self.configuration
+        else:
+            after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)
+        if self.configuration.remembers and not after.remembers:
+            raise UserError(
+                f"{self.run}: its team takes a memory along, and {after.team_label} would not",
+                "Give one agent another mind instead of all, or branch a run of minds that do not remember.",
+            )
+        if change.words and after.remembers:
+            raise UserError(
+                f"{change.words[0]}: not in {after.team_label}, whose minds keep what they said and planned themselves"
+            )
+        return after
+
+    def _prefix(self, instant: Instant) -> Prefix:
+        if instant.t > self.episode.steps:
+            raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
+        try:
+            return Prefix(self.episode.trace, instant)
+        except TraceError as error:
+            raise UserError(f"--at {instant}: {error}") from error
+
+    def _calls(self) -> Replay | None:
+        """Return what its models answered, in order and from the first on; it is used up by one branch."""
+        if not self.configuration.uses_models:
+            return None
+        return recorded_calls(self.run, f"{self.run}: what its models answered")
+
+
+def _configuration(episode: RecordedEpisode) -> Configuration:
+    """Return the configuration of a run that can be brought back."""
+    if RunFolder(episode.folder).meta().branch is not None:
+        raise UserError(
+            f"{episode.folder}: it is a branch itself, of two configurations one after the other",
+            "Give the run that it branches off, which its meta.json names.",
+        )
+    configuration = validate(episode.configuration, recorded=True)
+    if configuration.clock.unit is ClockUnit.SECONDS:
+        raise UserError(
+            f"{episode.folder}: clock=seconds: its thoughts took real time, which cannot be had again",
+            "Branch a run with clock=tokens or clock=fixed.",
+        )
+    return configuration
