@@ -11,6 +11,7 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent, PlannedBranch
+from quorum.experiments.branch.world import read_changes
 from quorum.experiments.episode.dictated import Words
 
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
@@ -28,6 +29,7 @@ class BranchRequest:
         says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
         config_dir: folder with more options of the groups.
+        world: what of the world is another from then on, as JSON.
     """
 
     run: Path
@@ -37,6 +39,7 @@ class BranchRequest:
     says: Sequence[str] = ()
     plans: Sequence[str] = ()
     config_dir: Path | None = None
+    world: str | None = None
 
     @property
     def edits(self) -> tuple[str, ...]:
@@ -74,7 +77,8 @@ def plan_branch(request: BranchRequest) -> PlannedBranch:
     for said in request.minds:
         if not re.match(r"[^=.\s]+=.", said):
             raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
-    change = Change(request.edits, request.words, request.config_dir)
+    world = read_changes(request.world) if request.world is not None else None
+    change = Change(request.edits, request.words, request.config_dir, world=world)
     return Parent.open(request.run).branch(instant, change)
 
 

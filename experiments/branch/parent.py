@@ -11,6 +11,7 @@ from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.world import tried, written
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited
@@ -74,14 +75,15 @@ class Parent:
         Raises:
             UserError: there is no such instant, or the change cannot be made.
         """
-        prefix = self._prefix(instant)
+        prefix = self._prefix(instant, changed=change.world is not None)
         calls = self._calls()
         after = self._after(change)
-        told = tuple(map(str, change.words))
+        world = tried(change.world, self.episode, instant) if change.world is not None else None
+        told = (*map(str, change.words), *([written(world.changes)] if world is not None else []))
         branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(change.edits) and after.identity() == self.configuration.identity()
-        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words)
+        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words, world=world)
         return PlannedBranch(cell, branching, idle)
 
     def _after(self, change: Change) -> Configuration:
@@ -101,11 +103,11 @@ class Parent:
             )
         return after
 
-    def _prefix(self, instant: Instant) -> Prefix:
+    def _prefix(self, instant: Instant, *, changed: bool) -> Prefix:
         if instant.t > self.episode.steps:
             raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
         try:
-            return Prefix(self.episode.trace, instant)
+            return Prefix(self.episode.trace, instant, changed=changed)
         except TraceError as error:
             raise UserError(f"--at {instant}: {error}") from error
 

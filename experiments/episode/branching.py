@@ -18,6 +18,7 @@ from maeil.errors import InvalidThought
 from maeil.mind import COORDINATOR
 from maeil.trace import Prefix
 from maeil.user_errors import UserError, choices_hint
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
@@ -52,6 +53,7 @@ class Branching:
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
         told: those who are told it, when they are built.
+        world: what of the world is another from the instant on, and when that is; None: nothing.
     """
 
     run: str
@@ -61,6 +63,7 @@ class Branching:
     memory: Memory | None = None
     words: Sequence[Words] = ()
     told: list[tuple[Words, Dictated]] = field(default_factory=list)
+    world: ChangeAt | None = None
 
     @property
     def unsaid(self) -> Sequence[Words]:

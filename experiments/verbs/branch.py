@@ -63,6 +63,15 @@ def branch(
             "repeated.",
         ),
     ] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            "--world",
+            metavar="CHANGES",
+            show_default="as in the run",
+            help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
+        ),
+    ] = None,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,
@@ -85,6 +94,7 @@ def branch(
       quorum branch runs/NAME --at 12:340 --set llm.model=gpt-5
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
+      quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
     """
     from quorum.experiments.branch.command import BranchRequest, plan_branch
     from quorum.experiments.episode.runner import run_cell
@@ -95,7 +105,7 @@ def branch(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), config_dir)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), config_dir, world=world)
     planned = plan_branch(request)
     cell, branching = planned.cell, planned.branching
     if planned.idle and not quiet:
