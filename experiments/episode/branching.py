@@ -15,7 +15,7 @@ import orjson
 from maeil import Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, TakesOver
 from maeil.errors import InvalidThought
-from maeil.trace import Prefix
+from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
@@ -25,6 +25,7 @@ from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.dropped import Drop, Dropping
 from quorum.experiments.episode.fault import Fault
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
@@ -52,10 +53,11 @@ class Branching:
         calls: what its models answered; None where it asked none.
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
+        drops: messages that their senders do not send.
         fault: what goes wrong in the other one, and in this one too, unless the mind of whoever does it is replaced.
         named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
             copy: it has no fault, and is the clean reference of an agent's own mind.
-        told: those who are told it, when they are built.
+        told: those who are told any of that, when they are built.
     """
 
     run: str
@@ -64,14 +66,20 @@ class Branching:
     calls: Replay | None
     memory: Memory | None = None
     words: Sequence[Words] = ()
+    drops: Sequence[Drop] = ()
     fault: Fault | None = None
     named: frozenset[str] = frozenset()
-    told: list[tuple[Words, Dictated]] = field(default_factory=list)
+    told: list[Dictated | Dropping] = field(default_factory=list)
 
     @property
-    def unsaid(self) -> Sequence[Words]:
+    def undone(self) -> Sequence[Words | Drop]:
         """What nobody has had a turn for."""
-        return [words for words, mind in self.told if not mind.done]
+        return [what for mind in self.told for what in mind.undone]
+
+    @property
+    def listeners(self) -> Sequence[Listener]:
+        """Those who are told every event of the episode."""
+        return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -101,6 +109,10 @@ class Branching:
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
         places = zip(names, first.minds, first.configs, team.minds, team.configs, strict=True)
         seats = [self._seat(*place, copied=copied) for place in places]
+        for sender in sorted({drop.sender for drop in self.drops}):
+            own = [drop for drop in self.drops if drop.sender == sender]
+            seats[sender] = dropping = Dropping(seats[sender], own, self.prefix)
+            self.told.append(dropping)
         for words in self.words:
             if words.participant not in names:
                 hint = choices_hint(words.participant, "They are", names)
@@ -109,7 +121,7 @@ class Branching:
             seats[index] = dictated = Dictated(
                 seats[index], words, _said(words, context.world), context.world, self.prefix
             )
-            self.told.append((words, dictated))
+            self.told.append(dictated)
         return Team(seats, team.configs)
 
     def _seat(
