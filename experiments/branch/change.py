@@ -17,11 +17,13 @@ class Change:
     Attributes:
         edits: `KEY=VALUE` of the configuration.
         words: what participants are told to say or to plan, once.
+        drops: ids of messages of the run that their senders do not send.
         config_dir: folder with more options of the groups that edits name.
         world: what of the world is another, in its own words; None: nothing.
     """
 
     edits: Sequence[str] = ()
     words: Sequence[Words] = ()
+    drops: Sequence[int] = ()
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
