@@ -71,13 +71,14 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant | None, change: Change) -> PlannedBranch:
+    def branch(self, instant: Instant | None, change: Change, draw: int = 0) -> PlannedBranch:
         """Plan a branch.
 
         Args:
             instant: from which on it is live; None: the begin of the thought that sends the first message that is
                 dropped.
             change: what is another from then on.
+            draw: which of several samples it is; 0 goes on with the randomness of the run.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
@@ -87,10 +88,10 @@ class Parent:
         calls = self._calls()
         after = self._after(change)
         told = (*map(str, change.words), *map(str, drops))
-        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told, draw)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(change.edits) and after.identity() == self.configuration.identity()
-        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops)
+        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops, draw)
         return PlannedBranch(cell, branching, idle)
 
     def _after(self, change: Change) -> Configuration:

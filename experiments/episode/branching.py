@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
@@ -26,6 +27,7 @@ from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.dropped import Drop, Dropping
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
@@ -53,6 +55,7 @@ class Branching:
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
         drops: messages that their senders do not send.
+        draw: which of several samples from the instant it is; 0 goes on with the randomness of the run.
         told: those who are told any of that, when they are built.
     """
 
@@ -63,6 +66,7 @@ class Branching:
     memory: Memory | None = None
     words: Sequence[Words] = ()
     drops: Sequence[Drop] = ()
+    draw: int = 0
     told: list[Dictated | Dropping] = field(default_factory=list)
 
     @property
@@ -74,6 +78,11 @@ class Branching:
     def listeners(self) -> Sequence[Listener]:
         """Those who are told every event of the episode."""
         return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
+
+    @property
+    def sample(self) -> int:
+        """The number by which what is asked from the instant on is another sample than in other draws."""
+        return sample_number([self.draw])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -98,6 +107,8 @@ class Branching:
         Raises:
             UserError: a mind cannot take over.
         """
+        if self.draw and isinstance(context.seeds, DrawnSeeds):
+            self.prefix.then(partial(context.seeds.streams.redraw, self.draw))
         first = build_team(self.configuration, context)
         places = zip(first.minds, first.configs, team.minds, team.configs, strict=True)
         seats = [self._seat(*place) for place in places]
