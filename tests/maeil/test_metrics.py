@@ -113,4 +113,5 @@ def test_every_metric_says_what_it_is_and_survives_a_prefix():
         assert len(metric.description) > 10, name
         assert "partial(" not in metric.description, name
         for cut in range(1, len(events)):
-            metric.function(Trace(tuple(events[:cut])))
+            if not metric.on_demand:
+                metric.function(Trace(tuple(events[:cut])))
