@@ -77,13 +77,14 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant | None, change: Change) -> PlannedBranch:
+    def branch(self, instant: Instant | None, change: Change, draw: int = 0) -> PlannedBranch:
         """Plan a branch.
 
         Args:
             instant: from which on it is live; None: the begin of the thought that sends the first message that is
                 dropped.
             change: what is another from then on.
+            draw: which of several samples it is; 0 goes on with the randomness of the run.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
@@ -95,11 +96,21 @@ class Parent:
         told = (*map(str, change.words), *map(str, drops))
         named = named_members(change.edits)
         copied = tuple(sorted(named)) if after.fault is not None else ()
-        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told, copied=copied)
+        edits = tuple(change.edits)
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, edits, told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
-        idle = bool(change.edits) and not copied and after.identity() == self.configuration.identity()
+        idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         branching = Branching(
-            str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops, self.fault, named
+            str(self.run),
+            self.configuration,
+            prefix,
+            calls,
+            self.memory,
+            words=change.words,
+            drops=drops,
+            draw=draw,
+            fault=self.fault,
+            named=named,
         )
         return PlannedBranch(cell, branching, idle)
 

@@ -181,7 +181,9 @@ async def _run(
     branching: Branching | None,
 ) -> Result:
     books = CallBooks(cell.configuration, folder.path)
-    models: Callable[[str], Any] = EpisodeModels(cell.configuration, pool, books, cell.name)
+    models: Callable[[str], Any] = EpisodeModels(
+        cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
+    )
     if branching is not None:
         models = branching.models(models, pool, books)
     try:
