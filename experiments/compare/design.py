@@ -7,18 +7,26 @@ Besides the levels, the values of `across` and the seeds, a factor of the runs m
 - be **pooled over**: it varies within a level, and not in the same way in all of them;
 - be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
   compared. Then the comparison cannot tell the two apart, and says so.
+
+Of branches that are compared by what is another in them (`families`), the beginnings are the strata. What varies is the
+board, as ever; where all of them come off one, it is the draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from quorum.experiments.compare.factors import in_order, value_of, written
+from quorum.experiments.compare.families import beginning
 from quorum.experiments.results import Row
+from quorum.experiments.results.branch_factors import BRANCH_FACTORS
 from quorum.experiments.results.rows import Scalar
 
-_WHOLE = {"arm", "inputs", "sweep", "version"}
+Unit = Literal["boards", "runs", "draws"]
+"""What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""
+_WHOLE = {"arm", "change", "inputs", "sweep", "version"}
 """Factors that stand for everything that goes with them."""
 _MINDS = {"agents", "llm", "budget", "prompts"}
 
@@ -32,19 +40,31 @@ class Design:
         pooled_over: factors with their values.
         confounded: factors with their values.
         boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
+        unit: what an interval is over.
+        family: whether branches are compared by what is another in them.
     """
 
     crossed: Mapping[str, tuple[str, ...]]
     pooled_over: Mapping[str, tuple[str, ...]]
     confounded: Mapping[str, tuple[str, ...]]
     boards_differ: bool
+    unit: Unit = "boards"
+    family: bool = False
+
+    def board(self, row: Row) -> Scalar:
+        """Return what tells the boards apart: the seed, or the draw of a branch."""
+        return row.branch.draw if self.unit == "draws" and row.branch is not None else row.seed
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
-        """Return the values of the crossed factors in a run."""
+        """Return the values of the crossed factors in a run; of a branch in a family, its beginning."""
+        if self.family:
+            return beginning(row)
         return tuple(value_of(row, factor) for factor in self.crossed)
 
 
-def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None) -> Design:
+def find_design(
+    rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None, *, family: bool = False
+) -> Design:
     """Look at what varies.
 
     Args:
@@ -52,8 +72,9 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
         levels: the label of each.
         by: the factors that are compared.
         across: the factor across which they are.
+        family: whether branches are compared by what is another in them.
     """
-    own = {*by, "seed", *([across] if across is not None else [])}
+    own = {*by, "seed", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
     crossed: dict[str, tuple[str, ...]] = {}
     pooled: dict[str, tuple[str, ...]] = {}
     confounded: dict[str, tuple[str, ...]] = {}
@@ -80,7 +101,20 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
         else:
             continue
         others.append(values)
-    return Design(crossed, pooled, confounded, any(factor == "n" or factor.startswith("env.") for factor in by))
+    boards_differ = any(factor == "n" or factor.startswith("env.") for factor in by)
+    return Design(crossed, pooled, confounded, boards_differ, _unit(rows, points) if family else "boards", family)
+
+
+def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
+    """Return what an interval over branches is over, at each value of `across`."""
+    runs: dict[Scalar, set[tuple[int, str]]] = {}
+    for row, point in zip(rows, points, strict=True):
+        if row.branch is not None:
+            runs.setdefault(point, set()).add((row.seed, row.branch.run))
+    boards = {point: {seed for seed, _ in found} for point, found in runs.items()}
+    if all(len(found) == 1 for found in boards.values()):
+        return "draws"
+    return "runs" if all(len(boards[point]) == len(runs[point]) for point in runs) else "boards"
 
 
 def _names_first(factors: Iterable[str]) -> list[str]:

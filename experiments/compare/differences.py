@@ -41,6 +41,7 @@ class Difference:
         deviation: standard deviation of the differences over boards; NaN over fewer than two.
         differing: boards on which the two differ.
         unpaired: cells that only one of the two has.
+        strata: the values of the crossed factors, or the beginnings of branches, that both have.
         p: of the sign-flip test; NaN over no boards.
         p_holm: the same after Holm's correction over all differences of the metric that could be found.
         improvement: probability that a run of the level is better on a board than one of the baseline; of a metric
@@ -57,6 +58,7 @@ class Difference:
     deviation: float
     differing: int
     unpaired: int
+    strata: int
     p: float
     p_holm: float
     improvement: Estimate
@@ -109,6 +111,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
             deviation=float(delta.std(ddof=1)) if len(delta) > 1 else math.nan,
             differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_cells.keys() ^ p.baseline_cells.keys()),
+            strata=len({cell[1:] for cell in p.level_cells.keys() & p.baseline_cells.keys()}),
             p=p_values[place],
             p_holm=adjusted.get(place, math.nan),
             improvement=_improvement(p, metric),
