@@ -68,15 +68,25 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant, change: Change) -> PlannedBranch:
+    def cell(self) -> Cell:
+        """Return the cell that was run."""
+        c = self.configuration
+        return Cell(c, c.plain(), inputs_of(c))
+
+    def branch(self, instant: Instant, change: Change, after: Configuration | None = None) -> PlannedBranch:
         """Plan a branch.
+
+        Args:
+            instant: where it leaves the run.
+            change: what is another from then on.
+            after: the configuration that its edits give, where that is known already.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
         """
         prefix = self._prefix(instant)
         calls = self._calls()
-        after = self._after(change)
+        after = self._after(change, after)
         told = tuple(map(str, change.words))
         branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
@@ -84,9 +94,11 @@ class Parent:
         branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words)
         return PlannedBranch(cell, branching, idle)
 
-    def _after(self, change: Change) -> Configuration:
+    def _after(self, change: Change, known: Configuration | None) -> Configuration:
         """Return the configuration from the instant on."""
-        if not change.edits:
+        if known is not None:
+            after = known
+        elif not change.edits:
             after = self.configuration
         else:
             after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)

@@ -70,6 +70,10 @@ class Prefix:
         self.digest = digest.hexdigest()
         """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
 
+    def __len__(self) -> int:
+        """Return the number of its events."""
+        return self._length
+
     def __call__(self, stamped: Stamped) -> None:
         """Take an event of the other episode in.
 
