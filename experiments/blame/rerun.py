@@ -48,8 +48,8 @@ class Reruns:
             UserError: there is no such instant.
         """
         reference = self.reference
-        change = Change(reference.edits(correction.minds), correction.words, reference.config_dir)
-        return reference.parent.branch(correction.at, change, reference.configuration(correction.minds))
+        change = Change(reference.edits(correction.minds), correction.words, config_dir=reference.config_dir)
+        return reference.parent.branch(correction.at, change, after=reference.configuration(correction.minds))
 
     def play(self, correction: Correction, listeners: Sequence[Listener] = ()) -> Ending:
         """Play it, and return how it ends.
@@ -85,7 +85,7 @@ class Reruns:
 
     def _on_disk(self, planned: PlannedBranch) -> Ending:
         """Play it into a folder, or read the folder in which it was played before."""
-        beginning = len(planned.branching.prefix)
+        beginning = planned.branching.prefix.length
         kept = self.folder / planned.cell.name
         try:
             check_whole(RunFolder(kept))

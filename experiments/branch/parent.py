@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from maeil.clock import ClockUnit
@@ -11,13 +12,17 @@ from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.messages import found_messages
+from quorum.experiments.branch.world import tried, written
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
-from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.dropped import Drop
+from quorum.experiments.episode.fault import FAULT, Fault, read_label
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -46,12 +51,15 @@ class Parent:
         episode: what is recorded of it.
         configuration: with which it was played.
         memory: that its team brought along; None for none.
+        fault: what was made to go wrong in it (`fault=one`); None: nothing. It is for playing the run again, not for
+            those who are to find it.
     """
 
     run: Path
     episode: RecordedEpisode
     configuration: Configuration
     memory: Memory | None
+    fault: Fault | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, run: Path) -> Parent:
@@ -61,7 +69,9 @@ class Parent:
             UserError: there is no such run, or it cannot be brought back.
         """
         episode = open_episode(run)
-        return cls(run, episode, _configuration(episode), read_memory(episode.folder, MEMORY_BEFORE))
+        configuration = _configuration(episode)
+        fault = _fault(episode.folder) if configuration.fault is not None else None
+        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), fault)
 
     @property
     def name(self) -> str:
@@ -73,25 +83,47 @@ class Parent:
         c = self.configuration
         return Cell(c, c.plain(), inputs_of(c))
 
-    def branch(self, instant: Instant, change: Change, after: Configuration | None = None) -> PlannedBranch:
+    def branch(
+        self, instant: Instant | None, change: Change, draw: int = 0, *, after: Configuration | None = None
+    ) -> PlannedBranch:
         """Plan a branch.
 
         Args:
-            instant: where it leaves the run.
+            instant: from which on it is live; None: the begin of the thought that sends the first message that is
+                dropped.
             change: what is another from then on.
-            after: the configuration that its edits give, where that is known already.
+            draw: which of several samples it is; 0 goes on with the randomness of the run.
+            after: the configuration that the edits give, where that is known already.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
         """
-        prefix = self._prefix(instant)
+        drops, instant = self._drops(instant, change)
+        prefix = self._prefix(instant, changed=change.world is not None)
         calls = self._calls()
         after = self._after(change, after)
-        told = tuple(map(str, change.words))
-        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
+        world = tried(change.world, self.episode, instant) if change.world is not None else None
+        changed = () if world is None else (written(world.changes),)
+        told = (*map(str, change.words), *map(str, drops), *changed)
+        named = named_members(change.edits)
+        copied = tuple(sorted(named)) if after.fault is not None else ()
+        edits = tuple(change.edits)
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, edits, told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
-        idle = bool(change.edits) and after.identity() == self.configuration.identity()
-        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words)
+        idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
+        branching = Branching(
+            str(self.run),
+            self.configuration,
+            prefix,
+            calls,
+            self.memory,
+            words=change.words,
+            drops=drops,
+            draw=draw,
+            fault=self.fault,
+            named=named,
+            world=world,
+        )
         return PlannedBranch(cell, branching, idle)
 
     def _after(self, change: Change, known: Configuration | None) -> Configuration:
@@ -113,11 +145,26 @@ class Parent:
             )
         return after
 
-    def _prefix(self, instant: Instant) -> Prefix:
+    def _drops(self, instant: Instant | None, change: Change) -> tuple[Sequence[Drop], Instant]:
+        """Return what is not sent, and the instant."""
+        found = found_messages(self.episode.trace, change.drops) if change.drops else ()
+        if instant is None:
+            if not found:
+                raise UserError("--at is missing: say from which step on the branch is live", "For example: --at 12")
+            instant = found[0][1]
+        for drop, begun in found:
+            if begun.t_hat is not None and not instant.has_come(begun.t, begun.t_hat):
+                raise UserError(
+                    f"{drop}: the thought that sends it begins at {begun}, before --at {instant}",
+                    f"Leave --at out, or give --at {begun} or earlier.",
+                )
+        return [drop for drop, _ in found], instant
+
+    def _prefix(self, instant: Instant, *, changed: bool) -> Prefix:
         if instant.t > self.episode.steps:
             raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
         try:
-            return Prefix(self.episode.trace, instant)
+            return Prefix(self.episode.trace, instant, changed=changed)
         except TraceError as error:
             raise UserError(f"--at {instant}: {error}") from error
 
@@ -126,6 +173,16 @@ class Parent:
         if not self.configuration.uses_models:
             return None
         return recorded_calls(self.run, f"{self.run}: what its models answered")
+
+
+def _fault(folder: Path) -> Fault | None:
+    label = read_label(folder)
+    if label is None:
+        raise UserError(
+            f"{folder}: its {FAULT} is gone, which says what goes wrong in it",
+            "Run it again: the same configuration gives the same fault.",
+        )
+    return label.fault
 
 
 def _configuration(episode: RecordedEpisode) -> Configuration:

@@ -18,6 +18,7 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
@@ -31,11 +32,13 @@ from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.fault import Label
 from quorum.experiments.episode.memory_store import MemoryStore
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
+from quorum.experiments.episode.planting import Seated, plant, seated
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
@@ -179,7 +182,9 @@ async def _run(
     branching: Branching | None,
 ) -> Result:
     books = CallBooks(cell.configuration, folder.path)
-    models: Callable[[str], Any] = EpisodeModels(cell.configuration, pool, books, cell.name)
+    models: Callable[[str], Any] = EpisodeModels(
+        cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
+    )
     if branching is not None:
         models = branching.models(models, pool, books)
     try:
@@ -187,7 +192,15 @@ async def _run(
             for mind in minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
-            parts = build(cell, models, memory, *([branching.seated] if branching is not None else []))
+            taking_part: Seated
+            if branching is not None:
+                taking_part = branching.seated
+            else:
+                label = await _planted(cell, pool) if cell.configuration.fault is not None else None
+                taking_part = seated(label.fault if label is not None else None)
+                if label is not None:
+                    label.write(folder.path)
+            parts = build(cell, models, memory, taking_part)
     except BaseException:
         folder.discard()
         raise
@@ -196,7 +209,7 @@ async def _run(
     try:
         listeners = [watch(parts.world)] if watch is not None else []
         if branching is not None:
-            listeners.insert(0, branching.prefix)
+            listeners = [*branching.listeners, *listeners]
         with (
             Recorder(folder.path / "trace.jsonl", listeners) as recorder,
             closing(books),
@@ -204,7 +217,7 @@ async def _run(
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
-            end = await play(cell, parts, recorder)
+            end = await play(cell, parts, recorder, branching.world if branching is not None else None)
             seconds = time.perf_counter() - begin
         if cell.configuration.remembers:
             after = remembered(parts.team)
@@ -250,6 +263,22 @@ async def _run(
     return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
 
 
+async def _planted(cell: Cell, pool: ModelPool) -> Label:
+    """Find the fault of a cell; nothing of what is played for it is recorded."""
+
+    def models() -> Callable[[str], Any]:
+        return EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None), cell.name)
+
+    async def ending(parts: Parts) -> tuple[bool, int]:
+        with Recorder(None) as recorder:
+            end = await play(cell, parts, recorder)
+        return end.finished, end.steps
+
+    label = await plant(cell, models, ending)
+    _log.info("%s: %s", cell.name, "it has a fault" if label.fault is not None else f"it has no fault: {label.reason}")
+    return label
+
+
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
     """Write the metrics of an episode; return them, who answered in it, and why no plan was valid if none was."""
     trace = read_trace(folder)
@@ -291,8 +320,8 @@ def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None
         folder.finish()
 
 
-async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts."""
+async def play(cell: Cell, parts: Parts, recorder: Recorder, change: ChangeAt | None = None) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts; a branch may change the world in it."""
     c = cell.configuration
     settings = LoopSettings(
         clock_unit=c.clock.unit,
@@ -316,4 +345,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         matcher=parts.matcher,
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
+        change=change,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from maeil.errors import MetricError
 from maeil.metrics.shared import sharing
@@ -18,7 +18,8 @@ from maeil.trace.reader import Trace
 Value = int | float | bool | None
 """A metric's value; None where the trace does not define it (a rate over nothing)."""
 
-Function = Callable[[Trace], Value]
+Function = Callable[[Any], Value]
+"""What computes a metric: from a trace, or from what `Metric.source` says."""
 
 Better = Literal["higher", "lower"]
 """Which values of a metric are better."""
@@ -39,11 +40,14 @@ class Metric:
         description: what it measures: the formula, and the source (paper and symbol) where it has one.
         function: computes it from a trace, whole or a prefix.
         share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
-            its mean has an interval even where all runs agree, and runs that are left out count as 0 and as 1 beside.
+            and runs that are left out count as 0 and as 1 beside. Each share is a rate.
+        rate: whether its values lie from 0 to 1 by their nature. The interval of its mean then stays within them, and
+            is there even where all runs agree.
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.
         of: the event without which a trace does not have this metric; None: all traces have it.
+        source: what it is computed from: the trace, or what is found out about a run on demand alone.
     """
 
     name: str
@@ -53,14 +57,21 @@ class Metric:
     description: str
     function: Function
     share: bool
+    rate: bool
     reproducible: bool
     origin: str
     of: type[Event] | None = None
+    source: type = Trace
 
     @property
     def group(self) -> str:
         """First part of the name."""
         return self.name.partition(".")[0]
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether no run has it unasked, since the trace alone does not tell it."""
+        return self.source is not Trace
 
 
 METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
@@ -75,9 +86,11 @@ def metric(
     title: str = "",
     doc: str = "",
     share: bool = False,
+    rate: bool = False,
     reproducible: bool = True,
     origin: str = "",
     of: type[Event] | None = None,
+    source: type = Trace,
 ) -> Callable[[Function], Function]:
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
@@ -100,9 +113,11 @@ def metric(
                 description=cleandoc(doc or function.__doc__ or ""),
                 function=function,
                 share=share,
+                rate=rate or share,
                 reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
                 of=of,
+                source=source,
             ),
         )
         return function
@@ -123,13 +138,26 @@ def compute_metrics(trace: Trace) -> dict[str, Value]:
         MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
     """
     with sharing(trace):
-        there = [one for one in metrics_by_group() if one.of is None or trace.stamped(one.of)]
+        of_traces = [one for one in metrics_by_group() if not one.on_demand]
+        there = [one for one in of_traces if one.of is None or trace.stamped(one.of)]
         return {one.name: _compute(one, trace) for one in there}
 
 
-def _compute(one: Metric, trace: Trace) -> Value:
+def compute_on_demand(found: object) -> dict[str, Value]:
+    """Compute every metric whose source is of this type.
+
+    Args:
+        found: what was found out about a run.
+
+    Raises:
+        MetricError: a metric cannot be computed.
+    """
+    return {one.name: _compute(one, found) for one in metrics_by_group() if one.source is type(found)}
+
+
+def _compute(one: Metric, source: object) -> Value:
     try:
-        value = one.function(trace)
+        value = one.function(source)
     except Exception as error:
         raise MetricError(f"{one.name}: {type(error).__name__}: {error}") from error
     if value is not None and not (isinstance(value, int | float) and isfinite(value)):
