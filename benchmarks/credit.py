@@ -1,7 +1,7 @@
 """What credits take: difference rewards of large teams, and the values of agents and messages that think on.
 
-Seconds of the processor, the median of some tries, from a run on disk to the values; Python and its imports are not in it,
-nor are kernels that are compiled for the first time.
+Seconds of the processor, the median of some tries, from a run on disk to the values; Python and its imports are not in
+it, nor are kernels that are compiled for the first time.
 
 python benchmarks/credit.py
 """
