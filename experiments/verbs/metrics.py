@@ -67,7 +67,7 @@ def metrics(
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum metrics runs/* --write
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d --per agent
-      quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d --credit agent --per agent
+      quorum metrics runs/NAME --credit agent --per agent
       quorum metrics runs --credit agent --credit live --credit message --write
       quorum metrics old/trace.jsonl.gz --json
       quorum metrics runs/* --plugin my_metrics --write
