@@ -155,6 +155,8 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     named = [name for part in results if part.sweep is not None for name in part.sweep.metrics]
     asked = question.metrics or named or metrics.DEFAULT
     wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in asked))
+    if family is not None:
+        found = replace(found, tallies=tuple(sorted(found.tallies, key=lambda tally: tally.level != NO_CHANGE)))
     levels = _levels(found, by)
     if family is not None:
         levels = tuple(sorted(levels, key=lambda level: level != NO_CHANGE))

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from maeil.metrics import reproducible
 from quorum.experiments.compare.factors import in_order, value_of, written
 from quorum.experiments.compare.families import beginning
 from quorum.experiments.results import Row
@@ -42,6 +43,7 @@ class Design:
         boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
         unit: what an interval is over.
         family: whether branches are compared by what is another in them.
+        alike: whether all draws of a change from one instant come to the same: then they are one.
     """
 
     crossed: Mapping[str, tuple[str, ...]]
@@ -50,10 +52,13 @@ class Design:
     boards_differ: bool
     unit: Unit = "boards"
     family: bool = False
+    alike: bool = False
 
     def board(self, row: Row) -> Scalar:
-        """Return what tells the boards apart: the seed, or the draw of a branch."""
-        return row.branch.draw if self.unit == "draws" and row.branch is not None else row.seed
+        """Return what tells the boards apart: the seed, or the draw of a branch, if draws differ in anything."""
+        if self.unit == "draws" and row.branch is not None:
+            return 0 if self.alike else row.branch.draw
+        return row.seed
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
         """Return the values of the crossed factors in a run; of a branch in a family, its beginning."""
@@ -102,7 +107,19 @@ def find_design(
             continue
         others.append(values)
     boards_differ = any(factor == "n" or factor.startswith("env.") for factor in by)
-    return Design(crossed, pooled, confounded, boards_differ, _unit(rows, points) if family else "boards", family)
+    if not family:
+        return Design(crossed, pooled, confounded, boards_differ)
+    unit, alike = _unit(rows, points), _alike(rows, levels)
+    return Design(crossed, pooled, confounded, boards_differ, unit, family=True, alike=alike)
+
+
+def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
+    """Whether some change was drawn several times from one instant, and no draw differs from another in any metric."""
+    drawn: dict[Hashable, list[Mapping[str, float | None]]] = {}
+    for row, level in zip(rows, levels, strict=True):
+        drawn.setdefault((level, *beginning(row)), []).append(reproducible(row.metrics))
+    several = [found for found in drawn.values() if len(found) > 1]
+    return bool(several) and all(other == found[0] for found in several for other in found[1:])
 
 
 def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:

@@ -41,7 +41,6 @@ class Difference:
         deviation: standard deviation of the differences over boards; NaN over fewer than two.
         differing: boards on which the two differ.
         unpaired: cells that only one of the two has.
-        strata: the values of the crossed factors, or the beginnings of branches, that both have.
         p: of the sign-flip test; NaN over no boards.
         p_holm: the same after Holm's correction over all differences of the metric that could be found.
         improvement: probability that a run of the level is better on a board than one of the baseline; of a metric
@@ -49,6 +48,7 @@ class Difference:
         lowest: the mean if runs that are left out had been 0 for the level and 1 for the baseline; NaN where none are,
             and of a metric that is no share.
         highest: the mean in the opposite case.
+        strata: how many values of the crossed factors, or beginnings of branches, both have.
     """
 
     metric: str
@@ -58,12 +58,12 @@ class Difference:
     deviation: float
     differing: int
     unpaired: int
-    strata: int
     p: float
     p_holm: float
     improvement: Estimate
     lowest: float
     highest: float
+    strata: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,9 +176,8 @@ def _draws(comparison: Comparison) -> Iterator[str]:
             f"At {_count(len(unequal), 'instant')} changes were not drawn equally often ({min(counts)} to {max(counts)}"
             f" draws): {how}."
         )
-    drawn = [rows for own in found.values() for rows in own.values() if len(rows) > 1]
-    if all(len({row.metrics.get(metric) for row in rows}) == 1 for rows in drawn for metric in comparison.metrics):
-        yield "All draws of a change agree in every metric: what follows is not up to chance, and draws add nothing."
+    if comparison.design.alike:
+        yield "All draws of a change agree in every metric: what follows is not up to chance, and draws count as one."
 
 
 def _beginnings(comparison: Comparison) -> dict[str, dict[Beginning, list[Row]]]:

@@ -34,8 +34,9 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     margins = style.Margins(left=0.2 + 0.062 * max(map(len, labels)))
     drawn = style.sheet(1, height=0.75 + _ROW * len(found), margins=margins)
     axes = drawn.panels[0]
-    what = "difference from" if comparison.family is None else "gain over"
-    style.title(axes, f"{METRICS[metric].title}{arrow(metric)}: {what} {style.clipped(baseline_label(comparison))}")
+    gain = comparison.family is not None
+    what = "gain" if gain else f"difference from {style.clipped(str(comparison.baseline))}"
+    style.title(axes, f"{METRICS[metric].title}{arrow(metric)}: {what}")
     axes.axvline(0, color=style.INK, linewidth=0.7)
     for place, item in enumerate(found):
         colour = style.colour(comparison, item.level)
@@ -51,9 +52,11 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     style.grid(axes, "x")
     boards = sorted({item.mean.boards for item in found})
     number = boards[0] if len(boards) == 1 else f"{boards[0]} to {boards[-1]}"
-    remark = f"Mean difference over {number} {comparison.unit if number != 1 else comparison.unit[:-1]}"
+    unit = comparison.unit if number != 1 else comparison.unit[:-1]
+    remark = f"Mean {f'gain over {baseline_label(comparison)}, of' if gain else 'difference over'} {number} {unit}"
     remark += " with the 95 % interval of the sign-flip test; without a line, none has ends."
-    title = f"{metric}: {what} {baseline_label(comparison)}, by {', '.join(comparison.by)}"
+    words = "gain over" if gain else "differences from"
+    title = f"{metric}: {words} {baseline_label(comparison)}, by {', '.join(comparison.by)}"
     return Drawing(title, style.finish(drawn, comparison, remark, legend=False), f"difference.{metric}")
 
 

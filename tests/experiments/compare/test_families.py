@@ -185,6 +185,10 @@ def test_continuations_without_chance_are_told(tmp_path: Path) -> None:
     (gain,) = alike.differences
     assert (gain.mean.value, gain.mean.boards) == (5, 7), "three equal draws are no three boards"
     assert np.isnan(gain.mean.low), "all runs gain as much: nothing tells how they scatter"
+    same = answer(family(tmp_path / "same", [[9] * 7], [[4] * 7]))
+    assert [(item.mean.value, item.mean.boards, item.p) for item in same.differences] == [(5, 1, 1)], (
+        "they prove nothing"
+    )
     single = answer(family(tmp_path / "single", [[9]], [[4]]))
     assert "Each change has one draw at each instant." in told(single)
     assert "Differences are over at most 1 draw, where no p-value can be below 1" in told(single)
