@@ -40,8 +40,12 @@ class BranchRequest:
 
     @property
     def edits(self) -> tuple[str, ...]:
-        """All that is another from then on, as `KEY=VALUE`."""
-        return (*self.sets, *(f"agents.members.{said}" for said in self.minds))
+        """All that is another from then on, as `KEY=VALUE`.
+
+        Raises:
+            UserError: it is not said whose mind is another, or which one it is.
+        """
+        return (*self.sets, *edits_of_minds(self.minds))
 
     @property
     def words(self) -> tuple[Words, ...]:
@@ -70,15 +74,29 @@ def plan_branch(request: BranchRequest) -> PlannedBranch:
     Raises:
         UserError: there is no such run or instant, its beginning cannot be brought back, or an edit is wrong.
     """
-    instant = _instant(request.at)
-    for said in request.minds:
-        if not re.match(r"[^=.\s]+=.", said):
-            raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
+    instant = instant_of(request.at)
     change = Change(request.edits, request.words, request.config_dir)
     return Parent.open(request.run).branch(instant, change)
 
 
-def _instant(at: str) -> Instant:
+def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
+    """Return `AGENT=MIND` as `KEY=VALUE`.
+
+    Raises:
+        UserError: it is not said whose mind is another, or which one it is.
+    """
+    for said in minds:
+        if not re.match(r"[^=.\s]+=.", said):
+            raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
+    return tuple(f"agents.members.{said}" for said in minds)
+
+
+def instant_of(at: str) -> Instant:
+    """Read `STEP` or `STEP:TIME`.
+
+    Raises:
+        UserError: it is neither.
+    """
     found = _AT.fullmatch(at)
     if found is None:
         raise UserError(

@@ -10,7 +10,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.episode import ending, report
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet
+from quorum.experiments.verbs.options import ConfigDir, Json, Minds, Out, Plans, Plugins, Quiet, Says
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -35,34 +35,9 @@ def branch(
             help="Give a key of agents, llm or prompts another value from then on. May be repeated.",
         ),
     ] = None,
-    mind: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mind",
-            metavar="AGENT=MIND",
-            show_default="as in the run",
-            help="Give an agent another mind from then on. May be repeated.",
-        ),
-    ] = None,
-    say: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--say",
-            metavar="AGENT:TEXT",
-            show_default="its own words",
-            help="Have a participant send this message in its first turn to speak from then on. May be repeated.",
-        ),
-    ] = None,
-    plan: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plan",
-            metavar="AGENT:ACTIONS",
-            show_default="its own plan",
-            help="Have an agent commit these actions, a list in JSON, in its first turn to plan from then on. May be "
-            "repeated.",
-        ),
-    ] = None,
+    mind: Minds = None,
+    say: Says = None,
+    plan: Plans = None,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,

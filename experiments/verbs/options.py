@@ -91,3 +91,31 @@ Radar = Annotated[
     ),
 ]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
+Minds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mind",
+        metavar="AGENT=MIND",
+        show_default="as in the run",
+        help="Give an agent another mind from the instant on. May be repeated.",
+    ),
+]
+Says = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--say",
+        metavar="AGENT:TEXT",
+        show_default="its own words",
+        help="Have a participant send this message in its first turn to speak from the instant on. May be repeated.",
+    ),
+]
+Plans = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plan",
+        metavar="AGENT:ACTIONS",
+        show_default="its own plan",
+        help="Have an agent commit these actions, a list in JSON, in its first turn to plan from the "
+        "instant on. May be repeated.",
+    ),
+]
