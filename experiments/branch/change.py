@@ -16,9 +16,11 @@ class Change:
     Attributes:
         edits: `KEY=VALUE` of the configuration.
         words: what participants are told to say or to plan, once.
+        drops: ids of messages of the run that their senders do not send.
         config_dir: folder with more options of the groups that edits name.
     """
 
     edits: Sequence[str] = ()
     words: Sequence[Words] = ()
+    drops: Sequence[int] = ()
     config_dir: Path | None = None

@@ -22,20 +22,23 @@ class BranchRequest:
 
     Attributes:
         run: folder of the run.
-        at: the instant: `STEP`, or `STEP:TIME` with a time of the cognitive clock.
+        at: the instant: `STEP`, or `STEP:TIME` with a time of the cognitive clock; None: that of the first message that
+            is dropped.
         sets: `KEY=VALUE` of minds, models and prompts from then on.
         minds: `AGENT=MIND`: whose mind is which from then on.
         says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
+        drops: ids of messages that their senders do not send.
         config_dir: folder with more options of the groups.
     """
 
     run: Path
-    at: str
+    at: str | None = None
     sets: Sequence[str] = ()
     minds: Sequence[str] = ()
     says: Sequence[str] = ()
     plans: Sequence[str] = ()
+    drops: Sequence[int] = ()
     config_dir: Path | None = None
 
     @property
@@ -74,8 +77,8 @@ def plan_branch(request: BranchRequest) -> PlannedBranch:
     Raises:
         UserError: there is no such run or instant, its beginning cannot be brought back, or an edit is wrong.
     """
-    instant = instant_of(request.at)
-    change = Change(request.edits, request.words, request.config_dir)
+    instant = instant_of(request.at) if request.at is not None else None
+    change = Change(request.edits, request.words, tuple(dict.fromkeys(request.drops)), request.config_dir)
     return Parent.open(request.run).branch(instant, change)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.messages import found_messages
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited
@@ -18,6 +20,7 @@ from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.dropped import Drop
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -68,20 +71,26 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant, change: Change) -> PlannedBranch:
+    def branch(self, instant: Instant | None, change: Change) -> PlannedBranch:
         """Plan a branch.
+
+        Args:
+            instant: from which on it is live; None: the begin of the thought that sends the first message that is
+                dropped.
+            change: what is another from then on.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
         """
+        drops, instant = self._drops(instant, change)
         prefix = self._prefix(instant)
         calls = self._calls()
         after = self._after(change)
-        told = tuple(map(str, change.words))
+        told = (*map(str, change.words), *map(str, drops))
         branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(change.edits) and after.identity() == self.configuration.identity()
-        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words)
+        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops)
         return PlannedBranch(cell, branching, idle)
 
     def _after(self, change: Change) -> Configuration:
@@ -100,6 +109,21 @@ class Parent:
                 f"{change.words[0]}: not in {after.team_label}, whose minds keep what they said and planned themselves"
             )
         return after
+
+    def _drops(self, instant: Instant | None, change: Change) -> tuple[Sequence[Drop], Instant]:
+        """Return what is not sent, and the instant."""
+        found = found_messages(self.episode.trace, change.drops) if change.drops else ()
+        if instant is None:
+            if not found:
+                raise UserError("--at is missing: say from which step on the branch is live", "For example: --at 12")
+            instant = found[0][1]
+        for drop, begun in found:
+            if begun.t_hat is not None and not instant.has_come(begun.t, begun.t_hat):
+                raise UserError(
+                    f"{drop}: the thought that sends it begins at {begun}, before --at {instant}",
+                    f"Leave --at out, or give --at {begun} or earlier.",
+                )
+        return [drop for drop, _ in found], instant
 
     def _prefix(self, instant: Instant) -> Prefix:
         if instant.t > self.episode.steps:

@@ -16,7 +16,7 @@ from maeil import Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, TakesOver
 from maeil.errors import InvalidThought
 from maeil.mind import COORDINATOR
-from maeil.trace import Prefix
+from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
@@ -26,6 +26,7 @@ from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.dropped import Drop, Dropping
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.seat import Seat
@@ -51,7 +52,8 @@ class Branching:
         calls: what its models answered; None where it asked none.
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
-        told: those who are told it, when they are built.
+        drops: messages that their senders do not send.
+        told: those who are told any of that, when they are built.
     """
 
     run: str
@@ -60,12 +62,18 @@ class Branching:
     calls: Replay | None
     memory: Memory | None = None
     words: Sequence[Words] = ()
-    told: list[tuple[Words, Dictated]] = field(default_factory=list)
+    drops: Sequence[Drop] = ()
+    told: list[Dictated | Dropping] = field(default_factory=list)
 
     @property
-    def unsaid(self) -> Sequence[Words]:
+    def undone(self) -> Sequence[Words | Drop]:
         """What nobody has had a turn for."""
-        return [words for words, mind in self.told if not mind.done]
+        return [what for mind in self.told for what in mind.undone]
+
+    @property
+    def listeners(self) -> Sequence[Listener]:
+        """Those who are told every event of the episode."""
+        return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -94,6 +102,10 @@ class Branching:
         places = zip(first.minds, first.configs, team.minds, team.configs, strict=True)
         seats = [self._seat(*place) for place in places]
         names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
+        for sender in sorted({drop.sender for drop in self.drops}):
+            own = [drop for drop in self.drops if drop.sender == sender]
+            seats[sender] = dropping = Dropping(seats[sender], own, self.prefix)
+            self.told.append(dropping)
         for words in self.words:
             if words.participant not in names:
                 hint = choices_hint(words.participant, "They are", names)
@@ -102,7 +114,7 @@ class Branching:
             seats[index] = dictated = Dictated(
                 seats[index], words, _said(words, context.world), context.world, self.prefix
             )
-            self.told.append((words, dictated))
+            self.told.append(dictated)
         return Team(seats, team.configs)
 
     def _seat(self, before: Mind, had: ComponentConfig, after: Mind, config: ComponentConfig) -> Mind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from maeil import World
@@ -54,6 +55,11 @@ class Dictated:
         """Whether its turn has come."""
         self.predicts = isinstance(mind, Predicting) and mind.predicts
         """Whether it says what it expects others to do."""
+
+    @property
+    def undone(self) -> Sequence[Words]:
+        """What it is told, while its turn has not come."""
+        return () if self.done else (self._words,)
 
     async def think(self, view: View) -> Thought:
         """Have the mind think, and change what it answers where it is told to.

@@ -196,7 +196,7 @@ async def _run(
     try:
         listeners = [watch(parts.world)] if watch is not None else []
         if branching is not None:
-            listeners.insert(0, branching.prefix)
+            listeners = [*branching.listeners, *listeners]
         with (
             Recorder(folder.path / "trace.jsonl", listeners) as recorder,
             closing(books),

@@ -33,6 +33,7 @@ class BranchOptions:
         minds: `AGENT=MINDS`: whose mind is which from then on; several are swept.
         says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
+        drops: ids of messages of the run that their senders do not send.
         control: whether each run is also gone on with from each instant without a change.
     """
 
@@ -41,13 +42,14 @@ class BranchOptions:
     minds: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
+    drops: tuple[int, ...] = ()
     control: bool = True
 
     @property
     def words(self) -> tuple[str, ...]:
         """The same as one would type it."""
         options = (("--branch", map(str, self.folders)), ("--at", self.at), ("--mind", self.minds))
-        told = (("--say", self.says), ("--plan", self.plans))
+        told = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
         found = [word for option, values in (*options, *told) for value in values for word in (option, value)]
         return (*found, *([] if self.control else ["--no-control"]))
 
@@ -72,8 +74,9 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
     with session(config_dir) as composing:
         grid = axes([*words, *edits_of_minds(asked.minds)], composing)
     changes = [Change()] if asked.control else []
-    if grid or dictated:
-        changes += [Change(_edits(point), dictated, config_dir) for point in points(grid)]
+    if grid or dictated or asked.drops:
+        drops = tuple(dict.fromkeys(asked.drops))
+        changes += [Change(_edits(point), dictated, drops, config_dir) for point in points(grid)]
     if not changes:
         raise UserError("--no-control: nothing is changed, so there is nothing to run", "Give KEY=VALUES, or --mind.")
     runs = list(_runs(asked.folders))

@@ -10,7 +10,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.episode import ending, report
-from quorum.experiments.verbs.options import ConfigDir, Json, Minds, Out, Plans, Plugins, Quiet, Says
+from quorum.experiments.verbs.options import ConfigDir, Drops, Json, Minds, Out, Plans, Plugins, Quiet, Says
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -18,14 +18,14 @@ def branch(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Branch off the run in this folder.")],
     *,
     at: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--at",
             metavar="STEP[:TIME]",
-            show_default="it must be given",
+            show_default="with --drop, the begin of the thought that sends the message; else it must be given",
             help="Go on live with the first thought that begins in this step, at this cognitive time, or later.",
         ),
-    ],
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option(
@@ -38,6 +38,7 @@ def branch(
     mind: Minds = None,
     say: Says = None,
     plan: Plans = None,
+    drop: Drops = None,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,
@@ -60,6 +61,7 @@ def branch(
       quorum branch runs/NAME --at 12:340 --set llm.model=gpt-5
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
+      quorum branch runs/NAME --drop 17
     """
     from quorum.experiments.branch.command import BranchRequest, plan_branch
     from quorum.experiments.episode.runner import run_cell
@@ -70,13 +72,13 @@ def branch(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), config_dir)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir)
     planned = plan_branch(request)
     cell, branching = planned.cell, planned.branching
     if planned.idle and not quiet:
         echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
     with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, branching)
-    for words in branching.unsaid if not quiet else ():
-        echo(f"notice: {words}: no turn came for it", err=True)
+    for what in branching.undone if not quiet else ():
+        echo(f"notice: {what}: no turn came for it", err=True)
     report(result, as_json=as_json, quiet=quiet)

@@ -119,3 +119,13 @@ Plans = Annotated[
         "instant on. May be repeated.",
     ),
 ]
+Drops = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--drop",
+        metavar="MESSAGE",
+        min=0,
+        show_default="nothing",
+        help="Have the message of the run with this id not be sent. May be repeated.",
+    ),
+]

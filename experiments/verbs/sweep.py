@@ -9,7 +9,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Minds, Out, Plans, Plugins, Quiet, Says, Strict
+from quorum.experiments.verbs.options import ConfigDir, Drops, Json, Minds, Out, Plans, Plugins, Quiet, Says, Strict
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def sweep(
     mind: Minds = None,
     say: Says = None,
     plan: Plans = None,
+    drop: Drops = None,
     control: Annotated[
         bool,
         typer.Option(
@@ -132,7 +133,7 @@ def sweep(
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
-    branching = {"--at": at, "--mind": mind, "--say": say, "--plan": plan, "--no-control": not control}
+    branching = {"--at": at, "--mind": mind, "--say": say, "--plan": plan, "--drop": drop, "--no-control": not control}
     if not branch and (alone := [option for option, value in branching.items() if value]):
         raise UserError(
             f"{alone[0]}: it goes with --branch", "--branch RUN says what the cells of the sweep branch off."
@@ -142,7 +143,7 @@ def sweep(
     prepare_plugins(plugin)
     branched = None
     if branch:
-        told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()))
+        told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()), tuple(drop or ()))
         branched = BranchOptions(tuple(branch), tuple(at or ()), *told, control=control)
     request = SweepRequest(
         words=tuple(words or ()),

@@ -63,7 +63,7 @@ def test_what_nobody_has_a_turn_for_is_known(tmp_path: Path) -> None:
     planned = plan_branch(BranchRequest(run, "1", says=["agent_1:one"]))
     cell, branching = planned.cell, planned.branching
     assert run_cell(cell, tmp_path / "out", branching=branching).outcome == "completed"
-    assert [str(words) for words in branching.unsaid] == ["--say agent_1:one"]
+    assert [str(words) for words in branching.undone] == ["--say agent_1:one"]
 
 
 REFUSED = {
