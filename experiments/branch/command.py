@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +77,24 @@ def plan_branch(request: BranchRequest) -> PlannedBranch:
     Raises:
         UserError: there is no such run or instant, its beginning cannot be brought back, or an edit is wrong.
     """
+    return next(plan_draws(request, 1))
+
+
+def plan_draws(request: BranchRequest, draws: int) -> Iterator[PlannedBranch]:
+    """Return samples from one instant, each as it is asked for; the first goes on with the randomness of the run.
+
+    Args:
+        request: what is asked for.
+        draws: number of samples.
+
+    Raises:
+        UserError: as in `plan_branch`, for the first of them.
+    """
     instant = instant_of(request.at) if request.at is not None else None
     change = Change(request.edits, request.words, tuple(dict.fromkeys(request.drops)), request.config_dir)
-    return Parent.open(request.run).branch(instant, change)
+    parent = Parent.open(request.run)
+    for draw in range(draws):
+        yield parent.branch(instant, change, draw)
 
 
 def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:

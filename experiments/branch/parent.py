@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from maeil.clock import ClockUnit
@@ -15,12 +15,13 @@ from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.messages import found_messages
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
-from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.dropped import Drop
+from quorum.experiments.episode.fault import FAULT, Fault, read_label
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -49,12 +50,15 @@ class Parent:
         episode: what is recorded of it.
         configuration: with which it was played.
         memory: that its team brought along; None for none.
+        fault: what was made to go wrong in it (`fault=one`); None: nothing. It is for playing the run again, not for
+            those who are to find it.
     """
 
     run: Path
     episode: RecordedEpisode
     configuration: Configuration
     memory: Memory | None
+    fault: Fault | None = field(default=None, repr=False)
 
     @classmethod
     def open(cls, run: Path) -> Parent:
@@ -64,20 +68,23 @@ class Parent:
             UserError: there is no such run, or it cannot be brought back.
         """
         episode = open_episode(run)
-        return cls(run, episode, _configuration(episode), read_memory(episode.folder, MEMORY_BEFORE))
+        configuration = _configuration(episode)
+        fault = _fault(episode.folder) if configuration.fault is not None else None
+        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), fault)
 
     @property
     def name(self) -> str:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant | None, change: Change) -> PlannedBranch:
+    def branch(self, instant: Instant | None, change: Change, draw: int = 0) -> PlannedBranch:
         """Plan a branch.
 
         Args:
             instant: from which on it is live; None: the begin of the thought that sends the first message that is
                 dropped.
             change: what is another from then on.
+            draw: which of several samples it is; 0 goes on with the randomness of the run.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
@@ -87,10 +94,24 @@ class Parent:
         calls = self._calls()
         after = self._after(change)
         told = (*map(str, change.words), *map(str, drops))
-        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told)
+        named = named_members(change.edits)
+        copied = tuple(sorted(named)) if after.fault is not None else ()
+        edits = tuple(change.edits)
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, edits, told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
-        idle = bool(change.edits) and after.identity() == self.configuration.identity()
-        branching = Branching(str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops)
+        idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
+        branching = Branching(
+            str(self.run),
+            self.configuration,
+            prefix,
+            calls,
+            self.memory,
+            words=change.words,
+            drops=drops,
+            draw=draw,
+            fault=self.fault,
+            named=named,
+        )
         return PlannedBranch(cell, branching, idle)
 
     def _after(self, change: Change) -> Configuration:
@@ -138,6 +159,16 @@ class Parent:
         if not self.configuration.uses_models:
             return None
         return recorded_calls(self.run, f"{self.run}: what its models answered")
+
+
+def _fault(folder: Path) -> Fault | None:
+    label = read_label(folder)
+    if label is None:
+        raise UserError(
+            f"{folder}: its {FAULT} is gone, which says what goes wrong in it",
+            "Run it again: the same configuration gives the same fault.",
+        )
+    return label.fault
 
 
 def _configuration(episode: RecordedEpisode) -> Configuration:

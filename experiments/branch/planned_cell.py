@@ -104,7 +104,7 @@ class Parents:
             InputsChanged: a template, a plug-in or a file is not what it was then.
         """
         try:
-            found = self.open(planned.run).branch(planned.instant, planned.change)
+            found = self.open(planned.run).branch(planned.instant, planned.change, planned.branch.draw)
         except UserError as error:
             raise UserError(f"{planned.name}: the run that it branches off: {error.message}", error.hint) from error
         refuse_changed(planned.name, planned.inputs, found.cell.inputs)

@@ -36,6 +36,7 @@ class Branch:
         edits: which values are others from then on, as it was given.
         told: what participants are told to say or to plan then.
         draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
+        copied: participants who get a fresh mind of the values that they have, in a run in which one does wrong.
     """
 
     run: str
@@ -45,6 +46,7 @@ class Branch:
     edits: tuple[str, ...]
     told: tuple[str, ...] = ()
     draw: int = 0
+    copied: tuple[str, ...] = ()
 
     @property
     def change(self) -> str:
@@ -53,12 +55,19 @@ class Branch:
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
+        plain = {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
+        del plain["copied"]
+        return {**plain, **self._copied}
 
     def identity(self) -> dict[str, Any]:
         """Return what of it names the cell: neither the name of a folder, nor how its configuration was written."""
         at = {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix}
-        return {**at, "told": list(self.told), "draw": self.draw}
+        return {**at, "told": list(self.told), "draw": self.draw, **self._copied}
+
+    @property
+    def _copied(self) -> dict[str, Any]:
+        """What is said of copies; nothing where there is none, as in versions that knew none."""
+        return {"copied": list(self.copied)} if self.copied else {}
 
 
 @dataclass(frozen=True)

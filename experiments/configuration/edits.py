@@ -13,6 +13,7 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import CONFIGS, options
 from quorum.experiments.configuration.compose import Session, resolved
 from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.option_values import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
@@ -52,6 +53,17 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path 
     except OmegaConfBaseException as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}") from error
+
+
+def named_members(arguments: Sequence[str]) -> frozenset[str]:
+    """Return the participants whose mind is chosen, by its name: `agents.members.agent_0=heuristic`.
+
+    Raises:
+        UserError: an argument cannot be read.
+    """
+    above = f"agents.{MEMBERS}."
+    keys = (override.key_or_group for override in parse(arguments))
+    return frozenset(name for key in keys if key.startswith(above) and "." not in (name := key.removeprefix(above)))
 
 
 def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) -> None:

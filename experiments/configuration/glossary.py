@@ -18,7 +18,8 @@ _HEAD = """# Glossary of metrics
 
 Every metric of a run, as its own code describes it. `quorum list metrics` prints the same, with the metrics of your
 plug-ins (`--plugin`); `quorum list metrics.GROUP` a group of it. A metric that a trace does not define is left empty.
-Metrics marked *wall time* are not the same in two equal runs.
+Metrics marked *wall time* are not the same in two equal runs, and those marked *on demand* are in no run unasked: see
+[Credits](credit.md).
 """
 
 
@@ -45,6 +46,7 @@ def _plain(one: Metric) -> dict[str, Any]:
         "better": one.better,
         "share": one.share,
         "reproducible": one.reproducible,
+        "on_demand": one.on_demand,
         "description": " ".join(one.description.split()),
     }
 
@@ -74,6 +76,7 @@ def _facts(entry: dict[str, Any]) -> list[str]:
     facts = ["share, 0 to 1" if entry["share"] else entry["unit"] or "number"]
     facts += [f"{entry['better']} is better"] if entry["better"] else []
     facts += [] if entry["reproducible"] else ["wall time" if "second" in entry["name"] else "not reproducible"]
+    facts += ["on demand"] if entry["on_demand"] else []
     return facts
 
 

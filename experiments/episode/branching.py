@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
 from maeil import Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, TakesOver
 from maeil.errors import InvalidThought
-from maeil.mind import COORDINATOR
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -26,10 +26,13 @@ from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.dropped import Drop, Dropping
+from quorum.experiments.episode.fault import Fault
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.seat import Seat
+from quorum.experiments.episode.planting import participants, seated
+from quorum.experiments.episode.seat import Attended, Seat
 from quorum.experiments.episode.team import Team, build_team
 from quorum.experiments.episode.unhearing import Unhearing
 
@@ -53,6 +56,10 @@ class Branching:
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
         drops: messages that their senders do not send.
+        draw: which of several samples from the instant it is; 0 goes on with the randomness of the run.
+        fault: what goes wrong in the other one, and in this one too, unless the mind of whoever does it is replaced.
+        named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
+            copy: it has no fault, and is the clean reference of an agent's own mind.
         told: those who are told any of that, when they are built.
     """
 
@@ -63,6 +70,9 @@ class Branching:
     memory: Memory | None = None
     words: Sequence[Words] = ()
     drops: Sequence[Drop] = ()
+    draw: int = 0
+    fault: Fault | None = None
+    named: frozenset[str] = frozenset()
     told: list[Dictated | Dropping] = field(default_factory=list)
 
     @property
@@ -74,6 +84,11 @@ class Branching:
     def listeners(self) -> Sequence[Listener]:
         """Those who are told every event of the episode."""
         return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
+
+    @property
+    def sample(self) -> int:
+        """The number by which what is asked from the instant on is another sample than in other draws."""
+        return sample_number([self.draw])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -98,10 +113,13 @@ class Branching:
         Raises:
             UserError: a mind cannot take over.
         """
-        first = build_team(self.configuration, context)
-        places = zip(first.minds, first.configs, team.minds, team.configs, strict=True)
-        seats = [self._seat(*place) for place in places]
-        names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
+        if self.draw and isinstance(context.seeds, DrawnSeeds):
+            self.prefix.then(partial(context.seeds.streams.redraw, self.draw))
+        first = seated(self.fault)(build_team(self.configuration, context), context)
+        names = participants(context)
+        copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
+        places = zip(names, first.minds, first.configs, team.minds, team.configs, strict=True)
+        seats = [self._seat(*place, copied=copied) for place in places]
         for sender in sorted({drop.sender for drop in self.drops}):
             own = [drop for drop in self.drops if drop.sender == sender]
             seats[sender] = dropping = Dropping(seats[sender], own, self.prefix)
@@ -117,8 +135,29 @@ class Branching:
             self.told.append(dictated)
         return Team(seats, team.configs)
 
-    def _seat(self, before: Mind, had: ComponentConfig, after: Mind, config: ComponentConfig) -> Mind:
-        if config == had:
+    def _seat(
+        self,
+        name: str,
+        before: Mind,
+        had: ComponentConfig,
+        after: Mind,
+        config: ComponentConfig,
+        *,
+        copied: Sequence[ComponentConfig],
+    ) -> Mind:
+        """Return who thinks for a participant.
+
+        Args:
+            name: of the participant.
+            before: its mind until the instant.
+            had: the values of that.
+            after: its mind from then on.
+            config: the values of that.
+            copied: the values of the minds of all who are named.
+        """
+        if config == had and name not in self.named:
+            if config in copied and minds.get(config.name).takes_over is TakesOver.ALONG:
+                return Attended(before, after)
             # In a team that talks from now on, one that has no use for talk is spared it.
             spared = isinstance(after, Unhearing) and not isinstance(before, Unhearing)
             return Seat(before, Unhearing(before), self.prefix, along=False) if spared else before

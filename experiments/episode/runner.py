@@ -31,11 +31,13 @@ from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
+from quorum.experiments.episode.fault import Label
 from quorum.experiments.episode.memory_store import MemoryStore
 from quorum.experiments.episode.model_hints import model_hint
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
+from quorum.experiments.episode.planting import Seated, plant, seated
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
 from quorum.experiments.episode.rehearsal import compile_all, rehearse
@@ -179,7 +181,9 @@ async def _run(
     branching: Branching | None,
 ) -> Result:
     books = CallBooks(cell.configuration, folder.path)
-    models: Callable[[str], Any] = EpisodeModels(cell.configuration, pool, books, cell.name)
+    models: Callable[[str], Any] = EpisodeModels(
+        cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
+    )
     if branching is not None:
         models = branching.models(models, pool, books)
     try:
@@ -187,7 +191,15 @@ async def _run(
             for mind in minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
-            parts = build(cell, models, memory, *([branching.seated] if branching is not None else []))
+            taking_part: Seated
+            if branching is not None:
+                taking_part = branching.seated
+            else:
+                label = await _planted(cell, pool) if cell.configuration.fault is not None else None
+                taking_part = seated(label.fault if label is not None else None)
+                if label is not None:
+                    label.write(folder.path)
+            parts = build(cell, models, memory, taking_part)
     except BaseException:
         folder.discard()
         raise
@@ -248,6 +260,22 @@ async def _run(
             raise
         raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
     return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
+
+
+async def _planted(cell: Cell, pool: ModelPool) -> Label:
+    """Find the fault of a cell; nothing of what is played for it is recorded."""
+
+    def models() -> Callable[[str], Any]:
+        return EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None), cell.name)
+
+    async def ending(parts: Parts) -> tuple[bool, int]:
+        with Recorder(None) as recorder:
+            end = await play(cell, parts, recorder)
+        return end.finished, end.steps
+
+    label = await plant(cell, models, ending)
+    _log.info("%s: %s", cell.name, "it has a fault" if label.fault is not None else f"it has no fault: {label.reason}")
+    return label
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:

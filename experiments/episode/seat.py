@@ -32,3 +32,27 @@ class Seat:
         if self._along:
             await self._after.think(view)
         return thought
+
+
+class Attended:
+    """Thinks with one mind, while another one thinks along, from the start to the end, and counts for nothing.
+
+    Minds that are built together may share what they know. Where one of such a team takes over from its own copy, it
+    knows what it would have known only if all of its team have thought.
+
+    Args:
+        mind: that which thinks.
+        beside: that which thinks along; it asks no language model.
+    """
+
+    def __init__(self, mind: Mind, beside: Mind) -> None:
+        self._mind = mind
+        self._beside = beside
+        self.predicts = isinstance(mind, Predicting) and mind.predicts
+        """Whether it says what it expects others to do."""
+
+    async def think(self, view: View) -> Thought:
+        """Have both think."""
+        thought = await self._mind.think(view)
+        await self._beside.think(view)
+        return thought

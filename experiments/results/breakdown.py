@@ -89,11 +89,16 @@ def _base(hint: Any) -> type:
 
 
 def print_breakdowns(found: Sequence[Breakdown], per: str, console: Console) -> None:
-    """Print a table for each trace, under its name. Lines are as long as they need to be."""
-    kinds = columns(per).values()
+    """Print a table for each trace, under its name. Lines are as long as they need to be.
+
+    Rows may have more columns than their table, all numbers and behind its own.
+    """
+    own = columns(per)
     for one in found:
         console.print(Text(str(one.run), style="bold"), soft_wrap=True)
-        lines = [tuple(columns(per)), *(tuple(map(shown, row.values())) for row in one.rows)]
+        names = tuple(dict.fromkeys(name for row in (own, *one.rows) for name in row))
+        kinds = [own.get(name) for name in names]
+        lines = [names, *(tuple(map(shown, row.values())) for row in one.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         for line in lines:
             cells = (

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from maeil.errors import MetricError
+from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_all
-from quorum.experiments.common.run_files import LARGEST_META, META, RunFiles
+from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.common.their_code import told
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
-from quorum.experiments.results.run_folder import METRICS, read_whole_trace
+from quorum.experiments.results.run_folder import METRICS, RunFolder, read_whole_trace
 
 T = TypeVar("T")
 
@@ -91,15 +93,27 @@ def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T]
 def write_metrics(done: Recomputed) -> Path:
     """Replace `metrics.json` beside a trace and its digest in `meta.json`: both or none.
 
+    What was once found out on demand stays there.
+
     Raises:
         UserError: they cannot be written there.
     """
     folder = done.run if done.run.is_dir() else done.run.parent
     target = folder / METRICS
-    data = (json.dumps(dict(done.metrics), indent=2, ensure_ascii=False) + "\n").encode()
+    metrics = {**done.metrics, **{name: value for name, value in _found(folder) if name not in done.metrics}}
+    data = (json.dumps(metrics, indent=2, ensure_ascii=False) + "\n").encode()
     meta = _with_digest(RunFiles(folder), hashlib.sha256(data).hexdigest())
     write_all({target: data} if meta is None else {target: data, folder / META: meta})
     return target
+
+
+def _found(folder: Path) -> Iterator[tuple[str, Value]]:
+    """Return the metrics in the folder that are computed on demand alone; none where its file is missing or damaged."""
+    run = RunFolder(folder)
+    with suppress(DamagedFile):
+        for name, value in (run.metrics() if run.files.names(METRICS) else {}).items():
+            if name in KNOWN and KNOWN[name].on_demand:
+                yield name, value
 
 
 def _with_digest(files: RunFiles, digest: str) -> bytes | None:

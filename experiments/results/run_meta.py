@@ -53,11 +53,13 @@ class _Branch(_Part):
     edits: list[str]
     told: list[str] = []
     draw: Annotated[int, Field(ge=0)] = 0
+    copied: list[str] = []
 
     @property
     def branch(self) -> Branch:
         """As a cell has it."""
-        return Branch(self.run, self.t, self.t_hat, self.prefix, tuple(self.edits), tuple(self.told), self.draw)
+        lists = tuple(self.edits), tuple(self.told), self.draw, tuple(self.copied)
+        return Branch(self.run, self.t, self.t_hat, self.prefix, *lists)
 
     @property
     def label(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from maeil.errors import MetricError
+from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace
 from maeil.user_errors import UserError
@@ -124,7 +125,10 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
     if wrong:
         more = f", and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
         _differs(meta, found, f"{METRICS}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
-    if unknown := [name for name in stored if name not in computed]:
+    asked = [name for name in stored if name in KNOWN and KNOWN[name].on_demand]
+    for group in dict.fromkeys(KNOWN[name].group for name in asked):
+        found.unverified.append(f"{group}.*: the trace does not tell them; `quorum metrics --credit` finds them again")
+    if unknown := [name for name in stored if name not in computed and name not in asked]:
         found.unverified.append(f"{', '.join(unknown)}: no module registers these metrics: name it with --plugin")
 
 

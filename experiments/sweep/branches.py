@@ -34,6 +34,7 @@ class BranchOptions:
         says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
         drops: ids of messages of the run that their senders do not send.
+        draws: samples of each branch.
         control: whether each run is also gone on with from each instant without a change.
     """
 
@@ -43,6 +44,7 @@ class BranchOptions:
     says: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
     drops: tuple[int, ...] = ()
+    draws: int = 1
     control: bool = True
 
     @property
@@ -51,7 +53,8 @@ class BranchOptions:
         options = (("--branch", map(str, self.folders)), ("--at", self.at), ("--mind", self.minds))
         told = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
         found = [word for option, values in (*options, *told) for value in values for word in (option, value)]
-        return (*found, *([] if self.control else ["--no-control"]))
+        draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
+        return (*found, *draws, *([] if self.control else ["--no-control"]))
 
 
 def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path | None = None) -> SweepPlan:
@@ -80,20 +83,20 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
     if not changes:
         raise UserError("--no-control: nothing is changed, so there is nothing to run", "Give KEY=VALUES, or --mind.")
     runs = list(_runs(asked.folders))
-    number = len(runs) * len(instants) * len(changes)
+    number = len(runs) * len(instants) * len(changes) * asked.draws
     if number > MOST_POINTS:
-        sizes = f"runs: {len(runs):,}, instants: {len(instants):,}, changes: {count(grid):,}"
+        sizes = f"runs: {len(runs):,}, instants: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
         raise UserError(f"the sweep has {number:,} branches ({sizes}): at most {MOST_POINTS:,} are planned")
 
     parents, problems = Parents(), Problems()
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
     begun: dict[tuple[Path, str], SweepParent] = {}
-    for run, instant, change in product(runs, instants, changes):
+    for run, instant, change, draw in product(runs, instants, changes, range(asked.draws)):
         place = _place(run, f"--at {instant}", _told(change, grid))
         try:
             parent: Parent = parents.open(run.absolute())
-            cell = parent.branch(instant, change).cell
+            cell = parent.branch(instant, change, draw).cell
         except UserError as error:
             problems.add(place, error)
             continue

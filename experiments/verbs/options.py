@@ -129,3 +129,6 @@ Drops = Annotated[
         help="Have the message of the run with this id not be sent. May be repeated.",
     ),
 ]
+Draws = Annotated[
+    int, typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each.")
+]

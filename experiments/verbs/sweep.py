@@ -9,7 +9,19 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Drops, Json, Minds, Out, Plans, Plugins, Quiet, Says, Strict
+from quorum.experiments.verbs.options import (
+    ConfigDir,
+    Draws,
+    Drops,
+    Json,
+    Minds,
+    Out,
+    Plans,
+    Plugins,
+    Quiet,
+    Says,
+    Strict,
+)
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 if TYPE_CHECKING:
@@ -97,6 +109,7 @@ def sweep(
     say: Says = None,
     plan: Plans = None,
     drop: Drops = None,
+    draws: Draws = 1,
     control: Annotated[
         bool,
         typer.Option(
@@ -133,7 +146,15 @@ def sweep(
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
-    branching = {"--at": at, "--mind": mind, "--say": say, "--plan": plan, "--drop": drop, "--no-control": not control}
+    branching = {
+        "--at": at,
+        "--mind": mind,
+        "--say": say,
+        "--plan": plan,
+        "--drop": drop,
+        "--draws": draws > 1,
+        "--no-control": not control,
+    }
     if not branch and (alone := [option for option, value in branching.items() if value]):
         raise UserError(
             f"{alone[0]}: it goes with --branch", "--branch RUN says what the cells of the sweep branch off."
@@ -144,7 +165,7 @@ def sweep(
     branched = None
     if branch:
         told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()), tuple(drop or ()))
-        branched = BranchOptions(tuple(branch), tuple(at or ()), *told, control=control)
+        branched = BranchOptions(tuple(branch), tuple(at or ()), *told, draws=draws, control=control)
     request = SweepRequest(
         words=tuple(words or ()),
         out=out,

@@ -16,6 +16,10 @@ agent reasons, waits, executes and is interrupted; C+ and C- are the constraints
 | Hypothetical Minds | arXiv 2407.07086 |
 | LLaMAC | arXiv 2311.13884 |
 | HMAS-2 | arXiv 2309.15943 |
+| Difference rewards | Wolpert and Tumer, Advances in Complex Systems 4 (2001); Agogino and Tumer, JAAMAS 17 (2008) |
+
+Metrics of the group `credit` are computed on demand alone: what a run would have been without somebody is not in its
+trace.
 
 Every metric works on the prefix that a killed run leaves. Metrics are not made of what a trace does not hold: messages
 bear no token counts, so their size is given in characters only.
@@ -27,16 +31,20 @@ one module, which `--plugin` names, or which an installed package declares as an
 
 # In the order in which groups are shown.
 from maeil.metrics import outcome, communication, decision, plans, constraints, capability  # noqa: F401  # isort: skip
-from maeil.metrics import model, gates, repair, failures, routing, dig, tom, emcoop, coop2  # noqa: F401  # isort: skip
+from maeil.metrics import model, gates, repair, failures, routing, dig, tom, emcoop, coop2, credit  # noqa: F401  # isort: skip
 from maeil.metrics.registry import (
     METRICS,
     Better,
     Metric,
     Value,
     compute_metrics,
+    compute_on_demand,
     metric,
     metrics_by_group,
     reproducible,
 )
 
-__all__ = ["METRICS", "Better", "Metric", "Value", "compute_metrics", "metric", "metrics_by_group", "reproducible"]
+__all__ = [
+    "METRICS", "Better", "Metric", "Value", "compute_metrics", "compute_on_demand", "metric", "metrics_by_group",
+    "reproducible",
+]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from maeil.errors import MetricError
 from maeil.metrics.shared import sharing
@@ -18,7 +18,8 @@ from maeil.trace.reader import Trace
 Value = int | float | bool | None
 """A metric's value; None where the trace does not define it (a rate over nothing)."""
 
-Function = Callable[[Trace], Value]
+Function = Callable[[Any], Value]
+"""What computes a metric: from a trace, or from what `Metric.source` says."""
 
 Better = Literal["higher", "lower"]
 """Which values of a metric are better."""
@@ -44,6 +45,7 @@ class Metric:
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.
         of: the event without which a trace does not have this metric; None: all traces have it.
+        source: what it is computed from: the trace, or what is found out about a run on demand alone.
     """
 
     name: str
@@ -56,11 +58,17 @@ class Metric:
     reproducible: bool
     origin: str
     of: type[Event] | None = None
+    source: type = Trace
 
     @property
     def group(self) -> str:
         """First part of the name."""
         return self.name.partition(".")[0]
+
+    @property
+    def on_demand(self) -> bool:
+        """Whether no run has it unasked, since the trace alone does not tell it."""
+        return self.source is not Trace
 
 
 METRICS: Registered[Metric] = Registered("metric", "quorum.metrics", r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*")
@@ -78,6 +86,7 @@ def metric(
     reproducible: bool = True,
     origin: str = "",
     of: type[Event] | None = None,
+    source: type = Trace,
 ) -> Callable[[Function], Function]:
     """Register a function of the trace as a metric; the arguments are the attributes of `Metric`.
 
@@ -103,6 +112,7 @@ def metric(
                 reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
                 of=of,
+                source=source,
             ),
         )
         return function
@@ -123,13 +133,26 @@ def compute_metrics(trace: Trace) -> dict[str, Value]:
         MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
     """
     with sharing(trace):
-        there = [one for one in metrics_by_group() if one.of is None or trace.stamped(one.of)]
+        of_traces = [one for one in metrics_by_group() if not one.on_demand]
+        there = [one for one in of_traces if one.of is None or trace.stamped(one.of)]
         return {one.name: _compute(one, trace) for one in there}
 
 
-def _compute(one: Metric, trace: Trace) -> Value:
+def compute_on_demand(found: object) -> dict[str, Value]:
+    """Compute every metric whose source is of this type.
+
+    Args:
+        found: what was found out about a run.
+
+    Raises:
+        MetricError: a metric cannot be computed.
+    """
+    return {one.name: _compute(one, found) for one in metrics_by_group() if one.source is type(found)}
+
+
+def _compute(one: Metric, source: object) -> Value:
     try:
-        value = one.function(trace)
+        value = one.function(source)
     except Exception as error:
         raise MetricError(f"{one.name}: {type(error).__name__}: {error}") from error
     if value is not None and not (isinstance(value, int | float) and isfinite(value)):

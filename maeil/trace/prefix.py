@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import orjson
@@ -54,6 +55,7 @@ class Prefix:
     def __init__(self, trace: Trace, instant: Instant) -> None:
         self._length = 0
         self._coming = iter(trace.events)
+        self._then: list[Callable[[], None]] = []
         self.live = False
         """Whether the instant has come."""
         digest, last = hashlib.sha256(), None
@@ -69,6 +71,10 @@ class Prefix:
             raise TraceError(f"nobody begins to think at {instant} or later; {place}")
         self.digest = digest.hexdigest()
         """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Have something done when the instant comes, before the thoughts that begin at it have begun to think."""
+        self._then.append(call)
 
     def __call__(self, stamped: Stamped) -> None:
         """Take an event of the other episode in.
@@ -88,6 +94,8 @@ class Prefix:
                 )
             return
         self.live = expected.seq == self._length
+        for call in self._then if self.live else ():
+            call()
 
 
 def _content(stamped: Stamped) -> bytes:

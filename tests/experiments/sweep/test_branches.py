@@ -54,7 +54,9 @@ def copied(first: Path, tmp_path: Path) -> Path:
 
 
 def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), **changes: Any) -> SweepRequest:
-    own = {name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "control") if name in changes}
+    own = {
+        name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
+    }
     return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions((first,), tuple(at), **own), **changes)
 
 
@@ -105,6 +107,21 @@ def test_what_a_participant_is_told_is_in_every_branch_but_the_control(first: Pa
     swept(first, tmp_path, "llm.poor=0.5,1.0", at=["1"], says=["agent_1:leave it to me"])
     said = "--say agent_1:leave it to me"
     assert {change for _, _, change in parts(tmp_path / "s")} == {"", f"llm.poor=0.5 {said}", f"llm.poor=1.0 {said}"}
+
+
+def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path, tmp_path: Path) -> None:
+    result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3).result
+    found = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
+    drawn = Counter((said.run, said.branch.change, said.draw) for said in found if said is not None)
+    runs = [run.name for run in branches(first)]
+    assert drawn == dict.fromkeys(
+        ((run, what, k) for run in runs for what in ("", "llm.poor=0.5") for k in range(3)), 1
+    )
+    assert len({lines[1] for lines in contents(tmp_path / "s").values()}) <= len(runs)  # one beginning for all draws
+    assert (
+        result.failed,
+        len({cell.kind for cell in plan_branches(("llm.poor=0.5",), BranchOptions((first,), ("1",), draws=3)).cells}),
+    ) == ((), 2)
 
 
 def test_what_is_done_is_not_run_again_and_a_larger_grid_adds_to_it(first: Path, tmp_path: Path) -> None:
@@ -199,7 +216,7 @@ def test_what_cannot_be_branched_is_refused_before_anything_is_written(case: str
 def test_a_mind_that_cannot_take_over_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=8"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="agents=tom: such a mind cannot take over in the middle"):
-        swept(run, tmp_path / "out", minds=["agent_0=tom"], at=["2"])
+        swept(run, tmp_path / "out", minds=["agent_0=tom"], at=["0"])
     assert not (tmp_path / "out").exists()
 
 

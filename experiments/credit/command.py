@@ -1,0 +1,98 @@
+"""From `quorum metrics RUN --credit agent` to what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from maeil.metrics import Value, compute_on_demand
+from maeil.metrics.credit import Differences
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.credit.difference import difference_rewards
+from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+from quorum.experiments.results.run_folder import is_run, runs_inside
+
+
+class Kind(StrEnum):
+    """What is to be credited, and how."""
+
+    AGENT = "agent"
+    """Each agent: it idles, and all others act as recorded."""
+
+
+@dataclass(slots=True)
+class Credits:
+    """What was found out about one run.
+
+    Attributes:
+        run: its folder.
+        metrics: those of the group `credit` that were asked for.
+        rows: for `agent` and `message`, by the name of the agent or the number of the message, what it is worth.
+    """
+
+    run: Path
+    metrics: dict[str, Value] = field(default_factory=dict)
+    rows: dict[str, dict[str | int, Mapping[str, Value]]] = field(default_factory=dict)
+
+    def joined(self, per: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows of a table of `quorum metrics --per` with what was found out.
+
+        A participant without a body has no credit: None.
+        """
+        own = self.rows.get(per, {})
+        names = list(dict.fromkeys(name for values in own.values() for name in values))
+        return [{**row, **dict.fromkeys(names), **own.get(row[per], {})} for row in rows]
+
+
+def kinds_of(names: Iterable[str]) -> list[Kind]:
+    """Return what is asked for, each once.
+
+    Raises:
+        UserError: there is no such kind.
+    """
+    known = [str(kind) for kind in Kind]
+    for name in names:
+        if name not in known:
+            raise UserError(f"--credit {name}: there is no such credit", choices_hint(name, "They are", known))
+    return [kind for kind in Kind if kind in set(names)]
+
+
+def runs_of(given: Iterable[Path]) -> Iterator[Path]:
+    """Return the folders of runs: those that were given, and for a folder of runs, such as a sweep, all in it."""
+    for folder in given:
+        inside = [] if not folder.is_dir() or is_run(folder) else list(runs_inside(folder))
+        yield from inside or [folder]
+
+
+def credits_of(run: Path, kinds: Collection[Kind], begin: int = 0) -> Credits:
+    """Find out what agents and messages of a run were worth.
+
+    Args:
+        run: its folder.
+        kinds: what is asked for.
+        begin: the step from which on an agent idles.
+
+    Raises:
+        UserError: there is no such run, it cannot be brought back, or its world draws lots.
+    """
+    episode = open_episode(run)
+    found = Credits(run)
+    if Kind.AGENT in kinds:
+        _add_agents(found, episode, begin)
+    return found
+
+
+def _add_agents(found: Credits, episode: RecordedEpisode, begin: int) -> None:
+    differences = difference_rewards(episode, begin)
+    found.metrics |= compute_on_demand(Differences(differences))
+    rows = found.rows.setdefault("agent", {})
+    for name, worth in zip(episode.trace.start.agents, differences, strict=True):
+        rows[name] = {
+            **rows.get(name, {}),
+            "difference": worth.returned,
+            "difference_reached": worth.reached,
+            "difference_score": worth.score,
+        }

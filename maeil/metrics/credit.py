@@ -1,0 +1,119 @@
+"""What agents and messages were worth to the team: its utility, minus that of the same run without them.
+
+They are computed on demand alone, of what was found out by playing without each. Utilities are of the whole team: see
+`Utility`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isclose
+
+from maeil.metrics.registry import Value, metric
+from maeil.metrics.statistics import deviation, mean, ratio
+
+_SAME = 1e-9
+"""Returns that are nearer to each other than this are equal: sums of the same rewards may be rounded otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """What an episode was worth to the team, or the difference of two.
+
+    Attributes:
+        returned: sum over the steps of the mean reward of the agents, as `outcome.return`.
+        reached: goals that were reached in the end, as `outcome.reached`.
+        score: the world's own score in the end, as `outcome.score`.
+    """
+
+    returned: float
+    reached: float
+    score: float
+
+    def __sub__(self, other: Utility) -> Utility:
+        returned = 0.0 if isclose(self.returned, other.returned, abs_tol=_SAME) else self.returned - other.returned
+        return Utility(returned, self.reached - other.reached, self.score - other.score)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is no difference in anything."""
+        return not (self.returned or self.reached or self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the team lost without each agent, while all others acted as recorded.
+
+    Attributes:
+        agents: for each agent, the utility of the run minus that of the run in which it idles from the first step on.
+    """
+
+    agents: Sequence[Utility]
+
+
+_OF_AGENTS = (
+    "D_i = G(run) - G(the same joint actions, but that agent i idles from the first step on), played by the rules of "
+    "the world from the seed, so that nobody thinks again (Wolpert and Tumer 2001: the wonderful life utility with "
+    "idling as the null action; Agogino and Tumer 2008)"
+)
+
+
+def _mean_of(agents: Sequence[Utility], part: Callable[[Utility], float]) -> Value:
+    return mean([part(agent) for agent in agents])
+
+
+@metric(
+    "credit.difference",
+    "reward",
+    title="difference reward",
+    doc=f"Mean over agents of the difference reward, with the return as G: {_OF_AGENTS}.",
+    source=Differences,
+)
+def difference(found: Differences) -> Value:
+    """Return the mean of the differences in the return."""
+    return _mean_of(found.agents, lambda agent: agent.returned)
+
+
+@metric("credit.difference_reached", "goals", title="difference reward in goals", source=Differences)
+def difference_reached(found: Differences) -> Value:
+    """Mean over agents of the difference reward, with the goals reached in the end as G."""
+    return _mean_of(found.agents, lambda agent: agent.reached)
+
+
+@metric("credit.difference_score", "points of the world", title="difference reward in score", source=Differences)
+def difference_score(found: Differences) -> Value:
+    """Mean over agents of the difference reward, with the world's own score in the end as G."""
+    return _mean_of(found.agents, lambda agent: agent.score)
+
+
+@metric("credit.least", "reward", title="least difference reward", source=Differences)
+def least(found: Differences) -> Value:
+    """Difference reward of the agent that has the least, with the return as G."""
+    return min((agent.returned for agent in found.agents), default=None)
+
+
+@metric("credit.most", "reward", title="largest difference reward", source=Differences)
+def most(found: Differences) -> Value:
+    """Difference reward of the agent that has the largest, with the return as G."""
+    return max((agent.returned for agent in found.agents), default=None)
+
+
+@metric("credit.spread", "reward", title="spread of difference rewards", source=Differences)
+def spread(found: Differences) -> Value:
+    """Standard deviation over the agents of the team of the difference reward, with the return as G."""
+    return deviation([agent.returned for agent in found.agents])
+
+
+@metric("credit.idle_harmless", "share of agents", title="agents whose idling changes nothing", source=Differences)
+def idle_harmless(found: Differences) -> Value:
+    """Share of the agents without whom return, goals and score would have been what they were."""
+    return ratio(sum(agent.is_nothing for agent in found.agents), len(found.agents))
+
+
+@metric(
+    "credit.idle_better", "share of agents", better="lower", title="agents whose idling is better", source=Differences
+)
+def idle_better(found: Differences) -> Value:
+    """Share of the agents without whom the return would have been higher: D_i < 0."""
+    return ratio(sum(agent.returned < 0 for agent in found.agents), len(found.agents))
