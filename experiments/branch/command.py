@@ -11,6 +11,7 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent, PlannedBranch
+from quorum.experiments.branch.world import read_changes
 from quorum.experiments.episode.dictated import Words
 
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
@@ -30,6 +31,7 @@ class BranchRequest:
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
         drops: ids of messages that their senders do not send.
         config_dir: folder with more options of the groups.
+        world: what of the world is another from then on, as JSON.
     """
 
     run: Path
@@ -40,6 +42,7 @@ class BranchRequest:
     plans: Sequence[str] = ()
     drops: Sequence[int] = ()
     config_dir: Path | None = None
+    world: str | None = None
 
     @property
     def edits(self) -> tuple[str, ...]:
@@ -61,6 +64,17 @@ class BranchRequest:
             *(Words(who, text=text) for who, text in (_split("--say", said) for said in self.says)),
             *(Words(who, actions=text) for who, text in (_split("--plan", said) for said in self.plans)),
         )
+
+    @property
+    def change(self) -> Change:
+        """The same in one.
+
+        Raises:
+            UserError: something of it cannot be read.
+        """
+        world = read_changes(self.world) if self.world is not None else None
+        drops = tuple(dict.fromkeys(self.drops))
+        return Change(self.edits, self.words, drops, self.config_dir, world=world)
 
 
 def _split(option: str, said: str) -> tuple[str, str]:
@@ -91,7 +105,7 @@ def plan_draws(request: BranchRequest, draws: int) -> Iterator[PlannedBranch]:
         UserError: as in `plan_branch`, for the first of them.
     """
     instant = instant_of(request.at) if request.at is not None else None
-    change = Change(request.edits, request.words, tuple(dict.fromkeys(request.drops)), request.config_dir)
+    change = request.change
     parent = Parent.open(request.run)
     for draw in range(draws):
         yield parent.branch(instant, change, draw)

@@ -18,6 +18,7 @@ from maeil.component import ComponentConfig, TakesOver
 from maeil.errors import InvalidThought
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
@@ -61,6 +62,7 @@ class Branching:
         named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
             copy: it has no fault, and is the clean reference of an agent's own mind.
         told: those who are told any of that, when they are built.
+        world: what of the world is another from the instant on, and when that is; None: nothing.
     """
 
     run: str
@@ -74,6 +76,7 @@ class Branching:
     fault: Fault | None = None
     named: frozenset[str] = frozenset()
     told: list[Dictated | Dropping] = field(default_factory=list)
+    world: ChangeAt | None = None
 
     @property
     def undone(self) -> Sequence[Words | Drop]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class BranchOptions:
         says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
         drops: ids of messages of the run that their senders do not send.
+        world: what of the world is another from then on, as JSON in its own words; None: nothing.
         draws: samples of each branch.
         control: whether each run is also gone on with from each instant without a change.
     """
@@ -44,6 +45,7 @@ class BranchOptions:
     says: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
     drops: tuple[int, ...] = ()
+    world: str | None = None
     draws: int = 1
     control: bool = True
 
@@ -53,8 +55,9 @@ class BranchOptions:
         options = (("--branch", map(str, self.folders)), ("--at", self.at), ("--mind", self.minds))
         told = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
         found = [word for option, values in (*options, *told) for value in values for word in (option, value)]
+        world = ("--world", self.world) if self.world is not None else ()
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
-        return (*found, *draws, *([] if self.control else ["--no-control"]))
+        return (*found, *world, *draws, *([] if self.control else ["--no-control"]))
 
 
 def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path | None = None) -> SweepPlan:
@@ -73,13 +76,14 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
     if not asked.at:
         raise UserError("--at is missing: say from which step on the branches are live", "For example: --at 5 --at 10")
     instants = list(dict.fromkeys(map(instant_of, asked.at)))
-    dictated = BranchRequest(Path(), asked.at[0], says=asked.says, plans=asked.plans).words
+    told = BranchRequest(
+        Path(), says=asked.says, plans=asked.plans, drops=asked.drops, world=asked.world, config_dir=config_dir
+    ).change
     with session(config_dir) as composing:
         grid = axes([*words, *edits_of_minds(asked.minds)], composing)
     changes = [Change()] if asked.control else []
-    if grid or dictated or asked.drops:
-        drops = tuple(dict.fromkeys(asked.drops))
-        changes += [Change(_edits(point), dictated, drops, config_dir) for point in points(grid)]
+    if grid or told.words or told.drops or told.world is not None:
+        changes += [replace(told, edits=_edits(point)) for point in points(grid)]
     if not changes:
         raise UserError("--no-control: nothing is changed, so there is nothing to run", "Give KEY=VALUES, or --mind.")
     runs = list(_runs(asked.folders))

@@ -10,7 +10,19 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.episode import ending, report, report_all, told
-from quorum.experiments.verbs.options import ConfigDir, Draws, Drops, Json, Minds, Out, Plans, Plugins, Quiet, Says
+from quorum.experiments.verbs.options import (
+    ConfigDir,
+    Draws,
+    Drops,
+    Json,
+    Minds,
+    Out,
+    Plans,
+    Plugins,
+    Quiet,
+    Says,
+    WorldChanges,
+)
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -39,6 +51,7 @@ def branch(
     say: Says = None,
     plan: Plans = None,
     drop: Drops = None,
+    world: WorldChanges = None,
     draws: Draws = 1,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
@@ -64,6 +77,7 @@ def branch(
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
       quorum branch runs/NAME --drop 17
+      quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
@@ -75,7 +89,7 @@ def branch(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
     results = []
     for draw, planned in enumerate(plan_draws(request, draws)):
         cell, branching = planned.cell, planned.branching

@@ -132,3 +132,12 @@ Drops = Annotated[
 Draws = Annotated[
     int, typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each.")
 ]
+WorldChanges = Annotated[
+    str | None,
+    typer.Option(
+        "--world",
+        metavar="CHANGES",
+        show_default="as in the run",
+        help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
+    ),
+]

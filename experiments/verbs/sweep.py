@@ -21,6 +21,7 @@ from quorum.experiments.verbs.options import (
     Quiet,
     Says,
     Strict,
+    WorldChanges,
 )
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
@@ -109,6 +110,7 @@ def sweep(
     say: Says = None,
     plan: Plans = None,
     drop: Drops = None,
+    world: WorldChanges = None,
     draws: Draws = 1,
     control: Annotated[
         bool,
@@ -140,7 +142,7 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
       quorum sweep experiment=cube_talk llm=openai llm.model=M engine.batch=true
-      quorum sweep --branch runs/NAME --at 5 --at 10 --mind agent_2=heuristic,naive
+      quorum sweep --branch runs/NAME --at 5 --mind agent_2=naive,heuristic
     """
     from quorum.experiments.sweep.branches import BranchOptions
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
@@ -152,6 +154,7 @@ def sweep(
         "--say": say,
         "--plan": plan,
         "--drop": drop,
+        "--world": world is not None,
         "--draws": draws > 1,
         "--no-control": not control,
     }
@@ -164,7 +167,7 @@ def sweep(
     prepare_plugins(plugin)
     branched = None
     if branch:
-        told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()), tuple(drop or ()))
+        told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()), tuple(drop or ()), world)
         branched = BranchOptions(tuple(branch), tuple(at or ()), *told, draws=draws, control=control)
     request = SweepRequest(
         words=tuple(words or ()),

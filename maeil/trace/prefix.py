@@ -10,9 +10,22 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.errors import ReplayMismatch, TraceError
-from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, ThoughtEnd, ThoughtStart
+from maeil.trace.events import (
+    WALL_CALL_FIELDS,
+    ConstraintChange,
+    EpisodeStart,
+    Number,
+    RepairChecked,
+    Stamped,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+    WorldChange,
+)
 from maeil.trace.reader import Trace
 
+_WITHOUT_THOUGHTS = (RepairChecked, ConstraintChange, StepTaken)
+"""What comes first in a step in which nobody thinks, after what the step before it has brought about."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -47,12 +60,14 @@ class Prefix:
     Args:
         trace: of the episode, whole or torn.
         instant: where the other one leaves it.
+        changed: whether the world is changed there, at the begin of the step: then the other one is live from that
+            step on, also where nobody thinks in it.
 
     Raises:
-        TraceError: no thought begins then.
+        TraceError: no thought begins then; or the episode is over before that step begins.
     """
 
-    def __init__(self, trace: Trace, instant: Instant) -> None:
+    def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
         self._length = 0
         self._coming = iter(trace.events)
         self._then: list[Callable[[], None]] = []
@@ -64,6 +79,8 @@ class Prefix:
                 if instant.has_come(stamped.t, stamped.t_hat):
                     break
                 last = stamped
+            elif changed and stamped.t >= instant.t and isinstance(stamped.event, _WITHOUT_THOUGHTS):
+                break
             digest.update(_content(stamped) + b"\n")
             self._length += 1
         else:
@@ -86,6 +103,9 @@ class Prefix:
         if self.live:
             return
         expected = next(self._coming)
+        if expected.seq == self._length and isinstance(stamped.event, WorldChange):
+            self.live = True
+            return
         if _content(stamped) != _content(expected):
             if sys.exception() is None:
                 raise ReplayMismatch(
