@@ -67,6 +67,7 @@ _MODULES = (
     "episode.js",
     "seeds.js",
     "sweep.js",
+    "differing.js",
     "first_difference.js",
     "beside.js",
     "side.js",

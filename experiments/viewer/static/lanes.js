@@ -26,6 +26,8 @@ export class Lanes {
     this.left = 0;
     this.scale = 0;
     this.hits = [];
+    this.differs = null;
+    this.common = null;
     this.base = el("canvas", { class: "lanes-base", role: "img", "aria-label": "stages, messages, actions and constraints over time" });
     this.over = el("div", { class: "lanes-cursor", hidden: true });
     this.spacer = el("div", { class: "lanes-spacer" });
@@ -158,10 +160,52 @@ export class Lanes {
     const seen = this.rows.filter((row) => this.#y(row) + row.height > AXIS && this.#y(row) < high);
     for (const row of seen) this.#row(c, row);
     drawMessages(this.view, new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2])));
+    if (this.differs) this.#underline(c);
+    if (this.common) this.#grey(c);
     for (const row of seen) this.#gutter(c, row);
     c.restore();
     this.#axis(c);
     this.#cursor();
+  }
+
+  /** Underline what differs from another run. */
+  #underline(c) {
+    c.fillStyle = colour("differs");
+    for (const [x, y, end, low, sort, item] of this.hits) {
+      if (!this.differs.has(item)) continue;
+      const from = Math.max(GUTTER, x);
+      const to = Math.min(this.view.width, end);
+      if (sort === "message") c.fillRect(from - 1, y - 3, 6, 3);
+      else if (to > GUTTER) c.fillRect(from, low - 3, Math.max(3, to - from), 3);
+    }
+  }
+
+  /** Grey the beginning that two runs have in common. */
+  #grey(c) {
+    const { t, t_hat: tHat } = this.common;
+    const { axis } = this.model;
+    const x = this.#x(tHat === null ? axis.begin(t) : axis.at(t, tHat));
+    if (x <= GUTTER) return;
+    c.globalAlpha = 0.62;
+    c.fillStyle = colour("paper");
+    c.fillRect(GUTTER, AXIS, Math.min(x, this.view.width) - GUTTER, this.view.high);
+    c.globalAlpha = 1;
+    c.strokeStyle = colour("ink");
+    c.setLineDash([4, 3]);
+    c.lineWidth = 1;
+    c.beginPath();
+    c.moveTo(Math.round(x) + 0.5, AXIS);
+    c.lineTo(Math.round(x) + 0.5, this.view.high);
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  /** Show all from a step on. */
+  showFrom(t) {
+    const left = this.model.axis.begin(t);
+    this.scale = Math.min(this.width / Math.max(1, this.model.axis.length - left), Math.max(LARGEST_STEP, this.fitScale));
+    this.left = this.#bounded(left);
+    this.draw();
   }
 
   #y(row) {
