@@ -1,5 +1,5 @@
 /* The first step at which two episodes of one board do not look the same. */
-import { differingPlaces } from "./differing.js";
+import { differingPlaces } from "./differs.js";
 import { Film } from "./film.js";
 
 /**

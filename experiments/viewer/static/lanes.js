@@ -8,13 +8,14 @@ import { drawRepairs, repairLine } from "./repairs.js";
 import { short, shown } from "./text.js";
 import { drawUsage, usageWords } from "./usage.js";
 import { colour } from "./theme.js";
+import { drawBlamed, drawVerdict, verdictLine } from "./verdict.js";
 
 const GUTTER = 104;
 const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
 const LABEL_ROOM = 30;
-const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, finding: drawFindings, usage: drawUsage };
+const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, verdict: drawVerdict, finding: drawFindings, usage: drawUsage };
 
 export class Lanes {
   /** @param on `seek(t)`, `open(sort, item)`, `agent(index)`. */
@@ -127,6 +128,7 @@ export class Lanes {
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
     if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters; filled: a healer spoke up", height: TITLE }, { sort: "finding", height: 20 });
     if (model.failures.length) rows.push({ sort: "title", text: "failures by rule: each with the first letter of its kind", height: TITLE }, { sort: "failure", height: 16 });
+    if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
     if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
@@ -159,7 +161,9 @@ export class Lanes {
     c.clip();
     const seen = this.rows.filter((row) => this.#y(row) + row.height > AXIS && this.#y(row) < high);
     for (const row of seen) this.#row(c, row);
-    drawMessages(this.view, new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2])));
+    const middles = new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2]));
+    drawMessages(this.view, middles);
+    drawBlamed(this.view, middles);
     if (this.differs) this.#underline(c);
     if (this.common) this.#grey(c);
     for (const row of seen) this.#gutter(c, row);
@@ -380,6 +384,7 @@ export class Lanes {
     if (sort === "task") return taskLine(item);
     if (sort === "finding") return findingLine(this.model, item);
     if (sort === "failure") return failureLine(this.model, item);
+    if (sort === "verdict") return short(verdictLine(this.model, item), 300);
     if (sort === "repair") return repairLine(this.model, item);
     if (sort === "usage") return usageWords(item);
     return "";

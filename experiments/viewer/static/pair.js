@@ -1,6 +1,6 @@
 /* The page of two runs of one board, side by side: one player moves both. */
 import { differenceList, figureTable } from "./beside.js";
-import { differing, differingPlaces, differingSteps, differingWords } from "./differing.js";
+import { differing, differingPlaces, differingSteps, differingWords } from "./differs.js";
 import { button, el, fill, say } from "./dom.js";
 import { firstDifference } from "./first_difference.js";
 import { offWords } from "./header.js";
@@ -73,7 +73,7 @@ class Pair {
         el("p", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, shown(value)))), this.parting ? el("span", {}, "one beginning, up to ", el("b", {}, instant(this.parting))) : null)),
       el("div", { class: "pair" },
         el("div", { class: "parted" }, this.#branches(runs, plain), differenceList(this.differences), figureTable(plain), this.words),
-        el("div", { class: "sides" }, sides.map((side) => side.root))),
+        this.both = el("div", { class: "sides" }, sides.map((side) => side.root))),
       this.player.root,
       this.help,
     ];
@@ -83,7 +83,7 @@ class Pair {
   #branches(runs, plain) {
     const up = pageOf(runs[0], this.up) === null ? null : this.up;
     const told = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
-    return told.length ? el("section", { class: "differences", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, told)) : null;
+    return told.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, told)) : null;
   }
 
   async begin() {
@@ -116,6 +116,7 @@ class Pair {
   #view(lanes) {
     this.asLanes = lanes;
     for (const [own, view] of this.views) view.setAttribute("aria-pressed", String(own === lanes));
+    this.both.classList.toggle("lanes-shown", lanes);
     for (const side of this.sides) side.view(lanes);
   }
 

@@ -142,14 +142,16 @@ export class Side {
   }
 
   async #draw(page, model) {
-    const { pictures, phrases, problems } = await this.world.awaited(page.film);
+    const { pictures, primitives, phrases, problems } = await this.world.awaited(page.film);
     if (this.model !== model) return;
+    model.primitives = primitives;
     model.phrases = phrases;
     this.missing = problems;
     this.#told(problems);
     this.world.project(pictures, page.ways);
     this.world.refresh();
-    this.transcript.turn(model); // the world's own words have come
+    this.lanes.draw(); // the world's own words have come
+    this.transcript.turn(model);
     this.show(this.wanted);
     this.on.drawn();
   }
