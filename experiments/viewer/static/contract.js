@@ -72,9 +72,19 @@
  * @property {string} reason
  */
 /**
+ * What a run branches off.
+ * @typedef {object} Branched
+ * @property {string} run
+ * @property {number} t
+ * @property {number|null} t_hat
+ * @property {string} change
+ * @property {number} draw
+ */
+/**
  * What is known of an episode as a whole.
  * @typedef {object} Head
  * @property {string} name
+ * @property {Branched|null} off
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
@@ -158,9 +168,34 @@
  * @property {Proof[]} proofs
  */
 /**
+ * A decision that made the team fail.
+ * @typedef {object} Decision
+ * @property {number} agent
+ * @property {string} who
+ * @property {number|null} t
+ * @property {number|null} t_hat
+ * @property {string} kind
+ */
+/**
+ * What `quorum blame` has found; empty where it does not say.
+ * @typedef {object} Verdict
+ * @property {number} agent
+ * @property {string} who
+ * @property {number|null} t
+ * @property {number|null} t_hat
+ * @property {string} kind
+ * @property {string} method
+ * @property {number|null} confidence
+ * @property {number} reruns
+ * @property {number} calls
+ * @property {string} reason
+ * @property {Decision[]} flips
+ */
+/**
  * Answers `/api/run/NAME/episode`.
  * @typedef {object} Episode
  * @property {string} name
+ * @property {Branched|null} off
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
@@ -173,6 +208,7 @@
  * @property {number[]} pages
  * @property {number[]} breaks
  * @property {TeamFailure[]|null} failures
+ * @property {Verdict|null} verdict
  * @property {Score[]} scores
  * @property {Traffic[]} traffic
  * @property {number} calls
@@ -275,13 +311,20 @@
  * @property {SharedCalls} calls
  */
 /**
- * Answers `/api/pair`: two runs of one board.
+ * The instant up to which two branches have one beginning.
+ * @typedef {object} Parting
+ * @property {number} t
+ * @property {number|null} t_hat
+ */
+/**
+ * Answers `/api/pair`, and `/api/pair/NAME/OTHER`: two runs of one board.
  * @typedef {object} Pair
  * @property {string[]} runs
  * @property {Difference[]} differences
+ * @property {Parting|null} parting
  */
 /**
- * A run in the table of a sweep.
+ * A run in the table of a sweep, or in a tree of branches.
  * @typedef {object} RunLine
  * @property {string} run
  * @property {string} outcome
@@ -289,6 +332,14 @@
  * @property {string} remark
  * @property {(string|number|boolean|null)[]} factors
  * @property {Object<string, number|null>} metrics
+ * @property {Branched} [off]
+ */
+/**
+ * Answers `/api/run/NAME/family`: the runs that lie beside it and have their beginning in common with it.
+ * @typedef {object} Family
+ * @property {string} path
+ * @property {RunLine[]} runs
+ * @property {number} left_out
  */
 /**
  * Answers `/api/sweep`.
