@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crafter_env.constants import CHUNK, NEED_MAX, NEEDS, WALKABLE, Cell, Item, Material
 from crafter_env.errors import CrafterError
@@ -59,9 +60,10 @@ def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> C
 def same(one: CrafterState, other: CrafterState) -> bool:
     """Whether two states of one world are equal."""
     used = int(one.world.counters[arrays.SLOTS])
+    pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(one.world, other.world, strict=True))
     return all(
         np.array_equal(mine[:used], theirs[:used]) if mine is one.world.objects else np.array_equal(mine, theirs)
-        for mine, theirs in zip(one.world, other.world, strict=True)
+        for mine, theirs in pairs
     )
 
 
