@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.attribution import attribution
 from quorum.experiments.verbs.branch import branch
 from quorum.experiments.verbs.cache import cache
 from quorum.experiments.verbs.check import check
@@ -31,6 +32,7 @@ from quorum.experiments.verbs.view import view
 VERBS: dict[str, Callable[..., None]] = {
     "run": run,
     "branch": branch,
+    "attribution": attribution,
     "sweep": sweep,
     "fit": fit,
     "metrics": metrics,

@@ -1,0 +1,258 @@
+"""`quorum attribution FOLDER`: methods of attribution on episodes whose fault is known, and how often each is right.
+
+A method gets a `Case`, which holds nothing of the label. `search` has the run played again, and for that the fault is
+put around the mind again that did it (`quorum.experiments.episode.branching`); it sees what that mind does, and not why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from maeil.errors import EpisodeStop
+from maeil.seeds import Seeds
+from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.experiments.blame.accuracy import Accuracy, Share, Truth
+from quorum.experiments.blame.chance import CHANCE, FIRST, by_chance, by_first
+from quorum.experiments.blame.labels import Case, Labelled, labelled
+from quorum.experiments.blame.reader import READER, Procedure, Reader
+from quorum.experiments.blame.rules import RULES, by_rules
+from quorum.experiments.blame.transcript import Transcript
+from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
+
+SEARCH = "search"
+READERS = tuple(f"{READER}:{procedure}" for procedure in Procedure)
+METHODS = (f"{SEARCH}:self", RULES, *READERS, CHANCE, FIRST)
+"""What is scored where nothing else is said."""
+ALL = "all"
+"""The row of all episodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How methods fare on a benchmark.
+
+    Attributes:
+        folder: of the episodes.
+        labelled: the episodes.
+        steps: that a step may be off to count as near.
+        verdicts: of each method, one a case.
+        refused: why a method says nothing of a case, with the number of cases; they count as wrong.
+        simulated: whether the reader is simulated; None: it was not asked.
+        reader: the name of its model.
+    """
+
+    folder: Path
+    labelled: Labelled
+    steps: int
+    verdicts: Mapping[str, Sequence[Verdict]]
+    refused: Mapping[str, Mapping[str, int]]
+    simulated: bool | None
+    reader: str
+
+    @property
+    def truths(self) -> Sequence[Truth]:
+        """What is known of the cases."""
+        return [truth for _, truth in self.labelled.cases]
+
+    def accuracy(self, method: str, world: str = ALL, kind: str = ALL) -> Accuracy:
+        """Return how a method fares on the episodes of a world and a kind."""
+        pairs = zip(self.truths, self.verdicts[method], strict=True)
+        kept = [(t, v) for t, v in pairs if world in (ALL, t.world) and kind in (ALL, t.kind)]
+        return Accuracy.of(kept, self.steps)
+
+    @property
+    def groups(self) -> Sequence[tuple[str, str]]:
+        """World and kind of each part of the table: all, each world, each kind, each of both."""
+        truths = self.truths
+        worlds, kinds = sorted({t.world for t in truths}), sorted({t.kind for t in truths})
+        pairs = sorted({(t.world, t.kind) for t in truths})
+        return list(dict.fromkeys([(ALL, ALL), *((w, ALL) for w in worlds), *((ALL, k) for k in kinds), *pairs]))
+
+    def name(self, method: str) -> str:
+        """What a method is called where it is shown."""
+        return f"{method} (simulated)" if self.simulated and method.startswith(READER) else method
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        scores = [
+            {"method": self.name(method), "world": world, "kind": kind, **self.accuracy(method, world, kind).plain()}
+            for method in self.verdicts
+            for world, kind in self.groups
+        ]
+        episodes = [
+            {
+                "label": asdict(truth),
+                "verdicts": [
+                    {**said[index].plain(), "method": self.name(name)} for name, said in self.verdicts.items()
+                ],
+            }
+            for index, truth in enumerate(self.truths)
+        ]
+        return {
+            "folder": str(self.folder),
+            "episodes": len(self.truths),
+            "without_label": dict(self.labelled.without),
+            "near": self.steps,
+            "reader": self.reader or None,
+            "simulated": self.simulated,
+            "refused": {self.name(method): dict(why) for method, why in self.refused.items() if why},
+            "scores": scores,
+            "labelled": episodes,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Tell it as tables."""
+        yield f"{self.folder}: {len(self.truths)} labelled episodes"
+        for reason, number in self.labelled.without.items():
+            yield f"left out: {number} runs: {reason}"
+        yield ""
+        head = ("method", "agent", "step", f"step +-{self.steps}", "agent and step", "re-runs", "calls")
+        yield from _table([head, *(self._row(method) for method in self.verdicts)])
+        for title, index in (("world", 0), ("kind", 1)):
+            groups = [g for g in self.groups if g[index] != ALL and g[1 - index] == ALL]
+            yield ""
+            yield f"agent and step by {title}"
+            rows = [("method", *(f"{g[index]} ({self._size(*g)})" for g in groups))]
+            for method in self.verdicts:
+                rows.append((self.name(method), *(_told(self.accuracy(method, *g).both) for g in groups)))
+            yield from _table(rows)
+        for method, why in self.refused.items():
+            for reason, number in why.items():
+                yield f"{self.name(method)} says nothing of {number} episodes: {sanitize(reason, 300)}"
+
+    def _size(self, world: str, kind: str) -> int:
+        return sum(world in (ALL, truth.world) and kind in (ALL, truth.kind) for truth in self.truths)
+
+    def _row(self, method: str) -> tuple[str, ...]:
+        found = self.accuracy(method)
+        shares = (_told(share) for share in (found.agent, found.step, found.near, found.both))
+        return (self.name(method), *shares, f"{found.reruns:.1f}", f"{found.calls:.1f}")
+
+
+def _told(share: Share) -> str:
+    low, high = share.interval
+    return f"{share.value:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def score(
+    folder: Path,
+    methods: Sequence[str] = METHODS,
+    *,
+    steps: int = 5,
+    model: Sequence[str] = (),
+    config_dir: Path | None = None,
+    told: Callable[[str, int, int], None] = lambda *_: None,
+) -> Scored:
+    """Have methods judge all labelled episodes of a folder.
+
+    Args:
+        folder: of a sweep, or of one run.
+        methods: their names; `search:MIND` has the decisions of that mind for right.
+        steps: that a step may be off to count as near.
+        model: `KEY=VALUE` of the reader's language model, and its budget; empty: the simulated one.
+        config_dir: folder with more options of the groups.
+        told: called before each case with the method, the number of the case, and how many there are.
+
+    Raises:
+        UserError: there is no such method, no labelled episode, or the reader cannot be asked.
+    """
+    for method in methods:
+        _check(method)
+    cases = labelled(folder)
+    configuration = _reading(model, config_dir)
+    reads = any(method.startswith(READER) for method in methods)
+    verdicts: dict[str, Sequence[Verdict]] = {}
+    refused: dict[str, dict[str, int]] = {}
+    pool, books = ModelPool(), CallBooks(configuration, None)
+
+    async def all_of_them() -> Reader | None:
+        try:
+            reader = Reader(EpisodeModels(configuration, pool, books)(READER)) if reads else None
+            for method in dict.fromkeys(methods):
+                if method.startswith(SEARCH):
+                    continue
+                found = []
+                for number, (case, _) in enumerate(cases.cases):
+                    told(method, number, len(cases.cases))
+                    found.append(await _judged(method, case, reader))
+                verdicts[method] = found
+            return reader
+        except (LanguageModelError, EpisodeStop) as error:
+            hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
+            raise UserError(f"the reader cannot go on: {error}", hint) from error
+        finally:
+            await pool.close()
+
+    reader = run_coroutine(all_of_them())
+    for method in dict.fromkeys(methods):
+        if method.startswith(SEARCH):
+            found = []
+            for number, (case, _) in enumerate(cases.cases):
+                told(method, number, len(cases.cases))
+                verdict, why = _searched(method, case, config_dir)
+                found.append(verdict)
+                if why:
+                    reasons = refused.setdefault(method, {})
+                    reasons[why] = reasons.get(why, 0) + 1
+            verdicts[method] = found
+    ordered = {method: verdicts[method] for method in dict.fromkeys(methods)}
+    name = configuration.llm.label if reads else ""
+    return Scored(folder, cases, steps, ordered, refused, reader.simulated if reader is not None else None, name)
+
+
+def _check(method: str) -> None:
+    if method in (*METHODS, SEARCH) or (method.startswith(f"{SEARCH}:") and method != f"{SEARCH}:"):
+        return
+    raise UserError(f"--method {method}: there is no such method", choices_hint(method, "They are", METHODS))
+
+
+def _reading(model: Sequence[str], config_dir: Path | None) -> Configuration:
+    """Return a configuration whose language model is the reader's."""
+    for word in model:
+        if word.partition("=")[0].partition(".")[0] not in ("llm", "budget"):
+            raise UserError(
+                f"--set {word}: only the reader's model and its budget can be set", "For example: --set llm=openai"
+            )
+    return Cell.compose(["agents=naive", *model], config_dir).configuration
+
+
+def _searched(method: str, case: Case, config_dir: Path | None) -> tuple[Verdict, str]:
+    """Search a run by playing it again; and why that could not be done, if it could not."""
+    from quorum.experiments.blame.search import Question, blame
+
+    by = method.partition(":")[2]
+    try:
+        found = blame(case.run, Question((by,) if by else (), shares=False, config_dir=config_dir))
+    except UserError as error:
+        return Verdict(method, None, None, reason=error.message), error.message.replace(f"{case.run}: ", "")
+    return replace(found.verdict, method=method), ""
+
+
+async def _judged(method: str, case: Case, reader: Reader | None) -> Verdict:
+    if method == RULES:
+        return by_rules(case.trace)
+    transcript = Transcript.of(case.trace)
+    if method == CHANCE:
+        return by_chance(transcript, Seeds(case.seed).child("chance").generator())
+    if method == FIRST:
+        return by_first(transcript)
+    assert reader is not None
+    return await reader.read(Procedure(method.partition(":")[2]), transcript, case.scene)
