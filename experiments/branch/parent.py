@@ -13,6 +13,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.messages import found_messages
+from quorum.experiments.branch.world import tried, written
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
@@ -77,29 +78,43 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant | None, change: Change) -> PlannedBranch:
+    def branch(self, instant: Instant | None, change: Change, draw: int = 0) -> PlannedBranch:
         """Plan a branch.
 
         Args:
             instant: from which on it is live; None: the begin of the thought that sends the first message that is
                 dropped.
             change: what is another from then on.
+            draw: which of several samples it is; 0 goes on with the randomness of the run.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
         """
         drops, instant = self._drops(instant, change)
-        prefix = self._prefix(instant)
+        prefix = self._prefix(instant, changed=change.world is not None)
         calls = self._calls()
         after = self._after(change)
-        told = (*map(str, change.words), *map(str, drops))
+        world = tried(change.world, self.episode, instant) if change.world is not None else None
+        changed = () if world is None else (written(world.changes),)
+        told = (*map(str, change.words), *map(str, drops), *changed)
         named = named_members(change.edits)
         copied = tuple(sorted(named)) if after.fault is not None else ()
-        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, tuple(change.edits), told, copied=copied)
+        edits = tuple(change.edits)
+        branch = Branch(self.name, instant.t, instant.t_hat, prefix.digest, edits, told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
-        idle = bool(change.edits) and not copied and after.identity() == self.configuration.identity()
+        idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         branching = Branching(
-            str(self.run), self.configuration, prefix, calls, self.memory, change.words, drops, self.fault, named
+            str(self.run),
+            self.configuration,
+            prefix,
+            calls,
+            self.memory,
+            words=change.words,
+            drops=drops,
+            draw=draw,
+            fault=self.fault,
+            named=named,
+            world=world,
         )
         return PlannedBranch(cell, branching, idle)
 
@@ -135,11 +150,11 @@ class Parent:
                 )
         return [drop for drop, _ in found], instant
 
-    def _prefix(self, instant: Instant) -> Prefix:
+    def _prefix(self, instant: Instant, *, changed: bool) -> Prefix:
         if instant.t > self.episode.steps:
             raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
         try:
-            return Prefix(self.episode.trace, instant)
+            return Prefix(self.episode.trace, instant, changed=changed)
         except TraceError as error:
             raise UserError(f"--at {instant}: {error}") from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
@@ -17,6 +18,7 @@ from maeil.component import ComponentConfig, TakesOver
 from maeil.errors import InvalidThought
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
@@ -25,6 +27,7 @@ from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.dictated import Dictated, Words
+from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.dropped import Drop, Dropping
 from quorum.experiments.episode.fault import Fault
 from quorum.experiments.episode.model_pool import ModelPool
@@ -54,10 +57,12 @@ class Branching:
         memory: that its team brought along; None for none.
         words: what participants are told to say or to plan, once.
         drops: messages that their senders do not send.
+        draw: which of several samples from the instant it is; 0 goes on with the randomness of the run.
         fault: what goes wrong in the other one, and in this one too, unless the mind of whoever does it is replaced.
         named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
             copy: it has no fault, and is the clean reference of an agent's own mind.
         told: those who are told any of that, when they are built.
+        world: what of the world is another from the instant on, and when that is; None: nothing.
     """
 
     run: str
@@ -67,9 +72,11 @@ class Branching:
     memory: Memory | None = None
     words: Sequence[Words] = ()
     drops: Sequence[Drop] = ()
+    draw: int = 0
     fault: Fault | None = None
     named: frozenset[str] = frozenset()
     told: list[Dictated | Dropping] = field(default_factory=list)
+    world: ChangeAt | None = None
 
     @property
     def undone(self) -> Sequence[Words | Drop]:
@@ -80,6 +87,11 @@ class Branching:
     def listeners(self) -> Sequence[Listener]:
         """Those who are told every event of the episode."""
         return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
+
+    @property
+    def sample(self) -> int:
+        """The number by which what is asked from the instant on is another sample than in other draws."""
+        return sample_number([self.draw])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -104,6 +116,8 @@ class Branching:
         Raises:
             UserError: a mind cannot take over.
         """
+        if self.draw and isinstance(context.seeds, DrawnSeeds):
+            self.prefix.then(partial(context.seeds.streams.redraw, self.draw))
         first = seated(self.fault)(build_team(self.configuration, context), context)
         names = participants(context)
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]

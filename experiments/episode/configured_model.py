@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
+from maeil.seeds import Seeds
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.replay import Replay
@@ -15,14 +16,31 @@ from quorum.experiments.episode.by_role import deadline_of
 _log = logging.getLogger(__name__)
 _SAMPLES = 1000
 """Between the numbers of the samples of one prompt in two episodes of a line."""
+_DRAWS = 10**9
+"""Between those in two draws of one episode."""
+_SEEDS = 2**31
+"""Seeds of samples that every provider takes."""
 
 
-def sampling_of(config: ProviderConfig) -> Sampling:
-    """Return how answers are drawn."""
+def first_sample(episode: int, draw: int) -> int:
+    """Return the number of the first sample of a prompt.
+
+    Args:
+        episode: number in a line of episodes: a prompt of a later one is another sample of it.
+        draw: of an episode that is drawn more than once (`quorum.experiments.episode.draws.sample_number`).
+    """
+    return episode * _SAMPLES + draw * _DRAWS
+
+
+def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
+    """Return how answers are drawn; where the provider is told a seed, by another one in each draw."""
+    seed = config.sampling_seed
+    if seed is not None and draw:
+        seed = Seeds(seed, f"draw/{draw}").integer() % _SEEDS
     return Sampling(
         config.temperature,
         config.max_tokens,
-        config.sampling_seed,
+        seed,
         top_p=config.top_p,
         stop=config.stop,
         extra_body=config.extra_body or None,
@@ -31,13 +49,13 @@ def sampling_of(config: ProviderConfig) -> Sampling:
     )
 
 
-def drawn_for(config: ProviderConfig, request: Request) -> Request:
+def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Request:
     """Return a request as the values of a fallback have it drawn; its form stays that of the chosen model."""
     longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
     origin = request.origin or Origin("", 0)
     deadline = deadline_of(config.deadlines, config.deadline, origin)
     room = request.sampling.times_the_room
-    sampling = replace(sampling_of(config), max_tokens=longest, times_the_room=room)
+    sampling = replace(sampling_of(config, draw), max_tokens=longest, times_the_room=room)
     return replace(request, sampling=sampling, deadline=deadline)
 
 
@@ -61,7 +79,7 @@ class ConfiguredModel:
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
         more: tokens that the answer may have for each further agent.
-        episode: number in a line of episodes: a prompt of a later one is another sample of it.
+        sample: number of the first sample of a prompt.
         deadline: returns the seconds of one attempt by who asks and how; None for the provider's own.
         prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
@@ -73,7 +91,7 @@ class ConfiguredModel:
         sampling: Sampling,
         more: int = 0,
         *,
-        episode: int = 0,
+        sample: int = 0,
         deadline: Callable[[Origin], float | None] = lambda _: None,
         prepare: Callable[[Request], Request] | None = None,
     ) -> None:
@@ -81,7 +99,7 @@ class ConfiguredModel:
         self._participant = participant
         self._sampling = sampling
         self._more = more
-        self._first_sample = episode * _SAMPLES
+        self._first_sample = sample
         self._deadline = deadline
         self._prepare = prepare
 

@@ -23,7 +23,14 @@ from quorum.experiments.configuration.providers.config import ModelConfig, Provi
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.by_role import ByRole, deadline_of
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.configured_model import ConfiguredModel, as_recorded, drawn_for, grounded, sampling_of
+from quorum.experiments.episode.configured_model import (
+    ConfiguredModel,
+    as_recorded,
+    drawn_for,
+    first_sample,
+    grounded,
+    sampling_of,
+)
 from quorum.experiments.episode.model_pool import Client, ModelPool, as_user_errors, default_cache
 
 FIRST_WAIT = 1.0
@@ -51,6 +58,7 @@ class EpisodeModels:
         books: what its calls are entered in.
         cell: name of the cell that is played, by which batches know its requests.
         recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
+        sample: which of several draws of one episode its answers are for; each has answers of its own.
     """
 
     def __init__(
@@ -60,7 +68,10 @@ class EpisodeModels:
         books: CallBooks,
         cell: str = "",
         recorded: Replay | None = None,
+        *,
+        sample: int = 0,
     ) -> None:
+        self._sample = sample
         self._cell = cell
         self._configuration = configuration
         self._pool = pool
@@ -123,9 +134,9 @@ class EpisodeModels:
         return ConfiguredModel(
             stack,
             participant,
-            sampling_of(config),
+            sampling_of(config, self._sample),
             config.max_tokens_per_agent,
-            episode=self._configuration.episode,
+            sample=first_sample(self._configuration.episode, self._sample),
             deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
@@ -153,7 +164,9 @@ class EpisodeModels:
             price=way.price,
         )
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
-        return Fallback(name, model, partial(drawn_for, config), config.priced or way.price is not None)
+        return Fallback(
+            name, model, partial(drawn_for, config, draw=self._sample), config.priced or way.price is not None
+        )
 
     def _replayed(self, recorded: Replay, participant: str) -> Model:
         stack = build_stack(
@@ -169,4 +182,5 @@ class EpisodeModels:
         )
         sampling = recorded.sampling_of(participant)
         prepare = partial(as_recorded, recorded)
-        return ConfiguredModel(stack, participant, sampling, episode=self._configuration.episode, prepare=prepare)
+        sample = first_sample(self._configuration.episode, self._sample)
+        return ConfiguredModel(stack, participant, sampling, sample=sample, prepare=prepare)

@@ -21,6 +21,7 @@ from quorum.experiments.configuration.registry import topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.building import built, said_of
 from quorum.experiments.episode.built import check_board, check_topology, check_world
+from quorum.experiments.episode.draws import DrawnSeeds
 from quorum.experiments.episode.team import Team, build_team
 from quorum.experiments.episode.team_memory import refuse_strange
 
@@ -81,7 +82,10 @@ def build(
         *built(topologies, c.topology.name, c.topology, TopologyContext(n, c.seeds.child("topology")))
     )
     memories = memory.memories if memory is not None else {}
-    context = TeamContext(world, topology, c.seeds.child("minds"), models, memories)
+    seeds = c.seeds.child("minds")
+    if cell.branch is not None:
+        seeds = DrawnSeeds(seeds.seed, seeds.path)
+    context = TeamContext(world, topology, seeds, models, memories)
     team = seated(build_team(c, context), context)
     if memory is not None:
         refuse_strange(memory, team.minds)

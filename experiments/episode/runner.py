@@ -18,6 +18,7 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
@@ -181,7 +182,9 @@ async def _run(
     branching: Branching | None,
 ) -> Result:
     books = CallBooks(cell.configuration, folder.path)
-    models: Callable[[str], Any] = EpisodeModels(cell.configuration, pool, books, cell.name)
+    models: Callable[[str], Any] = EpisodeModels(
+        cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
+    )
     if branching is not None:
         models = branching.models(models, pool, books)
     try:
@@ -214,7 +217,7 @@ async def _run(
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
-            end = await play(cell, parts, recorder)
+            end = await play(cell, parts, recorder, branching.world if branching is not None else None)
             seconds = time.perf_counter() - begin
         if cell.configuration.remembers:
             after = remembered(parts.team)
@@ -317,8 +320,8 @@ def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None
         folder.finish()
 
 
-async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts."""
+async def play(cell: Cell, parts: Parts, recorder: Recorder, change: ChangeAt | None = None) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts; a branch may change the world in it."""
     c = cell.configuration
     settings = LoopSettings(
         clock_unit=c.clock.unit,
@@ -342,4 +345,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         matcher=parts.matcher,
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
+        change=change,
     )

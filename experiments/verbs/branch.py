@@ -9,7 +9,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.episode import ending, report
+from quorum.experiments.verbs.episode import ending, report, report_all, told
 from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
@@ -73,6 +73,19 @@ def branch(
             help="Have the message of the run with this id not be sent. May be repeated.",
         ),
     ] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            "--world",
+            metavar="CHANGES",
+            show_default="as in the run",
+            help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int,
+        typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each."),
+    ] = 1,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,
@@ -87,7 +100,8 @@ def branch(
     branch is the run itself, byte for byte, where its models answer the same.
 
     The branch is a run of its own; its meta.json and the first line of its trace name the run, the instant and the
-    change. The exit code is 1 if the episode ends as `error`.
+    change. The exit code is 1 if the episode ends as `error`. With `--draws`, each sample is a run, all with the
+    same beginning: the first goes on with the randomness of the run, each of the others with its own.
 
     \b
     Examples:
@@ -96,8 +110,10 @@ def branch(
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
       quorum branch runs/NAME --drop 17
+      quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
+      quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
-    from quorum.experiments.branch.command import BranchRequest, plan_branch
+    from quorum.experiments.branch.command import BranchRequest, plan_draws
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.view import shown
 
@@ -106,13 +122,20 @@ def branch(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir)
-    planned = plan_branch(request)
-    cell, branching = planned.cell, planned.branching
-    if planned.idle and not quiet:
-        echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
-    with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
-        result = run_cell(cell, out, watch, under_way, branching)
-    for what in branching.undone if not quiet else ():
-        echo(f"notice: {what}: no turn came for it", err=True)
-    report(result, as_json=as_json, quiet=quiet)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
+    results = []
+    for draw, planned in enumerate(plan_draws(request, draws)):
+        cell, branching = planned.cell, planned.branching
+        if planned.idle and not draw and not quiet:
+            echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
+        with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
+            result = run_cell(cell, out, watch, under_way, branching)
+        for what in branching.undone if not quiet else ():
+            echo(f"notice: {what}: no turn came for it", err=True)
+        results.append(result)
+        if draws > 1 and not quiet and not as_json:
+            echo(f"draw {draw}: {told(result)}")
+    if draws == 1:
+        report(results[0], as_json=as_json, quiet=quiet)
+    else:
+        report_all(results, as_json=as_json)

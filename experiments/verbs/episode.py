@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -49,3 +49,25 @@ def report(result: Result, *, as_json: bool, quiet: bool) -> None:
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
     if result.never_valid and not quiet:
         echo(f"notice: {result.never_valid}", err=True)
+
+
+def told(result: Result) -> str:
+    """Say in a line what came of an episode, and where it is."""
+    from quorum.experiments.results import summary
+
+    rows = dict(summary.main_rows(result.outcome, result.metrics))
+    main = ", ".join(f"{label} {rows[label]}" for label in ("goals reached", "steps", "reward"))
+    return f"{result.outcome}, {main}; {result.folder}"
+
+
+def report_all(results: Sequence[Result], *, as_json: bool) -> None:
+    """Print, if wanted as data, what came of several episodes; the exit code is 1 where one failed."""
+    from quorum.experiments.results import summary
+
+    if as_json:
+        echo_json([summary.as_json(result) for result in results])
+    failed = [result for result in results if result.outcome == "error"]
+    for result in failed:
+        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
+    if failed:
+        raise typer.Exit(1)

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import orjson
 
 from maeil.errors import ReplayMismatch, TraceError
-from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, ThoughtEnd, ThoughtStart
+from maeil.trace.events import (
+    WALL_CALL_FIELDS,
+    ConstraintChange,
+    EpisodeStart,
+    Number,
+    RepairChecked,
+    Stamped,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+    WorldChange,
+)
 from maeil.trace.reader import Trace
 
+_WITHOUT_THOUGHTS = (RepairChecked, ConstraintChange, StepTaken)
+"""What comes first in a step in which nobody thinks, after what the step before it has brought about."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -46,14 +60,17 @@ class Prefix:
     Args:
         trace: of the episode, whole or torn.
         instant: where the other one leaves it.
+        changed: whether the world is changed there, at the begin of the step: then the other one is live from that
+            step on, also where nobody thinks in it.
 
     Raises:
-        TraceError: no thought begins then.
+        TraceError: no thought begins then; or the episode is over before that step begins.
     """
 
-    def __init__(self, trace: Trace, instant: Instant) -> None:
+    def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
         self._length = 0
         self._coming = iter(trace.events)
+        self._then: list[Callable[[], None]] = []
         self.live = False
         """Whether the instant has come."""
         digest, last = hashlib.sha256(), None
@@ -62,6 +79,8 @@ class Prefix:
                 if instant.has_come(stamped.t, stamped.t_hat):
                     break
                 last = stamped
+            elif changed and stamped.t >= instant.t and isinstance(stamped.event, _WITHOUT_THOUGHTS):
+                break
             digest.update(_content(stamped) + b"\n")
             self._length += 1
         else:
@@ -69,6 +88,10 @@ class Prefix:
             raise TraceError(f"nobody begins to think at {instant} or later; {place}")
         self.digest = digest.hexdigest()
         """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Have something done when the instant comes, before the thoughts that begin at it have begun to think."""
+        self._then.append(call)
 
     def __call__(self, stamped: Stamped) -> None:
         """Take an event of the other episode in.
@@ -80,6 +103,9 @@ class Prefix:
         if self.live:
             return
         expected = next(self._coming)
+        if expected.seq == self._length and isinstance(stamped.event, WorldChange):
+            self.live = True
+            return
         if _content(stamped) != _content(expected):
             if sys.exception() is None:
                 raise ReplayMismatch(
@@ -88,6 +114,8 @@ class Prefix:
                 )
             return
         self.live = expected.seq == self._length
+        for call in self._then if self.live else ():
+            call()
 
 
 def _content(stamped: Stamped) -> bytes:

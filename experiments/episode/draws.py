@@ -1,0 +1,75 @@
+"""Fresh randomness from an instant of an episode on, so that a branch can be drawn more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maeil.seeds import Seeds
+
+_MOST = 2**30
+"""Numbers of samples that chains of draws have."""
+
+
+def sample_number(draws: Sequence[int]) -> int:
+    """Return the number by which the requests of a draw are other samples than those of another one; 0 for the first.
+
+    Args:
+        draws: which draw the branch is, after those of the branches that it branches off.
+    """
+    others = [draw for draw in draws if draw]
+    return others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % _MOST if others else 0
+
+
+@dataclass(slots=True)
+class Streams:
+    """The random streams that minds of an episode were given."""
+
+    _draws: list[int] = field(default_factory=list)
+    _given: list[tuple[Seeds, np.random.Generator]] = field(default_factory=list)
+
+    def redraw(self, draw: int) -> None:
+        """Begin all of them anew; so do those that are given from now on."""
+        self._draws.append(draw)
+        for place, generator in self._given:
+            generator.bit_generator.state = self.now(place).generator().bit_generator.state
+
+    def now(self, place: Seeds) -> Seeds:
+        """Return where the stream of a place stands now."""
+        for draw in self._draws:
+            place = place.child("draw").child(draw)
+        return place
+
+    def give(self, place: Seeds) -> np.random.Generator:
+        """Return a generator that begins anew whenever all streams do."""
+        generator = self.now(place).generator()
+        self._given.append((place, generator))
+        return generator
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSeeds(Seeds):
+    """A place in the tree of random streams whose generators can begin anew in the middle of an episode.
+
+    A number that a mind has taken by `integer` stays what it was.
+
+    Attributes:
+        streams: what was given of the whole tree.
+    """
+
+    streams: Streams = field(default_factory=Streams, compare=False)
+
+    def child(self, name: str | int) -> DrawnSeeds:
+        """Return the place below this one."""
+        below = Seeds.child(self, name)
+        return DrawnSeeds(below.seed, below.path, self.streams)
+
+    def integer(self) -> int:
+        """Return this place's seed as an integer of 64 bits."""
+        return self.streams.now(Seeds(self.seed, self.path)).integer()
+
+    def generator(self) -> np.random.Generator:
+        """Return a generator that starts this place's stream."""
+        return self.streams.give(Seeds(self.seed, self.path))
