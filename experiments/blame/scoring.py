@@ -1,7 +1,7 @@
 """`quorum attribution FOLDER`: methods of attribution on episodes whose fault is known, and how often each is right.
 
 A method gets a `Case`, which holds nothing of the label. `search` has the run played again, and for that the fault is
-put around the mind again that did it (`quorum.experiments.episode.branching`); it sees what that mind does, and not why.
+put around the mind again that did it (`quorum.experiments.episode.branching`); it sees what that mind does, not why.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from quorum.experiments.blame.chance import CHANCE, FIRST, by_chance, by_first
 from quorum.experiments.blame.labels import Case, Labelled, labelled
 from quorum.experiments.blame.reader import READER, Procedure, Reader
 from quorum.experiments.blame.rules import RULES, by_rules
+from quorum.experiments.blame.search import Question, blame
 from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.event_loop import run_coroutine
@@ -236,8 +237,6 @@ def _reading(model: Sequence[str], config_dir: Path | None) -> Configuration:
 
 def _searched(method: str, case: Case, config_dir: Path | None) -> tuple[Verdict, str]:
     """Search a run by playing it again; and why that could not be done, if it could not."""
-    from quorum.experiments.blame.search import Question, blame
-
     by = method.partition(":")[2]
     try:
         found = blame(case.run, Question((by,) if by else (), shares=False, config_dir=config_dir))

@@ -124,8 +124,8 @@ async def plant(cell: Cell, models: Callable[[], Callable[[str], Any]], ending: 
 def _drawn(turns: Sequence[_Turn], kinds: Sequence[FaultKind], delay: int, rng: np.random.Generator) -> Iterator[Fault]:
     """Draw faults, none twice: a kind, then a step, then a turn of that step in which it can be done.
 
-    Each kind is as likely as the others, and so is each step that has such a turn. Teams take most of their turns in the
-    first step; if turns were drawn alone, whoever always names that step would be right too often.
+    Each kind is as likely as the others, and so is each step that has such a turn. Teams take most of their turns in
+    the first step; if turns were drawn alone, whoever always names that step would be right too often.
     """
     left = {kind: [turn for turn in turns if (turn.speaks if kind in _SPEAKING else turn.plans)] for kind in kinds}
     while possible := [kind for kind in kinds if left[kind]]:

@@ -53,7 +53,7 @@ def attribution(
       quorum sweep experiment=attribution --out runs
       quorum attribution runs/attribution
       quorum attribution runs/attribution --method rules --method search:heuristic --json
-      quorum attribution runs/attribution --method reader:bisection --set llm=openai --set llm.model=gpt-5 --set budget.usd=5
+      quorum attribution runs/attribution --method reader:bisection --set llm=openai --set llm.model=gpt-5
     """
     from quorum.experiments.blame.scoring import METHODS, score
 
