@@ -6,6 +6,7 @@ put around the mind again that did it (`quorum.experiments.episode.branching`); 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from maeil.errors import EpisodeStop
 from maeil.seeds import Seeds
+from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.blame.accuracy import Accuracy, Share, Truth
@@ -160,7 +162,7 @@ def score(
     steps: int = 5,
     model: Sequence[str] = (),
     config_dir: Path | None = None,
-    told: Callable[[str, int, int], None] = lambda *_: None,
+    told: Callable[[str], None] = lambda _: None,
 ) -> Scored:
     """Have methods judge all labelled episodes of a folder.
 
@@ -170,53 +172,65 @@ def score(
         steps: that a step may be off to count as near.
         model: `KEY=VALUE` of the reader's language model, and its budget; empty: the simulated one.
         config_dir: folder with more options of the groups.
-        told: called before each case with the method, the number of the case, and how many there are.
+        told: called with a line before each method begins.
 
     Raises:
         UserError: there is no such method, no labelled episode, or the reader cannot be asked.
     """
     for method in methods:
         _check(method)
-    cases = labelled(folder)
     configuration = _reading(model, config_dir)
-    reads = any(method.startswith(READER) for method in methods)
+    found = labelled(folder)
+    cases = [case for case, _ in found.cases]
     verdicts: dict[str, Sequence[Verdict]] = {}
-    refused: dict[str, dict[str, int]] = {}
-    pool, books = ModelPool(), CallBooks(configuration, None)
-
-    async def all_of_them() -> Reader | None:
-        try:
-            reader = Reader(EpisodeModels(configuration, pool, books)(READER)) if reads else None
-            for method in dict.fromkeys(methods):
-                if method.startswith(SEARCH):
-                    continue
-                found = []
-                for number, (case, _) in enumerate(cases.cases):
-                    told(method, number, len(cases.cases))
-                    found.append(await _judged(method, case, reader))
-                verdicts[method] = found
-            return reader
-        except (LanguageModelError, EpisodeStop) as error:
-            hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
-            raise UserError(f"the reader cannot go on: {error}", hint) from error
-        finally:
-            await pool.close()
-
-    reader = run_coroutine(all_of_them())
+    refused: dict[str, Counter[str]] = {}
+    simulated: bool | None = None
     for method in dict.fromkeys(methods):
+        told(f"{method}: {len(cases)} episodes{_most_calls(method, cases)}")
         if method.startswith(SEARCH):
-            found = []
-            for number, (case, _) in enumerate(cases.cases):
-                told(method, number, len(cases.cases))
-                verdict, why = _searched(method, case, config_dir)
-                found.append(verdict)
-                if why:
-                    reasons = refused.setdefault(method, {})
-                    reasons[why] = reasons.get(why, 0) + 1
-            verdicts[method] = found
-    ordered = {method: verdicts[method] for method in dict.fromkeys(methods)}
-    name = configuration.llm.label if reads else ""
-    return Scored(folder, cases, steps, ordered, refused, reader.simulated if reader is not None else None, name)
+            searched = [_searched(method, case, config_dir) for case in cases]
+            verdicts[method] = [verdict for verdict, _ in searched]
+            refused[method] = Counter(why for _, why in searched if why)
+        elif method in READERS:
+            procedure = Procedure(method.removeprefix(f"{READER}:"))
+            verdicts[method], simulated = run_coroutine(_read(procedure, cases, configuration))
+        else:
+            verdicts[method] = [_judged(method, case) for case in cases]
+    name = configuration.llm.label if simulated is not None else ""
+    return Scored(folder, found, steps, verdicts, refused, simulated, name)
+
+
+async def _read(
+    procedure: Procedure, cases: Sequence[Case], configuration: Configuration
+) -> tuple[Sequence[Verdict], bool]:
+    """Have a reader judge; and say whether it is simulated.
+
+    Raises:
+        UserError: it cannot be asked, or its budget is used up.
+    """
+    pool = ModelPool()
+    try:
+        reader = Reader(EpisodeModels(configuration, pool, CallBooks(configuration, None))(READER))
+        found = [await reader.read(procedure, Transcript.of(case.trace), case.scene) for case in cases]
+        return found, reader.simulated
+    except (LanguageModelError, EpisodeStop) as error:
+        hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
+        raise UserError(f"{READER}:{procedure}: the reader cannot go on: {error}", hint) from error
+    finally:
+        await pool.close()
+
+
+def _most_calls(method: str, cases: Sequence[Case]) -> str:
+    """Say how often a reader asks its model, at most."""
+    if method not in READERS:
+        return ""
+    turns = [sum(isinstance(one.event, ThoughtEnd) for one in case.trace.events) for case in cases]
+    most = {
+        Procedure.ALL_AT_ONCE: len(cases),
+        Procedure.STEP_BY_STEP: sum(turns),
+        Procedure.BISECTION: sum(max(number - 1, 0).bit_length() for number in turns),
+    }
+    return f", {most[Procedure(method.removeprefix(f'{READER}:'))]} calls at most"
 
 
 def _check(method: str) -> None:
@@ -245,13 +259,11 @@ def _searched(method: str, case: Case, config_dir: Path | None) -> tuple[Verdict
     return replace(found.verdict, method=method), ""
 
 
-async def _judged(method: str, case: Case, reader: Reader | None) -> Verdict:
+def _judged(method: str, case: Case) -> Verdict:
+    """Judge by a method that neither asks a model nor plays again."""
     if method == RULES:
         return by_rules(case.trace)
     transcript = Transcript.of(case.trace)
-    if method == CHANCE:
-        return by_chance(transcript, Seeds(case.seed).child("chance").generator())
     if method == FIRST:
         return by_first(transcript)
-    assert reader is not None
-    return await reader.read(Procedure(method.partition(":")[2]), transcript, case.scene)
+    return by_chance(transcript, Seeds(case.seed).child(CHANCE).generator())

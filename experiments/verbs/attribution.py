@@ -60,7 +60,12 @@ def attribution(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    found = score(folder, method or METHODS, steps=near, model=sets or (), config_dir=config_dir)
+
+    def told(line: str) -> None:
+        if not quiet:
+            echo(line, err=True)
+
+    found = score(folder, method or METHODS, steps=near, model=sets or (), config_dir=config_dir, told=told)
     if as_json:
         echo_json(found.plain())
     elif not quiet:
