@@ -116,7 +116,9 @@ async def plant(cell: Cell, models: Callable[[], Callable[[str], Any]], ending: 
             break
         tries += 1
         parts = build(cell, models(), seated=seated(fault))
-        if not (await ending(parts))[0] and any(isinstance(mind, Faulty) and mind.done for mind in parts.team):
+        finished, _ = await ending(parts)
+        done = [mind.done for mind in parts.team if isinstance(mind, Faulty)]
+        if not finished and done == [(fault.t, fault.t_hat)]:
             return Label(fault, "", steps, tries)
     return Label(None, f"none of {tries} faults makes it fail", steps, tries)
 

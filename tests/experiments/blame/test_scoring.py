@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from tests.conftest import ROOT, Quorum
 
 CELLS = (
     *(f"env=transport n=4 max_steps=6 seed={seed}" for seed in range(1, 4)),
-    "n=4 max_steps=60 seed=0 fault.kinds=[stubborn]",
-    "n=4 agents=negotiator topology=debate max_steps=50 seed=3 fault.kinds=[withheld,false_message,wrong_plan]",
+    "env=transport n=4 max_steps=6 seed=1 fault.kinds=[stubborn]",
+    "n=4 agents=negotiator topology=debate max_steps=50 seed=2 fault.kinds=[withheld,false_message,wrong_plan]",
 )
 LEFT_OUT = "n=4 max_steps=10 seed=0"
 
@@ -100,20 +101,22 @@ def test_no_method_reads_the_label() -> None:
     ],
 )
 def test_what_cannot_be_asked_is_told(quorum: Quorum, sweep: Path, options: list[str], told: str) -> None:
-    found = quorum("attribution", str(sweep), *options, code=2)
+    found = quorum("attribution", str(sweep), *options)
+    assert found.returncode == 2
     assert told in found.stderr
 
 
 def test_a_folder_without_labelled_runs_is_told_with_the_way_out(quorum: Quorum, tmp_path: Path) -> None:
     run_cell(Cell.compose(["n=2", "max_steps=5"]), tmp_path)
-    found = quorum("attribution", str(tmp_path), code=2)
+    found = quorum("attribution", str(tmp_path))
+    assert found.returncode == 2
     assert "it holds no labelled episode; 1: played without fault=one" in found.stderr
     assert "experiment=attribution" in found.stderr
-    assert quorum("attribution", str(tmp_path / "nowhere"), code=2).stderr
+    assert quorum("attribution", str(tmp_path / "nowhere")).returncode == 2
 
 
 def test_a_broken_label_is_told(sweep: Path, tmp_path: Path) -> None:
+    shutil.copytree(labelled(sweep).cases[0][0].run, tmp_path / "run")
+    (tmp_path / "run" / FAULT).write_text("[]")
     with pytest.raises(UserError, match="it is no label of a fault"):
-        (run,) = [run_cell(Cell.compose(["fault=one", *CELLS[0].split()]), tmp_path).folder]
-        (run / FAULT).write_text("[]")
         labelled(tmp_path)
