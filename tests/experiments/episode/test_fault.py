@@ -151,7 +151,7 @@ def test_a_late_plan_waits_and_is_then_carried_out(
 def test_a_stubborn_agent_commits_its_earlier_plan_again_or_waits(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = [found for found in turns(clean, "plan") if found.t > 0][0]
+    turn = next(found for found in turns(clean, "plan") if found.t > 0)
     assert isinstance(turn.event, ThoughtStart)
     agent = turn.event.agent
     faulty = played_with(fault_at(turn, FaultKind.STUBBORN), PLANNED, tmp_path, monkeypatch)
