@@ -117,6 +117,7 @@ def _quorum(
       quorum run n=8 seed=3 --live
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic
       quorum blame runs/NAME
+      quorum attribution runs/attribution
       quorum sweep experiment=quickstart
       quorum fit topology n=4 agents=naive
       quorum metrics runs/*

@@ -21,8 +21,8 @@ def attribution(
             "--method",
             metavar="METHOD",
             show_default="search:self, rules, all readers, chance, first",
-            help="search:self, search:MIND, rules, reader:all_at_once, reader:step_by_step, reader:bisection, "
-            "chance or first. May be repeated.",
+            help="Score this one: search:self, search:MIND, rules, reader:all_at_once, reader:step_by_step, "
+            "reader:bisection, chance or first. May be repeated.",
         ),
     ] = None,
     sets: Annotated[
@@ -46,14 +46,15 @@ def attribution(
     """Score methods that say which agent made a run fail, in which step, on runs of which that is known.
 
     A run with `fault=one` has one fault that makes it fail; which one, its fault.json says and nothing else. The table
-    has how often each method names the agent, the step, and both, with 95 % intervals, and what it takes.
+    has how often each method names the agent, the step, and both, with 95 % intervals, and what it takes. Such runs
+    are made by: quorum sweep experiment=attribution
 
     \b
     Examples:
-      quorum sweep experiment=attribution --out runs
       quorum attribution runs/attribution
-      quorum attribution runs/attribution --method rules --method search:heuristic --json
-      quorum attribution runs/attribution --method reader:bisection --set llm=openai --set llm.model=gpt-5
+      quorum attribution runs/attribution --method rules --json
+      quorum attribution runs/attribution --method search:heuristic
+      quorum attribution runs/attribution --set llm=openai --set llm.model=gpt-5
     """
     from quorum.experiments.blame.scoring import METHODS, score
 
