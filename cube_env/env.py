@@ -287,6 +287,15 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._report = saved.report
         self.agents = self.possible_agents[:] if saved.running else []
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps from now on, this one among them.
+
+        Raises:
+            CubeError: It is no positive number.
+        """
+        self.max_steps = whole("max_steps", max_steps, 1)
+        self._invalidate()
+
     def _advance(self, actions: ActionArray) -> StepReport:
         state = self.cube_state
         wrong = state.advance(actions)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from maeil.clock import ClockUnit
+from maeil.component import TakesOver
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
@@ -18,6 +19,7 @@ from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
+from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.dropped import Drop
@@ -93,6 +95,7 @@ class Parent:
         prefix = self._prefix(instant)
         calls = self._calls()
         after = self._after(change)
+        self._check(after, instant, prefix)
         told = (*map(str, change.words), *map(str, drops))
         named = named_members(change.edits)
         copied = tuple(sorted(named)) if after.fault is not None else ()
@@ -111,6 +114,7 @@ class Parent:
             draw=draw,
             fault=self.fault,
             named=named,
+            after=after,
         )
         return PlannedBranch(cell, branching, idle)
 
@@ -130,6 +134,27 @@ class Parent:
                 f"{change.words[0]}: not in {after.team_label}, whose minds keep what they said and planned themselves"
             )
         return after
+
+    def _check(self, after: Configuration, instant: Instant, prefix: Prefix) -> None:
+        """Make sure that what is another of the loop can be so from an instant on."""
+        before = self.configuration
+        if after.max_steps != before.max_steps and after.max_steps <= instant.t:
+            raise UserError(
+                f"max_steps={after.max_steps}: the branch begins in step {instant.t}", "Give it more steps than that."
+            )
+        if after.topology == before.topology:
+            return
+        if topologies.get(after.topology.name).takes_over is not TakesOver.FRESH:
+            raise UserError(
+                f"topology={after.topology.name}: it does not say that it can take over in the middle of an episode",
+                "Where its turns follow from the conversation alone, its Component says takes_over=TakesOver.FRESH.",
+            )
+        if not prefix.opens:
+            raise UserError(
+                f"topology={after.topology.name}: at {instant} a conversation is under way by the rules of "
+                f"topology={before.topology.name}",
+                f"Give an instant at which one begins, without a time: --at {instant.t} or --at {instant.t + 1}.",
+            )
 
     def _drops(self, instant: Instant | None, change: Change) -> tuple[Sequence[Drop], Instant]:
         """Return what is not sent, and the instant."""

@@ -8,13 +8,14 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from maeil import LoopSettings, World, run_episode
 from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
+from maeil.settings import LaterSettings
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
@@ -25,6 +26,7 @@ from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.branching import Branching, PrefixRefused
@@ -216,7 +218,7 @@ async def _run(
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
-            end = await play(cell, parts, recorder)
+            end = await play(cell, parts, recorder, branching)
             seconds = time.perf_counter() - begin
         if cell.configuration.remembers:
             after = remembered(parts.team)
@@ -319,10 +321,8 @@ def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None
         folder.finish()
 
 
-async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts."""
-    c = cell.configuration
-    settings = LoopSettings(
+def _settings(c: Configuration) -> LoopSettings:
+    return LoopSettings(
         clock_unit=c.clock.unit,
         clock_count=c.clock.count,
         delivery=c.clock.delivery,
@@ -332,6 +332,17 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         thought_seconds=c.limits.thought_seconds,
         episode_seconds=c.limits.episode_seconds,
     )
+
+
+async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
+    c = cell.configuration
+    settings, later = _settings(c), None
+    if branching is not None:
+        before = _settings(branching.configuration)
+        before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
+        if before != settings:
+            settings, later = before, LaterSettings(branching.prefix, settings)
     return await run_episode(
         parts.world,
         parts.minds,
@@ -344,4 +355,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder) -> EpisodeEnd:
         matcher=parts.matcher,
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
+        later=later,
     )

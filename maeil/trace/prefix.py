@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.errors import ReplayMismatch, TraceError
-from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, ThoughtEnd, ThoughtStart
+from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, StepTaken, ThoughtEnd, ThoughtStart
 from maeil.trace.reader import Trace
 
+_LIMIT = "max_steps"
+"""The step limit in what a world tells of its board."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -55,7 +57,15 @@ class Prefix:
     def __init__(self, trace: Trace, instant: Instant) -> None:
         self._length = 0
         self._coming = iter(trace.events)
+        self.anew = False
+        """Whether what comes first from the instant on may be another event than it was."""
+        self.opens = True
+        """Whether nobody has begun to think in the step of the instant before it."""
         self._then: list[Callable[[], None]] = []
+        self.due = False
+        """Whether all that was before the instant is over, so that what comes next is from then on."""
+        self.others: frozenset[str] = frozenset()
+        """What the first event of the other episode may tell otherwise: `topology`, `max_steps` of the board."""
         self.live = False
         """Whether the instant has come."""
         digest, last = hashlib.sha256(), None
@@ -64,6 +74,9 @@ class Prefix:
                 if instant.has_come(stamped.t, stamped.t_hat):
                     break
                 last = stamped
+                self.opens = False
+            elif isinstance(stamped.event, StepTaken):
+                self.opens = True
             digest.update(_content(stamped) + b"\n")
             self._length += 1
         else:
@@ -86,6 +99,12 @@ class Prefix:
         if self.live:
             return
         expected = next(self._coming)
+        self.due = expected.seq + 1 == self._length
+        if expected.seq == self._length and self.anew:
+            self._begin()
+            return
+        if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):
+            stamped = replace(stamped, event=self._as_recorded(stamped.event, expected.event))
         if _content(stamped) != _content(expected):
             if sys.exception() is None:
                 raise ReplayMismatch(
@@ -93,8 +112,20 @@ class Prefix:
                     f"and is {_shown(stamped)} now"
                 )
             return
-        self.live = expected.seq == self._length
-        for call in self._then if self.live else ():
+        if expected.seq == self._length:
+            self._begin()
+
+    def _as_recorded(self, start: EpisodeStart, recorded: EpisodeStart) -> EpisodeStart:
+        if "topology" in self.others:
+            start = replace(start, topology=recorded.topology)
+        if _LIMIT in self.others and _LIMIT in start.board and _LIMIT in recorded.board:
+            start = replace(start, board={**start.board, _LIMIT: recorded.board[_LIMIT]})
+        return start
+
+    def _begin(self) -> None:
+        """Go live."""
+        self.live = True
+        for call in self._then:
             call()
 
 
