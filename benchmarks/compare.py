@@ -65,7 +65,7 @@ def _copy(
     for key, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             other = value * float(random.uniform(0.8, 1.2))
-            metrics[key] = min(1.0, other) if METRICS[key].share else other
+            metrics[key] = min(1.0, other) if METRICS[key].rate else other
     metrics["constraints.missing_spatial"] = int(random.integers(0, 9))
     (target / "metrics.json").write_text(json.dumps(metrics, indent=2))
     return {"name": name, "hash": digest, "arm": None}

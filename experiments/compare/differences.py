@@ -105,7 +105,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
             metric=metric.name,
             level=p.level,
             point=p.point,
-            mean=_estimate(p, delta, share=metric.share),
+            mean=_estimate(p, delta, share=metric.rate),
             deviation=float(delta.std(ddof=1)) if len(delta) > 1 else math.nan,
             differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_cells.keys() ^ p.baseline_cells.keys()),

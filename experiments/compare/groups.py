@@ -87,22 +87,23 @@ class Group:
             left_out: the value that runs count with that are left out; None: they do not count.
 
         Raises:
-            UserError: the metric is registered as a share, and a value is none.
+            UserError: the metric is registered as a rate, and a value is none.
         """
         counted = self._counted(metric, left_out)
         values = np.array([value for _, value in counted], dtype=np.float64)
-        if METRICS[metric].share and bool(((values < 0) | (values > 1)).any()):
+        if METRICS[metric].rate and bool(((values < 0) | (values > 1)).any()):
+            kind = "share" if METRICS[metric].share else "rate"
             raise UserError(
-                f"{metric}: it is registered as a share, from 0 to 1, but the runs have"
+                f"{metric}: it is registered as a {kind}, from 0 to 1, but the runs have"
                 f" {values.min():g} to {values.max():g}",
-                "Register it without share=True, and compute the metrics again.",
+                f"Register it without {kind}=True, and compute the metrics again.",
             )
         return estimate(
             values,
             statistic,
             boards=_numbered(row.seed for row, _ in counted),
             strata=_numbered(self.design.stratum(row) for row, _ in counted),
-            share=METRICS[metric].share,
+            share=METRICS[metric].rate,
         )
 
     def mean(self, metric: str) -> float:

@@ -164,7 +164,7 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         header += ("left out at worst, best",) if bounded else ()
         places = decimals(item.mean for item in found)
         rows = tuple(_difference(item, comparison, places, bounded=bounded) for item in found)
-        more = ", and would not with one more board of -1 and one of 1" if METRICS[metric].share else ""
+        more = ", and would not with one more board of -1 and one of 1" if METRICS[metric].rate else ""
         caption = (
             "Mean difference over the same boards with its 95 % interval: all that the sign-flip test (two-sided) does"
             f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"

@@ -45,6 +45,7 @@ def _plain(one: Metric) -> dict[str, Any]:
         "unit": one.unit,
         "better": one.better,
         "share": one.share,
+        "rate": one.rate,
         "reproducible": one.reproducible,
         "on_demand": one.on_demand,
         "description": " ".join(one.description.split()),
@@ -73,7 +74,8 @@ def as_markdown(entries: Sequence[dict[str, Any]]) -> str:
 
 
 def _facts(entry: dict[str, Any]) -> list[str]:
-    facts = ["share, 0 to 1" if entry["share"] else entry["unit"] or "number"]
+    bounded = "share, 0 to 1" if entry["share"] else "rate, 0 to 1" if entry["rate"] else ""
+    facts = [bounded or entry["unit"] or "number"]
     facts += [f"{entry['better']} is better"] if entry["better"] else []
     facts += [] if entry["reproducible"] else ["wall time" if "second" in entry["name"] else "not reproducible"]
     facts += ["on demand"] if entry["on_demand"] else []

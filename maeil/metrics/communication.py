@@ -47,7 +47,7 @@ def recipients_reached(trace: Trace) -> Value:
     return sum(len(message.recipients) for message in trace.of(MessageSent) if message.delivered_at <= now)
 
 
-@metric("communication.read_share")
+@metric("communication.read_share", rate=True)
 def read_share(trace: Trace) -> Value:
     """Messages read, counted by recipient / recipients reached; what is left lay unread at the end."""
     reached = recipients_reached(trace)

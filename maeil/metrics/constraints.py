@@ -31,7 +31,7 @@ def failed_attempts(trace: Trace) -> Value:
     return sum(not attempt["succeeded"] for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
 
 
-@metric("constraints.attempt_success_rate", better="higher")
+@metric("constraints.attempt_success_rate", better="higher", rate=True)
 def attempt_success_rate(trace: Trace) -> Value:
     """Attempts that came off / attempts; None without any."""
     made = attempts(trace)
@@ -60,11 +60,13 @@ for _constraint in Constraint:
     metric(
         f"constraints.satisfied_{_constraint}",
         better="higher",
+        rate=True,
         doc=f"Share of the (step, task) pairs with an attempt in which the {_constraint} condition held.",
     )(partial(_satisfied, _constraint))
     metric(
         f"constraints.violation_{_constraint}",
         better="lower",
+        rate=True,
         doc=f"Mean over (step, task) pairs with an attempt of the violation of the {_constraint} condition: {_degree}.",
     )(partial(_violation, _constraint))
 for _constraint in Constraint:
@@ -119,6 +121,7 @@ for _constraint in SINGLE:
     metric(
         f"constraints.improvement_ratio_{_constraint}",
         better="higher",
+        rate=True,
         doc=f"""Tasks whose {_constraint} condition improved / those + the tasks in which it worsened; None without any.
 
         It improved where it went from C- to C+ in some step; a task may be among both (EmCoop, C_c_ratio).
@@ -139,7 +142,7 @@ def worsenings(trace: Trace) -> Value:
     return task_history(trace).lost
 
 
-@metric("constraints.satisfied_share", better="higher")
+@metric("constraints.satisfied_share", better="higher", rate=True)
 def satisfied_share(trace: Trace) -> Value:
     """Mean over steps of |C+| / (|C+| + |C-|), over the four conditions of all active tasks, attempted or not."""
     return mean(task_history(trace).shares)
@@ -160,7 +163,7 @@ def time_to_quorum(trace: Trace) -> Value:
     return mean(task_history(trace).gatherings)
 
 
-@metric("constraints.quorum_share", better="higher")
+@metric("constraints.quorum_share", better="higher", rate=True)
 def quorum_share(trace: Trace) -> Value:
     """Tasks whose joint condition held in at least one step / tasks that were ever active; None without any."""
     history = task_history(trace)

@@ -135,7 +135,7 @@ def plans_per_agent(trace: Trace) -> Value:
     return ratio(len(_logged(trace)), len(trace.start.agents))
 
 
-@_coop2("coop2.plan_success_rate", better="higher")
+@_coop2("coop2.plan_success_rate", better="higher", rate=True)
 def plan_success_rate(trace: Trace) -> Value:
     """Y_plan: plans that succeeded / all plans, those that the end of the episode cut off included."""
     logged = _logged(trace)
@@ -178,21 +178,21 @@ def replans(trace: Trace) -> Value:
     return _resumed_and_replanned(trace)[1]
 
 
-@_coop2("coop2.resumption_rate")
+@_coop2("coop2.resumption_rate", rate=True)
 def resumption_rate(trace: Trace) -> Value:
     """P_res_rate = P_res / P_int; 0 when P_int is 0."""
     interrupted = interruptions(trace)
     return _resumed_and_replanned(trace)[0] / interrupted if interrupted else 0.0
 
 
-@_coop2("coop2.replan_rate")
+@_coop2("coop2.replan_rate", rate=True)
 def replan_rate(trace: Trace) -> Value:
     """P_re_rate = 1 - P_res / P_int, the last plan of each agent included; 0 when P_int is 0."""
     interrupted = interruptions(trace)
     return 1 - _resumed_and_replanned(trace)[0] / interrupted if interrupted else 0.0
 
 
-@_coop2("coop2.plan_coherence")
+@_coop2("coop2.plan_coherence", rate=True)
 def plan_coherence(trace: Trace) -> Value:
     """P_coherence: mean over steps with a live plan of c_t, which compares specifications.
 
@@ -252,14 +252,14 @@ def worsened_tasks(trace: Trace) -> Value:
     return _flips(trace)[1]
 
 
-@_coop2("coop2.improvement_ratio")
+@_coop2("coop2.improvement_ratio", rate=True)
 def improvement_ratio(trace: Trace) -> Value:
     """C_c_ratio = C+ / (C+ + C-); 0.5 when both are 0."""
     improved, worsened = _flips(trace)
     return improved / (improved + worsened) if improved + worsened else 0.5
 
 
-@_coop2("coop2.violation_spatial")
+@_coop2("coop2.violation_spatial", rate=True)
 def violation_spatial(trace: Trace) -> Value:
     """Mean of 1 - min(1, agents in place / p) over (step, task) pairs with an attempt, counted after the step.
 

@@ -34,7 +34,7 @@ for _reaction, _doc in (
     (Reaction.REROUTE, "Messages passed on, not taken up / messages read, each counted by recipient."),
     (Reaction.WAIT, "Messages whose reader has not planned since / messages read, each counted by recipient."),
 ):
-    metric(f"dig.{_reaction.value}_share", doc=_doc)(partial(_share, _reaction))
+    metric(f"dig.{_reaction.value}_share", rate=True, doc=_doc)(partial(_share, _reaction))
 
 
 def _count(pattern: Pattern, trace: Trace) -> Value:

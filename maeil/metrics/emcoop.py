@@ -73,12 +73,13 @@ for _constraint in SINGLE:
     _emcoop(
         f"emcoop.violation_{_constraint}",
         better="lower",
+        rate=True,
         doc=f"Mean over (step, task) pairs with an attempt of the violation of the {_constraint} condition"
         f"{_WHEN.get(_constraint, ': 1 - min(1, count / p)')}.",
     )(partial(_violated, _constraint))
 
 
-@_emcoop("emcoop.cooperative", better="higher")
+@_emcoop("emcoop.cooperative", better="higher", rate=True)
 def cooperative(trace: Trace) -> Value:
     """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has p agents, whichever."""
     if not _told(trace):
@@ -116,5 +117,6 @@ for _place, _constraint in enumerate(SINGLE):
     _emcoop(
         f"emcoop.improvement_ratio_{_constraint}",
         better="higher",
+        rate=True,
         doc=f"C_c_ratio of the {_constraint} condition: improved / (improved + worsened) tasks; 0.5 when both are 0.",
     )(partial(_ratio, _place))

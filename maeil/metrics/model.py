@@ -127,7 +127,7 @@ def cache_written_tokens(trace: Trace) -> Value:
     return _count("cache_written_tokens", trace)
 
 
-@metric("model.prompt_cache_share", better="higher")
+@metric("model.prompt_cache_share", better="higher", rate=True)
 def prompt_cache_share(trace: Trace) -> Value:
     """Share of the prompt tokens that came from the provider's cache; None if a call does not tell, or there are none.
 

@@ -32,7 +32,7 @@ def mean_length(trace: Trace) -> Value:
     return mean([len(plan.committed.actions or ()) for plan in plan_history(trace)])
 
 
-@metric("plans.success_rate", better="higher")
+@metric("plans.success_rate", better="higher", rate=True)
 def success_rate(trace: Trace) -> Value:
     """Plans that succeeded / plans that ended before the episode did; None when none did."""
     finals = [status for status in PlanStatus if status.final and status is not PlanStatus.CANCELLED]
@@ -85,7 +85,7 @@ def resumed(trace: Trace) -> Value:
     return _decisions_to_resume(trace)
 
 
-@metric("plans.resumption_rate")
+@metric("plans.resumption_rate", rate=True)
 def resumption_rate(trace: Trace) -> Value:
     """Share of the decisions of interrupted agents that were for the plan they had: resumed / (resumed + new plan)."""
     resumptions = _decisions_to_resume(trace)
@@ -99,7 +99,7 @@ def invalid(trace: Trace) -> Value:
     return sum(plan.committed.flag == "invalid_plan" for plan in plan_history(trace))
 
 
-@metric("plans.coherence", better="higher")
+@metric("plans.coherence", better="higher", rate=True)
 def coherence(trace: Trace) -> Value:
     """Mean over environment steps of: agents whose task is the most common one / agents with a live plan.
 
@@ -121,7 +121,7 @@ def coherence(trace: Trace) -> Value:
     return mean(shares)
 
 
-@metric("plans.stability", better="higher")
+@metric("plans.stability", better="higher", rate=True)
 def stability(trace: Trace) -> Value:
     """1 - (plans interrupted or replaced) / plans committed.
 

@@ -40,7 +40,9 @@ class Metric:
         description: what it measures: the formula, and the source (paper and symbol) where it has one.
         function: computes it from a trace, whole or a prefix.
         share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
-            its mean has an interval even where all runs agree, and runs that are left out count as 0 and as 1 beside.
+            and runs that are left out count as 0 and as 1 beside. Each share is a rate.
+        rate: whether its values lie from 0 to 1 by their nature. The interval of its mean then stays within them, and
+            is there even where all runs agree.
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.
@@ -55,6 +57,7 @@ class Metric:
     description: str
     function: Function
     share: bool
+    rate: bool
     reproducible: bool
     origin: str
     of: type[Event] | None = None
@@ -83,6 +86,7 @@ def metric(
     title: str = "",
     doc: str = "",
     share: bool = False,
+    rate: bool = False,
     reproducible: bool = True,
     origin: str = "",
     of: type[Event] | None = None,
@@ -109,6 +113,7 @@ def metric(
                 description=cleandoc(doc or function.__doc__ or ""),
                 function=function,
                 share=share,
+                rate=rate or share,
                 reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
                 of=of,

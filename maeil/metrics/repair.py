@@ -177,28 +177,28 @@ def false_negatives(trace: Trace) -> Value:
     return sum(len(happened - expected) for expected, happened in _known(trace))
 
 
-@repair_metric("repair.precision", better="higher")
+@repair_metric("repair.precision", better="higher", rate=True)
 def precision(trace: Trace) -> Value:
     """Share of the expected violations of known groups that happened: TP / (TP + FP)."""
     hits = sum(len(expected & happened) for expected, happened in _known(trace))
     return _share(hits, sum(len(expected) for expected, _ in _known(trace)))
 
 
-@repair_metric("repair.recall", better="higher")
+@repair_metric("repair.recall", better="higher", rate=True)
 def recall(trace: Trace) -> Value:
     """Share of the violations of known groups that were expected: TP / (TP + FN)."""
     hits = sum(len(expected & happened) for expected, happened in _known(trace))
     return _share(hits, sum(len(happened) for _, happened in _known(trace)))
 
 
-@repair_metric("repair.group_precision", better="higher")
+@repair_metric("repair.group_precision", better="higher", rate=True)
 def group_precision(trace: Trace) -> Value:
     """Of the known groups that were expected to violate something, the share that did violate something."""
     flagged = [happened for expected, happened in _known(trace) if expected]
     return _share(sum(map(bool, flagged)), len(flagged))
 
 
-@repair_metric("repair.group_recall", better="higher")
+@repair_metric("repair.group_recall", better="higher", rate=True)
 def group_recall(trace: Trace) -> Value:
     """Of the known groups that have violated something, the share that was expected to violate something."""
     broken = [expected for expected, happened in _known(trace) if happened]

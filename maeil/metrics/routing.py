@@ -39,7 +39,7 @@ def density(trace: Trace) -> Value:
     )
 
 
-@routing_metric("routing.score")
+@routing_metric("routing.score", rate=True)
 def score(trace: Trace) -> Value:
     """Mean over all edges of the score of the sender's offer for the recipient's need, from 0 to 1."""
     found: list[float] = []

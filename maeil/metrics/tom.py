@@ -90,21 +90,21 @@ def predictions_made(trace: Trace) -> Value:
     return len(predictions(trace))
 
 
-@tom_metric("tom.accuracy", better="higher")
+@tom_metric("tom.accuracy", better="higher", rate=True)
 def accuracy(trace: Trace) -> Value:
     """Predictions whose task is that of the next plan that the other committed of its own accord / those scored."""
     scored = _scored(trace)
     return ratio(sum(one.task == one.did for one in scored), len(scored))
 
 
-@tom_metric("tom.persistence")
+@tom_metric("tom.persistence", rate=True)
 def persistence(trace: Trace) -> Value:
     """The accuracy of always predicting the task that the other had last, over the same predictions."""
     scored = _scored(trace)
     return ratio(sum(one.before == one.did for one in scored), len(scored))
 
 
-@tom_metric("tom.chance")
+@tom_metric("tom.chance", rate=True)
 def chance(trace: Trace) -> Value:
     """The expected accuracy of the same predictions dealt out among each other at random.
 
@@ -116,7 +116,7 @@ def chance(trace: Trace) -> Value:
     return ratio(sum(count * done[task] for task, count in said.items()), len(scored) ** 2)
 
 
-@tom_metric("tom.coverage", better="higher")
+@tom_metric("tom.coverage", better="higher", rate=True)
 def coverage(trace: Trace) -> Value:
     """Predictions / (others x thoughts that could plan and took effect), of the agents that predict at all."""
     authors = {event.agent for event in trace.of(Predicted)}

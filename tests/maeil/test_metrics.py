@@ -99,10 +99,19 @@ def test_agents_without_a_task_agree_with_nobody():
     assert metrics(play([Scripted(walk(3)), Scripted(walk(3))]))["plans.coherence"] == pytest.approx(1 / 2)
 
 
+def test_a_number_without_a_unit_is_a_rate_or_a_quotient_without_bounds():
+    assert {name for name, metric in METRICS.items() if not metric.unit and not metric.rate} == {
+        "outcome.steps_over_lower_bound", "failure.per_plan",
+    }  # fmt: skip
+    assert not [name for name, metric in METRICS.items() if metric.rate and metric.unit]
+    assert METRICS["outcome.success"].rate, "a share is a rate"
+
+
 def test_every_metric_says_what_it_is_and_survives_a_prefix():
     events = play([Scripted(walk(3))])
     for name, metric in METRICS.items():
         assert len(metric.description) > 10, name
         assert "partial(" not in metric.description, name
         for cut in range(1, len(events)):
-            metric.function(Trace(tuple(events[:cut])))
+            if not metric.on_demand:
+                metric.function(Trace(tuple(events[:cut])))

@@ -109,6 +109,7 @@ def test_metrics_of_any_prefix_are_finite_or_none_and_right(seed, data):
     assert list(found) != []
     for name, value in found.items():
         assert value is None or (isinstance(value, int | float) and isfinite(value)), (name, value)
+        assert value is None or not METRICS[name].rate or 0 <= value <= 1, (name, value)
     assert_slow_and_simple_agrees(events, found)
 
 

@@ -91,8 +91,8 @@ def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) ->
 
 
 def _is_hollow(metric: str, found: Estimate) -> bool:
-    """Whether a share is 0 or 1 in all runs: its interval, which says how few they are, is not drawn."""
-    return METRICS[metric].share and found.value in (0, 1)
+    """Whether a rate is 0 or 1 in all runs: its interval, which says how few they are, is not drawn."""
+    return METRICS[metric].rate and found.value in (0, 1)
 
 
 def _estimate(comparison: Comparison, metric: str, key: tuple[str, Scalar]) -> Estimate | None:
@@ -177,7 +177,7 @@ def _mark(
 ) -> None:
     """Draw estimates at their places with their intervals, along x when they are flat, else along y.
 
-    A share that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
+    A rate that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
     mark is hollow, so that levels which all succeed are no forest of lines.
     """
     told = [(place, e) for place, e in found if not _is_hollow(metric, e)]

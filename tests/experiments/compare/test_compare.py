@@ -295,6 +295,30 @@ def test_a_share_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
         answer(tmp_path, metrics=["completion"])
 
 
+def test_intervals_of_a_rate_stay_within_0_and_1_and_are_there_where_all_runs_agree(tmp_path: Path) -> None:
+    for seed, value in enumerate((1, 1, 1, 0.2, 1, 1)):
+        write_run(tmp_path, outcome(repair__precision=value), seed=seed)
+        write_run(tmp_path, outcome(repair__precision=1), seed=seed, topology__name="debate")
+        write_run(tmp_path, outcome(repair__precision=0), seed=seed, topology__name="chain")
+    found = answer(tmp_path, by=["topology"], metrics=["repair.precision"], baseline="debate")
+    mixed, sure, never = (
+        found.estimates["repair.precision", level, None] for level in ("individual", "debate", "chain")
+    )
+    assert 0 < mixed.low < mixed.value < mixed.high <= 1
+    assert 0.5 < sure.low < sure.high == 1
+    assert (never.value, never.low) == (0, 0)
+    ends = {item.level: (item.mean.low, item.mean.high) for item in found.differences}
+    assert ends["chain"][0] == -1, "all boards differ alike, and some doubt is left"
+    assert not found.bounds, "what runs that are left out count as is told of shares alone"
+
+
+def test_a_rate_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:
+    write_run(tmp_path, outcome(plans__coherence=1.5))
+    write_run(tmp_path, outcome(plans__coherence=1), seed=1)
+    with pytest.raises(UserError, match=r"plans.coherence: it is registered as a rate.* 1 to 1.5\nRegister it"):
+        answer(tmp_path, metrics=["plans.coherence"])
+
+
 @pytest.fixture
 def failing(tmp_path: Path) -> Path:
     """Give two arms on 20 boards; one ends its seven failures as errors."""
