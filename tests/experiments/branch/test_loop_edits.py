@@ -180,11 +180,12 @@ def test_messages_take_as_long_as_the_branch_says(run: Path, tmp_path: Path) -> 
     assert waits == {(False, 0), (True, 500)}
 
 
+COORDINATED = ["topology=centralized", "topology.leader=coordinator"]
 REFUSED = {
     "a conversation under way": ("2:386", ["topology=individual"], "at 2:386 a conversation is under way"),
     "a coordinator comes": (
         "2",
-        ["topology=centralized", "topology.leader=coordinator"],
+        COORDINATED,
         "it has a coordinator, and the team had none",
     ),
     "no such topology": ("2", ["topology=centralised"], "topology: there is no option 'centralised'"),
