@@ -32,8 +32,8 @@ def branch(
             "--set",
             metavar="KEY=VALUE",
             show_default="as in the run",
-            help="Give a key another value from then on: of agents, llm, prompts, topology, budget, limits, or max_steps. "
-            "May be repeated.",
+            help="Give a key of agents, llm, prompts, topology, budget or limits, or max_steps, another value from "
+            "then on. May be repeated.",
         ),
     ] = None,
     mind: Annotated[
