@@ -65,9 +65,16 @@ class ConstraintWatch:
 
     def __init__(self, state: CubeState) -> None:
         self._state = state
+        self._numbers = np.empty((0, NUMBERS), dtype=np.int32)
+        self.grow()
+
+    def grow(self) -> None:
+        """Follow the tasks of blocks that have come to the board, too."""
+        state, known = self._state, self._numbers
         blocks = len(state.block_table)
         rows = DIRECTIONS * blocks
         self._numbers = np.full((rows, NUMBERS), -1, dtype=np.int32)
+        self._numbers[: len(known)] = known
         self._changed = np.empty(rows, dtype=np.int32)
         self._scratch = (
             np.empty((rows, NUMBERS), dtype=np.int32),

@@ -14,6 +14,7 @@ from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
 from cube_env.agent_dicts import SameForAll
+from cube_env.alteration import altered
 from cube_env.arguments import finite, one_of, seed_number, whole
 from cube_env.arrays import ActionArray, read_only
 from cube_env.curriculum import Scenario, curriculum
@@ -295,6 +296,28 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """
         self.max_steps = whole("max_steps", max_steps, 1)
         self._invalidate()
+
+    def change(self, changes: Mapping[str, Any], heaviest: int | None = None) -> bool:
+        """Change parts of the board between two steps: see `cube_env.alteration`.
+
+        Args:
+            changes: What is another.
+            heaviest: Largest weight that a block may be given; None: any.
+
+        Returns:
+            Whether anything is another now.
+
+        Raises:
+            CubeError: They cannot be read, or there can be no such board; nothing has changed.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        before, now = self.cube_state, altered(self.cube_state, changes, heaviest)
+        if before.fits(now) and before.snapshot() == now.snapshot():
+            return False
+        before.become(now)
+        self._invalidate()
+        return True
 
     def _advance(self, actions: ActionArray) -> StepReport:
         state = self.cube_state

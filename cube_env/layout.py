@@ -18,6 +18,8 @@ EMPTY, GOAL = ".", "|"
 UNNAMED_AGENT, UNNAMED_BLOCK = "@", "#"
 COMMENT = "# "
 
+_SMALLEST_SIDE = 2
+
 PlacedBlock = tuple[int, Cell]
 """A block of a layout: its weight and its top-left cell."""
 
@@ -52,7 +54,11 @@ class Layout:
         object.__setattr__(self, "side", index(side))
         object.__setattr__(self, "agents", tuple(_cell(cell) for cell in agents))
         object.__setattr__(self, "blocks", tuple((index(weight), _cell(cell)) for weight, cell in blocks))
-        _validate(self)
+        if self.side < _SMALLEST_SIDE:
+            raise LayoutError(f"side {side}: a board has at least 2 x 2 cells, one column of them the goal")
+        if not self.agents:
+            raise LayoutError("a layout needs at least one agent")
+        check_board(self.side, self.agents, [(b, weight, cell) for b, (weight, cell) in enumerate(self.blocks)])
 
     def __str__(self) -> str:
         if len(self.agents) > len(AGENT_CHARACTERS) or len(self.blocks) > len(BLOCK_CHARACTERS):
@@ -116,14 +122,19 @@ def _cell(cell: Sequence[int]) -> Cell:
     return index(row), index(col)
 
 
-def _validate(layout: Layout) -> None:
-    side = layout.side
-    if side < 2:
-        raise LayoutError(f"side {side}: a board has at least 2 x 2 cells, one column of them the goal")
-    if not layout.agents:
-        raise LayoutError("a layout needs at least one agent")
+def check_board(side: int, agents: Iterable[Cell], blocks: Iterable[tuple[int, int, Cell]]) -> None:
+    """Refuse what cannot stand on a board together.
+
+    Args:
+        side: Cells along each edge.
+        agents: Cell of each agent, by index.
+        blocks: Id, weight and top-left cell of each block that is there.
+
+    Raises:
+        LayoutError: Something is outside the grid or in the goal column, or two share a cell; the message names them.
+    """
     owner = np.full((side, side), -1, dtype=np.int32)
-    for b, (weight, (row, col)) in enumerate(layout.blocks):
+    for b, weight, (row, col) in blocks:
         name = f"{block_name(b)} of weight {weight} at ({row}, {col})"
         if weight < 1:
             raise LayoutError(f"{name}: a weight is at least 1")
@@ -144,7 +155,7 @@ def _validate(layout: Layout) -> None:
             raise LayoutError(f"{name} overlaps {block_name(other)} on cell ({row + r}, {col + c})")
         covered[...] = b
     standing: dict[Cell, int] = {}
-    for i, (row, col) in enumerate(layout.agents):
+    for i, (row, col) in enumerate(agents):
         if not (0 <= row < side and 0 <= col < side):
             raise LayoutError(f"agent {i} at ({row}, {col}) is outside the grid of side {side}")
         if owner[row, col] >= 0:

@@ -179,14 +179,29 @@ class CubeState:
         mine.grid[...] = theirs.grid
         mine.counters[...] = theirs.counters
 
+    def become(self, other: CubeState) -> None:
+        """Become the state of `other`, which may have more blocks: then arrays of blocks, and the channels, are new.
+
+        The report of the last step stays; it knows nothing of blocks that are new.
+
+        Raises:
+            CubeError: `other` has another side or another number of agents.
+        """
+        mine, theirs = self.world, other.world
+        if len(theirs.blocks) <= len(mine.blocks) or not self._is_as_large(other):
+            self.restore(other)
+            return
+        report = np.zeros((len(theirs.blocks), arrays.BLOCK_COLUMNS), dtype=np.int32)
+        report[: len(mine.blocks)] = mine.block_report
+        self.world = theirs._replace(attempts=mine.attempts, agent_report=mine.agent_report, block_report=report)
+
     def fits(self, other: CubeState) -> bool:
         """Whether both have the same side and the same numbers of agents and blocks."""
+        return self._is_as_large(other) and self.world.blocks.shape == other.world.blocks.shape
+
+    def _is_as_large(self, other: CubeState) -> bool:
         mine, theirs = self.world, other.world
-        return (
-            mine.grid.shape == theirs.grid.shape
-            and mine.agents.shape == theirs.agents.shape
-            and mine.blocks.shape == theirs.blocks.shape
-        )
+        return mine.grid.shape == theirs.grid.shape and mine.agents.shape == theirs.agents.shape
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""

@@ -113,7 +113,8 @@ class CubeConfig(ComponentConfig):
 class CubeWorld:
     """CUBE as the loop sees it.
 
-    It fulfils `World` and `TellsOpenTasks` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    `maeil.drawing`.
 
     Args:
         config: the board and the rewards.
@@ -152,7 +153,8 @@ class CubeWorld:
         self._episode: EpisodeState
         self._tasks: TaskBoard
         self._pushes: tuple[Push, ...] = ()
-        self._delivered_weight = 0
+        self._delivered = self._delivered_weight = 0
+        self._allows_unsolvable = config.allow_unsolvable
 
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw the board of a seed, with its lower bound on steps."""
@@ -160,7 +162,7 @@ class CubeWorld:
         state = self.env.cube_state
         self._episode = EpisodeState(state)
         self._tasks = TaskBoard(state)
-        self._delivered_weight = 0
+        self._delivered = self._delivered_weight = 0
         self._pushes = ()
         agents: list[list[int]] = state.agents.tolist()
         blocks = [(weight, (row, col)) for row, col, weight, _ in state.block_table.tolist()]
@@ -208,6 +210,7 @@ class CubeWorld:
         report = self.env.step_array(np.array(joint, dtype=np.int64))
         self._episode.changed()
         self._pushes = report.pushes
+        self._delivered += len(report.delivered)
         self._delivered_weight += report.delivered_weight
         reward = report.reward
         if self._reward is not None:
@@ -216,6 +219,19 @@ class CubeWorld:
         return Transition(
             tuple(_outcomes(report)), reward, report.terminated, report.truncated, self._tasks.attempts(report)
         )
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Put agents and blocks elsewhere, or take blocks off the board or add some: see `cube_env.alteration`.
+
+        A block that is taken away is not delivered: it is no goal any more.
+
+        Raises:
+            CubeError: they cannot be read, or there can be no such board; the message names the place.
+        """
+        if self.env.change(changes, None if self._allows_unsolvable else len(self.agents)):
+            self._episode.altered()
+            self._tasks.grow()
+            self._pushes = ()
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
@@ -232,9 +248,8 @@ class CubeWorld:
 
     def progress(self) -> Progress:
         """Return how many blocks are delivered; the score is their weight."""
-        state = self.env.cube_state
-        blocks = len(state.block_table)
-        return Progress(blocks - state.live, blocks, float(self._delivered_weight))
+        blocks = self._delivered + self.env.cube_state.live
+        return Progress(self._delivered, blocks, float(self._delivered_weight))
 
     def ansi(self) -> str:
         """Draw the board as text."""

@@ -4,6 +4,7 @@ MaeilError
 |- ContractError        a world, a mind or a topology gave what its contract does not allow
 |- IllegalTransition    a stage change that the table does not have (a bug)
 |- InvalidThought       a mind answered something that its turn or the state does not allow
+|- ChangeRefused        a world cannot be changed as it is asked to
 |- EpisodeStop          ends the episode with a labelled outcome, and is no bug
 |  |- LimitReached      a wall-clock limit is over: `limit`
 |- StalledConversation  a topology left an agent without a turn and without a plan
@@ -54,6 +55,10 @@ class InvalidThought(MaeilError):
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
+
+
+class ChangeRefused(MaeilError):
+    """A world cannot be changed, or there can be no such state."""
 
 
 class EpisodeStop(MaeilError):

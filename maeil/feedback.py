@@ -27,6 +27,10 @@ class Feedback:
         self._told: tuple[OpenTask, ...] = ()
         self._of: object = None
 
+    def forget(self) -> None:
+        """Ask the world again: it has changed within an instant."""
+        self._of = None
+
     def now(self) -> tuple[OpenTask, ...]:
         """Return the tasks that matter in the state as it is; those who ask at one instant get the same answer."""
         if not isinstance(self._world, TellsOpenTasks):

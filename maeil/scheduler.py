@@ -32,9 +32,11 @@ from maeil.trace.events import (
     ScoreChange,
     StepOutcome,
     StepTaken,
+    WorldChange,
 )
 from maeil.trace.recorder import Recorder
 from maeil.world import Progress, Transition, World
+from maeil.world_change import ChangeAt, change_world
 
 
 async def run_episode(
@@ -51,6 +53,7 @@ async def run_episode(
     heal: HealSettings | None = None,
     branch: Mapping[str, Any] | None = None,
     later: LaterSettings | None = None,
+    change: ChangeAt | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
 
@@ -67,11 +70,13 @@ async def run_episode(
         heal: who speaks up when cooperation fails; None: nobody does.
         branch: what the trace says that it branches off (`EpisodeStart.branch`); None: off nothing.
         later: other parameters from an instant on; None: these hold to the end.
+        change: of the world, from outside, and when; None: nothing is changed.
 
     Returns:
         How the episode ended, also the last event of the trace. An `EpisodeStop` gives it its outcome.
 
     Raises:
+        ChangeRefused: the world cannot be changed so.
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
     """
     remembered = later.settings.memory_messages if later is not None else 0
@@ -79,7 +84,7 @@ async def run_episode(
     board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
     start = EpisodeStart(
         schema=SCHEMA
-        if any(part is not None for part in (repair, heal, matcher)) or any(map(_predicts, minds))
+        if any(part is not None for part in (repair, heal, matcher, change)) or any(map(_predicts, minds))
         else SCHEMA_WITHOUT_REPAIR,
         seed=seed,
         world=world.name,
@@ -99,7 +104,7 @@ async def run_episode(
     if later is not None:
         later.prefix.then(partial(conversation.adopt, later.settings))
     gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
-    episode = _Episode(world, team, conversation, constraints, gate)
+    episode = _Episode(world, team, conversation, constraints, feedback, gate=gate, change=change)
     try:
         await episode.run()
     except EpisodeStop as stop:
@@ -119,9 +124,14 @@ class _Episode:
         team: Team,
         conversation: Conversation,
         constraints: ConstraintTracker,
+        feedback: Feedback,
+        *,
         gate: RepairGate | None,
+        change: ChangeAt | None,
     ) -> None:
         self._gate = gate
+        self._change = change
+        self._feedback = feedback
         self._world = world
         self._team = team
         self._conversation = conversation
@@ -134,6 +144,7 @@ class _Episode:
         """Run until the world is terminated or truncated."""
         self._record_progress()
         while not self._done:
+            self._change_world()
             await self._conversation.run()
             if self._gate is not None:
                 await self._gate.check()
@@ -143,6 +154,18 @@ class _Episode:
             # Without a new or resumed plan everything has been settled after the last step.
             if not (waiting and self._settle()):
                 self._step()
+
+    def _change_world(self) -> None:
+        """Make the change that is asked for, if its step begins; actions that cannot go on then end."""
+        change = self._change
+        if change is None or change.t != self._team.now.t:
+            return
+        self._change = None
+        change_world(self._world, change.changes)
+        self._team.record(WorldChange(change.changes))
+        self._feedback.forget()
+        self._record_progress()
+        self._settle()
 
     def _step(self) -> None:
         joint = self._execution.act()

@@ -83,7 +83,7 @@ class Progress:
 class World(Protocol):
     """An environment joined to the loop. Agents are indices `0 .. n-1` here; `agents` holds their names.
 
-    Only `reset` and `step` change the world, and all that happens follows from the seed and the joint actions: whatever
+    Only `reset`, `step` and `Changeable.change` change the world, and all that happens follows from these: whatever
     else is asked may be asked at any time, and changes nothing but what `constraints` and the controllers keep for
     themselves. `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
     """
@@ -174,6 +174,29 @@ class Limited(Protocol):
 
         Args:
             max_steps: as the configuration has it.
+        """
+
+
+@runtime_checkable
+class Changeable(Protocol):
+    """A world whose state can be changed from outside, at the begin of a step: what if it had been another one?
+
+    `quorum branch --world` asks for it (docs/branch.md).
+    """
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change parts of the present state; what is not named stays.
+
+        Running actions go on from the new state, and end in the world's own way where they cannot. What is named and
+        is so already is no change: after it the world is what it was, with all that it keeps for itself. The same
+        change in the same state gives the same state.
+
+        Args:
+            changes: JSON-ready, in the world's own words.
+
+        Raises:
+            ValueError: they cannot be read, or there can be no such state; the message names the place
+                (`blocks.3.position: ...`), and the world is as it was.
         """
 
 

@@ -69,7 +69,8 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
         return [f"{action}: {missing[1]}"]
     block = block_of(action)
     if block is not None and not episode.is_live(block):
-        return [f"{action}: block {block} is delivered"]
+        gone = "is not on the board any more" if episode.was_removed(block) else "is delivered"
+        return [f"{action}: block {block} {gone}"]
     if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
         return [f"{action}: count {action.count} is more than the {team} agents of the team"]
     return []

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cube_env import paths
-from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COUNT_ATTEMPTS, IntArray
+from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, IntArray
 from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
 from cube_env.state import CubeState
 from cube_env.symbolic.meeting import Meeting
@@ -67,6 +67,9 @@ class EpisodeState:
         self._attempt_of: list[int] = []
         self._routes: dict[Hashable, Route] = {}
         self._scratch = Scratch(state)
+        self._carried: dict[int, Cell] = {}
+        """How far blocks have been moved by changes of the board from outside, down and right."""
+        self._removed: set[int] = set()
 
     def changed(self) -> None:
         """Note that the world has moved on."""
@@ -77,6 +80,31 @@ class EpisodeState:
         self._trail.append(self.state.agents.copy())
         self._who_swings = None
         self._attempts = None
+
+    def altered(self) -> None:
+        """Note that the board was changed from outside: no step has led here."""
+        self.version += 1
+        before, self.blocks = self.blocks, self.state.block_table.tolist()
+        for block, (old, new) in enumerate(zip(before, self.blocks, strict=False)):
+            down, right = self._carried.get(block, (0, 0))
+            self._carried[block] = down + new[ROW] - old[ROW], right + new[COL] - old[COL]
+            if old[ALIVE] and not new[ALIVE]:
+                self._removed.add(block)
+        paths.places_in_line(self.state.grid, self.state.agents, self._aims, self._places_array)
+        self.places = self._places_array.tolist()
+        self._trail.clear()
+        self._trail.append(self.state.agents.copy())
+        self._who_swings = None
+
+    def was_removed(self, block: int) -> bool:
+        """Whether a block was taken off the board, and not delivered."""
+        return block in self._removed
+
+    def pushed_to(self, block: int) -> Cell:
+        """Where a block would be if nothing but pushes had moved it: another cell after each push that moves it."""
+        row, col, _, _ = self.blocks[block]
+        down, right = self._carried.get(block, (0, 0))
+        return row - down, col - right
 
     def is_live(self, block: int) -> bool:
         """Whether a block is still on the board."""

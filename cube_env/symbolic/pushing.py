@@ -22,7 +22,7 @@ class PushBlockController(CubeController):
         self._block = action.block
         self._steps = action.steps
         self._moved = 0
-        self._row, self._col = episode.blocks[action.block][:2]
+        self._pushed_to = episode.pushed_to(action.block)
         face = episode.face_of(agent, action.block)
         if face is not None:
             self.step = int(PUSH_DIRECTION[face])
@@ -31,13 +31,13 @@ class PushBlockController(CubeController):
 
     def check(self) -> ActionEnd | None:
         """End when the block has moved far enough or is delivered; fail when the agent is not aligned."""
-        row, col, _, alive = self.episode.blocks[self._block]
-        if not alive:
-            return SUCCESS if self.ticks else BLOCK_GONE
+        if not self.episode.is_live(self._block):
+            return SUCCESS if self.ticks and not self.episode.was_removed(self._block) else BLOCK_GONE
         if self.step == STAY:
             return NOT_ALIGNED
-        if col != self._col or row != self._row:
-            self._row, self._col = row, col
+        cell = self.episode.pushed_to(self._block)
+        if cell != self._pushed_to:
+            self._pushed_to = cell
             self._moved += 1
         if self._moved >= self._steps:
             return SUCCESS

@@ -24,8 +24,19 @@ class TaskBoard:
     """
 
     def __init__(self, state: CubeState) -> None:
+        self._state = state
         self._watch = ConstraintWatch(state)
-        self._tasks = [{face: push_task(block, face) for face in Face} for block in range(len(state.block_table))]
+        self._tasks: list[dict[Face, Task]] = []
+        self._name()
+
+    def _name(self) -> None:
+        blocks = range(len(self._tasks), len(self._state.block_table))
+        self._tasks += [{face: push_task(block, face) for face in Face} for block in blocks]
+
+    def grow(self) -> None:
+        """Take in the tasks of blocks that have come to the board."""
+        self._watch.grow()
+        self._name()
 
     def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quorum.experiments.episode.dictated import Words
 
@@ -18,9 +19,11 @@ class Change:
         words: what participants are told to say or to plan, once.
         drops: ids of messages of the run that their senders do not send.
         config_dir: folder with more options of the groups that edits name.
+        world: what of the world is another, in its own words; None: nothing.
     """
 
     edits: Sequence[str] = ()
     words: Sequence[Words] = ()
     drops: Sequence[int] = ()
     config_dir: Path | None = None
+    world: Mapping[str, Any] | None = None

@@ -11,6 +11,7 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent, PlannedBranch
+from quorum.experiments.branch.world import read_changes
 from quorum.experiments.episode.dictated import Words
 
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
@@ -30,6 +31,7 @@ class BranchRequest:
         plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
         drops: ids of messages that their senders do not send.
         config_dir: folder with more options of the groups.
+        world: what of the world is another from then on, as JSON.
     """
 
     run: Path
@@ -40,6 +42,7 @@ class BranchRequest:
     plans: Sequence[str] = ()
     drops: Sequence[int] = ()
     config_dir: Path | None = None
+    world: str | None = None
 
     @property
     def edits(self) -> tuple[str, ...]:
@@ -90,7 +93,9 @@ def plan_draws(request: BranchRequest, draws: int) -> Iterator[PlannedBranch]:
     for said in request.minds:
         if not re.match(r"[^=.\s]+=.", said):
             raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
-    change = Change(request.edits, request.words, tuple(dict.fromkeys(request.drops)), request.config_dir)
+    world = read_changes(request.world) if request.world is not None else None
+    drops = tuple(dict.fromkeys(request.drops))
+    change = Change(request.edits, request.words, drops, request.config_dir, world=world)
     parent = Parent.open(request.run)
     for draw in range(draws):
         yield parent.branch(instant, change, draw)

@@ -14,6 +14,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.messages import found_messages
+from quorum.experiments.branch.world import tried, written
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
@@ -92,11 +93,13 @@ class Parent:
             UserError: there is no such instant, or the change cannot be made.
         """
         drops, instant = self._drops(instant, change)
-        prefix = self._prefix(instant)
+        prefix = self._prefix(instant, changed=change.world is not None)
         calls = self._calls()
         after = self._after(change)
         self._check(after, instant, prefix)
-        told = (*map(str, change.words), *map(str, drops))
+        world = tried(change.world, self.episode, instant) if change.world is not None else None
+        changed = () if world is None else (written(world.changes),)
+        told = (*map(str, change.words), *map(str, drops), *changed)
         named = named_members(change.edits)
         copied = tuple(sorted(named)) if after.fault is not None else ()
         edits = tuple(change.edits)
@@ -115,6 +118,7 @@ class Parent:
             fault=self.fault,
             named=named,
             after=after,
+            world=world,
         )
         return PlannedBranch(cell, branching, idle)
 
@@ -171,11 +175,11 @@ class Parent:
                 )
         return [drop for drop, _ in found], instant
 
-    def _prefix(self, instant: Instant) -> Prefix:
+    def _prefix(self, instant: Instant, *, changed: bool) -> Prefix:
         if instant.t > self.episode.steps:
             raise UserError(f"--at {instant}: the run ends after step {self.episode.steps}")
         try:
-            return Prefix(self.episode.trace, instant)
+            return Prefix(self.episode.trace, instant, changed=changed)
         except TraceError as error:
             raise UserError(f"--at {instant}: {error}") from error
 

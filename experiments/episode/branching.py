@@ -19,6 +19,7 @@ from maeil.errors import InvalidThought
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
+from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
@@ -67,6 +68,7 @@ class Branching:
         after: from the instant on; None: the same configuration.
         told: those who are told any of that, when they are built.
         switches: what of the loop is another from the instant on.
+        world: what of the world is another from the instant on, and when that is; None: nothing.
     """
 
     run: str
@@ -82,6 +84,7 @@ class Branching:
     after: Configuration | None = None
     told: list[Dictated | Dropping] = field(default_factory=list)
     switches: list[Switches] = field(default_factory=list)
+    world: ChangeAt | None = None
 
     @property
     def undone(self) -> Sequence[Words | Drop]:

@@ -27,6 +27,7 @@ from maeil.trace.events import (
     StepTaken,
     ThoughtEnd,
     ThoughtStart,
+    WorldChange,
 )
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
@@ -118,6 +119,8 @@ class LiveView:
                 agent.action = _call(agent.actions[change.index])
             case ScoreChange() as score:
                 self._score = f"{score.reached}/{score.goals} goals, score {score.score:g}"
+                self._picture = self._draw()
+            case WorldChange():
                 self._picture = self._draw()
             case StepTaken():
                 self._step = stamped.t + 1

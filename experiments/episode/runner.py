@@ -356,4 +356,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
         later=later,
+        change=branching.world if branching is not None else None,
     )

@@ -74,6 +74,15 @@ def branch(
             help="Have the message of the run with this id not be sent. May be repeated.",
         ),
     ] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            "--world",
+            metavar="CHANGES",
+            show_default="as in the run",
+            help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
+        ),
+    ] = None,
     draws: Annotated[
         int,
         typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each."),
@@ -102,6 +111,7 @@ def branch(
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
       quorum branch runs/NAME --drop 17
+      quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
@@ -113,7 +123,7 @@ def branch(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir)
+    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
     results = []
     for draw, planned in enumerate(plan_draws(request, draws)):
         cell, branching = planned.cell, planned.branching

@@ -6,10 +6,10 @@ import zlib
 from collections.abc import Iterator
 
 from maeil.trace import Stamped, read_event
-from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken, WorldChange
 
 _FASTEST = 1
-_PLAYED = (EpisodeStart, StepTaken, StepOutcome, ActionChange, PlanChange)
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, ActionChange, PlanChange)
 
 
 class Script:

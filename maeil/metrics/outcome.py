@@ -7,7 +7,7 @@ from math import fsum
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
-from maeil.trace.events import ScoreChange, StepTaken
+from maeil.trace.events import ScoreChange, StepTaken, WorldChange
 from maeil.trace.reader import Trace
 
 
@@ -122,10 +122,10 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.
 
     At least 1, and 1 only for an optimal team. None when the task was not finished (the steps are then those of the
-    step limit), and when the world gives no bound.
+    step limit), when the world gives no bound, and when it was changed from outside, after which there is none.
     """
     bound = trace.start.board.get("lower_bound")
-    if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+    if trace.stamped(WorldChange) or not success(trace) or not isinstance(bound, int | float) or bound <= 0:
         return None
     return len(trace.stamped(StepTaken)) / bound
 

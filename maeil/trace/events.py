@@ -330,6 +330,18 @@ class HealerHeard:
 
 
 @dataclass(frozen=True, slots=True)
+class WorldChange:
+    """The world was changed from outside, at the begin of step `t`, before anybody thought in it. Since schema 2.
+
+    Attributes:
+        changes: what is another from then on, in the words of the world: see `maeil.world.Changeable`.
+    """
+
+    kind: ClassVar[str] = "world_change"
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeEnd:
     """The last event.
 
@@ -370,6 +382,7 @@ Event = (
     | Predicted
     | HealerActed
     | HealerHeard
+    | WorldChange
     | EpisodeEnd
 )
 

@@ -10,11 +10,24 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.errors import ReplayMismatch, TraceError
-from maeil.trace.events import WALL_CALL_FIELDS, EpisodeStart, Number, Stamped, StepTaken, ThoughtEnd, ThoughtStart
+from maeil.trace.events import (
+    WALL_CALL_FIELDS,
+    ConstraintChange,
+    EpisodeStart,
+    Number,
+    RepairChecked,
+    Stamped,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+    WorldChange,
+)
 from maeil.trace.reader import Trace
 
 _LIMIT = "max_steps"
 """The step limit in what a world tells of its board."""
+_WITHOUT_THOUGHTS = (RepairChecked, ConstraintChange, StepTaken)
+"""What comes first in a step in which nobody thinks, after what the step before it has brought about."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -49,12 +62,14 @@ class Prefix:
     Args:
         trace: of the episode, whole or torn.
         instant: where the other one leaves it.
+        changed: whether the world is changed there, at the begin of the step: then the other one is live from that
+            step on, also where nobody thinks in it.
 
     Raises:
-        TraceError: no thought begins then.
+        TraceError: no thought begins then; or the episode is over before that step begins.
     """
 
-    def __init__(self, trace: Trace, instant: Instant) -> None:
+    def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
         self._length = 0
         self._coming = iter(trace.events)
         self.anew = False
@@ -75,6 +90,8 @@ class Prefix:
                     break
                 last = stamped
                 self.opens = False
+            elif changed and stamped.t >= instant.t and isinstance(stamped.event, _WITHOUT_THOUGHTS):
+                break
             elif isinstance(stamped.event, StepTaken):
                 self.opens = True
             digest.update(_content(stamped) + b"\n")
@@ -100,7 +117,7 @@ class Prefix:
             return
         expected = next(self._coming)
         self.due = expected.seq + 1 == self._length
-        if expected.seq == self._length and self.anew:
+        if expected.seq == self._length and (self.anew or isinstance(stamped.event, WorldChange)):
             self._begin()
             return
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):

@@ -1,16 +1,18 @@
-"""Replays a trace: seed and joint actions give the frames back, so none are stored."""
+"""Replays a trace: seed, joint actions and changes of the world give the frames back, so none are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from maeil.errors import ReplayMismatch
-from maeil.trace.events import EpisodeStart, Stamped, StepOutcome, StepTaken
+from maeil.errors import ChangeRefused, ReplayMismatch
+from maeil.trace.events import EpisodeStart, Stamped, StepOutcome, StepTaken, WorldChange
 from maeil.trace.reader import Trace
 from maeil.world import World
+from maeil.world_change import change_world
 
 
 def replay(trace: Trace, world: World) -> Iterator[int]:
@@ -21,10 +23,11 @@ def replay(trace: Trace, world: World) -> Iterator[int]:
         world: a world of the trace's configuration; it is reset.
 
     Yields:
-        The environment step `t` that the world stands at: 0 first, then after each joint action.
+        The environment step `t` that the world stands at: 0 first, then after each joint action; where the world was
+        changed at the begin of a step, once, after that.
 
     Raises:
-        ReplayMismatch: the board, a reward or an outcome differs from the recorded one.
+        ReplayMismatch: the board, a reward or an outcome differs from the recorded one, or the world refuses a change.
     """
     return replay_events(trace.events, world)
 
@@ -33,7 +36,8 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
     """Replay an episode as `replay` does, and keep none of its events.
 
     Args:
-        events: of a trace, in order; those between the start and the last may be the steps and their outcomes alone.
+        events: of a trace, in order; those between the start and the last may be the steps, their outcomes and the
+            changes of the world alone.
         world: as for `replay`.
 
     Yields:
@@ -46,30 +50,54 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
     start = next(coming).event
     assert isinstance(start, EpisodeStart)
     _compare(0, "board", start.board, world.reset(start.seed))
-    yield 0
-    for t, step, outcomes in _steps(coming):
-        transition = world.step(step.joint)
-        _compare(t, "reward", step.reward, transition.reward)
-        if outcomes is not None:
-            _compare(t, "outcomes", outcomes, transition.outcomes)
-        yield t + 1
+    t = 0
+    for state in _states(coming):
+        if state.step is not None:
+            t, step = state.step
+            transition = world.step(step.joint)
+            _compare(t, "reward", step.reward, transition.reward)
+            if state.outcomes is not None:
+                _compare(t, "outcomes", state.outcomes, transition.outcomes)
+            t += 1
+        for changes in state.changes:
+            try:
+                change_world(world, changes)
+            except ChangeRefused as error:
+                raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
+        yield t
 
 
-def _steps(events: Iterable[Stamped]) -> Iterator[tuple[int, StepTaken, Sequence[Mapping[str, Any]] | None]]:
-    """Put each step and its outcomes together; the outcomes are None where the trace breaks off before them."""
-    taken: tuple[int, StepTaken] | None = None
-    outcomes: Sequence[Mapping[str, Any]] = ()
+@dataclass(slots=True)
+class _State:
+    """How a state came about: by a step, but for the first one, and by what was changed then.
+
+    Attributes:
+        step: the step that led to it, and the `t` that it was taken at.
+        outcomes: of the step; None where the trace breaks off before them.
+        changes: of the world.
+    """
+
+    step: tuple[int, StepTaken] | None = None
+    outcomes: Sequence[Mapping[str, Any]] | None = ()
+    changes: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+def _states(events: Iterable[Stamped]) -> Iterator[_State]:
+    """Yield each state when the step that leaves it has come, or the end."""
+    state = _State()
     event: object = None
     for stamped in events:
         event = stamped.event
         if isinstance(event, StepTaken):
-            if taken is not None:
-                yield *taken, outcomes
-            taken, outcomes = (stamped.t, event), ()
-        elif isinstance(event, StepOutcome) and taken is not None and stamped.t == taken[0]:
-            outcomes = event.outcomes
-    if taken is not None:
-        yield *taken, None if event is taken[1] else outcomes
+            yield state
+            state = _State((stamped.t, event))
+        elif isinstance(event, StepOutcome) and state.step is not None and stamped.t == state.step[0]:
+            state.outcomes = event.outcomes
+        elif isinstance(event, WorldChange):
+            state.changes.append(event.changes)
+    if state.step is not None and event is state.step[1]:
+        state.outcomes = None
+    yield state
 
 
 def _compare(t: int, what: str, expected: object, found: object) -> None:

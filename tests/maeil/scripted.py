@@ -11,6 +11,7 @@ from maeil.descriptors import Matcher
 from maeil.healing.watch import HealSettings
 from maeil.repairs.gate import Repair
 from maeil.trace import Listener, Recorder, Stamped
+from maeil.world_change import ChangeAt
 from quorum.topologies.individual import Individual
 from tests.maeil.corridor import Corridor, Walk
 
@@ -49,6 +50,7 @@ def play(
     repair: Repair | None = None,
     matcher: Matcher | None = None,
     heal: HealSettings | None = None,
+    change: ChangeAt | None = None,
 ) -> list[Stamped]:
     """Run an episode and give its events."""
     events: list[Stamped] = []
@@ -66,6 +68,7 @@ def play(
                 repair=repair,
                 matcher=matcher,
                 heal=heal,
+                change=change,
             )
         )
     return events
