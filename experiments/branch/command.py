@@ -46,8 +46,12 @@ class BranchRequest:
 
     @property
     def edits(self) -> tuple[str, ...]:
-        """All that is another from then on, as `KEY=VALUE`."""
-        return (*self.sets, *(f"agents.members.{said}" for said in self.minds))
+        """All that is another from then on, as `KEY=VALUE`.
+
+        Raises:
+            UserError: it is not said whose mind is another, or which one it is.
+        """
+        return (*self.sets, *edits_of_minds(self.minds))
 
     @property
     def words(self) -> tuple[Words, ...]:
@@ -60,6 +64,17 @@ class BranchRequest:
             *(Words(who, text=text) for who, text in (_split("--say", said) for said in self.says)),
             *(Words(who, actions=text) for who, text in (_split("--plan", said) for said in self.plans)),
         )
+
+    @property
+    def change(self) -> Change:
+        """The same in one.
+
+        Raises:
+            UserError: something of it cannot be read.
+        """
+        world = read_changes(self.world) if self.world is not None else None
+        drops = tuple(dict.fromkeys(self.drops))
+        return Change(self.edits, self.words, drops, self.config_dir, world=world)
 
 
 def _split(option: str, said: str) -> tuple[str, str]:
@@ -89,19 +104,31 @@ def plan_draws(request: BranchRequest, draws: int) -> Iterator[PlannedBranch]:
     Raises:
         UserError: as in `plan_branch`, for the first of them.
     """
-    instant = _instant(request.at) if request.at is not None else None
-    for said in request.minds:
-        if not re.match(r"[^=.\s]+=.", said):
-            raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
-    world = read_changes(request.world) if request.world is not None else None
-    drops = tuple(dict.fromkeys(request.drops))
-    change = Change(request.edits, request.words, drops, request.config_dir, world=world)
+    instant = instant_of(request.at) if request.at is not None else None
+    change = request.change
     parent = Parent.open(request.run)
     for draw in range(draws):
         yield parent.branch(instant, change, draw)
 
 
-def _instant(at: str) -> Instant:
+def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
+    """Return `AGENT=MIND` as `KEY=VALUE`.
+
+    Raises:
+        UserError: it is not said whose mind is another, or which one it is.
+    """
+    for said in minds:
+        if not re.match(r"[^=.\s]+=.", said):
+            raise UserError(f"--mind {said}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
+    return tuple(f"agents.members.{said}" for said in minds)
+
+
+def instant_of(at: str) -> Instant:
+    """Read `STEP` or `STEP:TIME`.
+
+    Raises:
+        UserError: it is neither.
+    """
     found = _AT.fullmatch(at)
     if found is None:
         raise UserError(

@@ -10,11 +10,14 @@ from typing import Any, BinaryIO
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.pictures import Picture
+from quorum.agents.llm.records import WALL
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.picture_files import PictureFiles
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
+RECORDED = "recorded"
+"""Field of `wall` of an answer that stands in the beginning which a branch has of its run: it was paid for there."""
 
 
 def budget_of(configuration: Configuration) -> Budget:
@@ -49,6 +52,13 @@ class CallBooks:
             self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._file.write(self._folding.line(record))
         self._file.flush()
+
+    def enter_recorded(self, record: Mapping[str, Any]) -> None:
+        """Write the record of a call that another run has paid for, and say so of what answered it."""
+        reply = record.get("reply")
+        if reply is not None:
+            record = {**record, "reply": {**reply, WALL: {**reply[WALL], RECORDED: True}}}
+        self.enter(record)
 
     def keep(self, picture: Picture) -> None:
         """Keep a picture of a prompt."""

@@ -15,13 +15,14 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, check_price
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.simulated import SimulatedModel
-from quorum.experiments.common.their_code import told
+from quorum.experiments.common.their_code import told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.configuration.providers.replay import build as read_replay
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.configured_model import sampling_of
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
 from quorum.experiments.episode.parts import build
@@ -97,6 +98,20 @@ class FirstLook:
             if (mistake := told(error)) is not None:
                 raise mistake from error
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
+
+    def at_seats(self, cell: Cell, branching: Branching) -> None:
+        """Look whether the minds of a branch can take the places of those of its run.
+
+        Raises:
+            UserError: one cannot, or is told what it cannot say or plan.
+        """
+        with told_as_theirs():
+            build(
+                cell,
+                lambda participant: _Listening(cell.configuration.llm_of(participant)),
+                branching.memory,
+                branching.seated,
+            )
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
         """Look for what it takes to ask a participant's model in a role; return its values."""

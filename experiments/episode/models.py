@@ -177,7 +177,7 @@ class EpisodeModels:
             priced=True,
             max_repairs=self._configuration.max_repairs,
             widens=recorded.knows,
-            sink=self._books.enter,
+            sink=self._books.enter if self._spending is None else self._books.enter_recorded,
             keep=self._books.keep,
         )
         sampling = recorded.sampling_of(participant)

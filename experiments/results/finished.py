@@ -14,8 +14,8 @@ from quorum.agents.llm.spent import Spent
 from quorum.agents.llm.tiers import BATCH
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
-from quorum.experiments.episode.call_books import CALLS
-from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.episode.call_books import CALLS, RECORDED
+from quorum.experiments.results.run_folder import METRICS, RunFolder
 from quorum.experiments.results.whole import check_whole
 
 
@@ -29,7 +29,7 @@ class FinishedCell:
         outcome: `completed`, `limit`, `budget` or `error`.
         reason: why, for an episode that was ended before its time; else empty.
         seconds: wall time.
-        spent: what its calls took.
+        spent: what its calls took; of a branch those of its own, without the beginning that another run has paid for.
         simulated: whether a simulated model answered in it, so that the money is made up.
         code: which code ran it.
         completion: share of the goals that was reached; None where the episode says nothing of it.
@@ -114,27 +114,43 @@ def read_spent(folder: Path) -> Spent:
 def _spent(files: RunFolder) -> Iterator[Spent]:
     if not files.files.names(CALLS):
         return
+    if _branches(files):
+        yield from _answers(files.files, batches=files.files.names(METRICS))
+        return
     try:
         metrics = files.metrics()
         calls, usd = metrics["model.calls"] or 0, metrics["model.usd"]
         tokens = int(metrics["model.prompt_tokens"] or 0) + int(metrics["model.completion_tokens"] or 0)
     except (DamagedFile, KeyError):
-        yield from _answers(files.files)
+        yield from _answers(files.files, batches=False)
         return
     answers = int(metrics.get("model.answers", calls) or 0)
     cached = int(metrics.get("model.cached_answers") or 0)
     yield Spent(answers, tokens, usd or 0.0, answers if usd is None else 0, cached)
 
 
-def _answers(files: RunFiles) -> Iterator[Spent]:
-    """Return what each answer took, be it one that could not be used."""
+def _branches(files: RunFolder) -> bool:
+    with suppress(DamagedFile):
+        return files.meta().branch is not None
+    return False
+
+
+def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
+    """Return what each answer took, be it one that could not be used.
+
+    Args:
+        files: of the run.
+        batches: whether answers of batches count.
+    """
     for line in files.lines(CALLS):
         try:
             call = orjson.loads(line)
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
         reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
-        if reply is not None and reply.get("tier") != BATCH:
+        if reply is None or reply["wall"].get(RECORDED):
+            continue
+        if batches or reply.get("tier") != BATCH:
             usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
             yield Spent(
                 answers=answers,

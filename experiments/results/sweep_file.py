@@ -36,6 +36,17 @@ class SweepCell(_Part):
     """The arm that it belongs to."""
 
 
+class SweepParent(_Part):
+    """A beginning that cells of a plan have of a run which they branch off."""
+
+    run: str
+    """Folder of the run, seen from that of the sweep."""
+    at: str
+    """The instant: `12`, or `12:57` with the time of the cognitive clock."""
+    prefix: str
+    """Digest of what happened in the run before."""
+
+
 class Sweep(_Part):
     """A plan."""
 
@@ -55,6 +66,8 @@ class Sweep(_Part):
     """What a comparison shows when nothing else is asked for; empty: the usual ones."""
     published: Published | None = None
     """What others have published of the same."""
+    parents: Sequence[SweepParent] = ()
+    """What its cells branch off, where they are branches."""
     cells: Sequence[SweepCell]
     """In planning order."""
 

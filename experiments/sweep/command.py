@@ -16,6 +16,7 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
+from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
@@ -100,10 +101,14 @@ class SweepReport:
 
 def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
     engine_words, words = split_words(request.words)
-    planned = plan(words, request.config_dir)
+    if request.branches is not None:
+        planned = plan_branches(words, request.branches, request.config_dir)
+    else:
+        planned = plan(words, request.config_dir)
     if request.strict:
         refuse(planned.without_effect)
     folder = request.folder(planned.name)
+    refuse_other_parents(planned, folder.path)
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
     return planned, folder, request.command(), engine_words
 

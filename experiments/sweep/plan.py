@@ -14,6 +14,7 @@ from quorum.experiments.configuration.compose import Session, session
 from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
+from quorum.experiments.results.sweep_file import SweepParent
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
 from quorum.experiments.sweep.lines import linked
@@ -36,6 +37,7 @@ class SweepPlan:
         metrics: what a comparison shows when nothing else is asked for; empty: the usual ones.
         published: what others have published of the same.
         without_effect: words that change nothing in some cells, in one line; empty for none.
+        parents: what the cells branch off, their folders absolute; empty where they begin by themselves.
     """
 
     experiment: str | None
@@ -48,6 +50,7 @@ class SweepPlan:
     metrics: tuple[str, ...]
     published: Published | None
     without_effect: str
+    parents: tuple[SweepParent, ...] = ()
 
     @property
     def notices(self) -> tuple[str, ...]:

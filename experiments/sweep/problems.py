@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from maeil.user_errors import UserError
+from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
@@ -122,18 +123,23 @@ def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> M
 
 
 async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict[str, UserError]:
-    pool = ModelPool()
+    pool, parents = ModelPool(), Parents()
     look = FirstLook(pool if with_keys else None)
     seen: dict[bytes, UserError | None] = {}
     found = {}
     try:
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)
-            key = orjson.dumps({name: value for name, value in values.items() if name not in _OF_THE_RUN})
+            branched = isinstance(planned, PlannedBranchCell)
+            decides = {name: value for name, value in values.items() if name not in _OF_THE_RUN or branched}
+            key = orjson.dumps([decides, kind if branched else ""])
             if key not in seen:
                 seen[key] = None
                 try:
                     await look.at(planned.cell())
+                    if isinstance(planned, PlannedBranchCell):
+                        found_branch = parents.branch(planned)
+                        look.at_seats(found_branch.cell, found_branch.branching)
                 except UserError as error:
                     seen[key] = error
             if (wrong := seen[key]) is not None:

@@ -25,6 +25,7 @@ from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep import lines
+from quorum.experiments.sweep.branches import BranchOptions
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
@@ -52,6 +53,7 @@ class SweepRequest:
         skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
+        branches: what its cells branch off; None: they begin by themselves.
 
     Raises:
         UserError: a budget is not positive.
@@ -69,6 +71,7 @@ class SweepRequest:
     skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
+    branches: BranchOptions | None = None
 
     def __post_init__(self) -> None:
         for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
@@ -82,7 +85,7 @@ class SweepRequest:
 
     def command(self) -> SweepCommand:
         """The part of the arguments that names the sweep, to be said again."""
-        options: list[str] = []
+        options = list(self.branches.words) if self.branches is not None else []
         if self.out != Path("runs"):
             options += ["--out", str(self.out)]
         if self.name is not None:

@@ -168,12 +168,20 @@ class SweepFolder:
             "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
             "metrics": plan.metrics,
             "published": plan.published.model_dump() if plan.published is not None else None,
+            **({"parents": parents} if (parents := self._parents(plan, before)) else {}),
             "cells": [
                 *({"name": cell.name, "hash": cell.hash, "arm": cell.arm} for cell in plan.cells),
                 *(cell.model_dump() for cell in earlier),
             ],
         }
         write_whole(self.path / PLAN, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
+        """Return what the cells branch off, seen from this folder: of this plan, and behind it that of earlier ones."""
+        here = os.path.realpath(self.path)
+        now = [{**p.model_dump(), "run": os.path.relpath(os.path.realpath(p.run), here)} for p in plan.parents]
+        earlier = [parent.model_dump() for parent in (before.parents if before is not None else ())]
+        return [*now, *(parent for parent in earlier if parent not in now)]
 
     def _planned_before(self) -> Sweep | None:
         """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""

@@ -10,7 +10,19 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.episode import ending, report, report_all, told
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet
+from quorum.experiments.verbs.options import (
+    ConfigDir,
+    Draws,
+    Drops,
+    Json,
+    Minds,
+    Out,
+    Plans,
+    Plugins,
+    Quiet,
+    Says,
+    WorldChanges,
+)
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -36,57 +48,12 @@ def branch(
             "then on. May be repeated.",
         ),
     ] = None,
-    mind: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--mind",
-            metavar="AGENT=MIND",
-            show_default="as in the run",
-            help="Give an agent another mind from then on. May be repeated.",
-        ),
-    ] = None,
-    say: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--say",
-            metavar="AGENT:TEXT",
-            show_default="its own words",
-            help="Have a participant send this message in its first turn to speak from then on. May be repeated.",
-        ),
-    ] = None,
-    plan: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plan",
-            metavar="AGENT:ACTIONS",
-            show_default="its own plan",
-            help="Have an agent commit these actions, a list in JSON, in its first turn to plan from then on. May be "
-            "repeated.",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--drop",
-            metavar="MESSAGE",
-            min=0,
-            show_default="nothing",
-            help="Have the message of the run with this id not be sent. May be repeated.",
-        ),
-    ] = None,
-    world: Annotated[
-        str | None,
-        typer.Option(
-            "--world",
-            metavar="CHANGES",
-            show_default="as in the run",
-            help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
-        ),
-    ] = None,
-    draws: Annotated[
-        int,
-        typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each."),
-    ] = 1,
+    mind: Minds = None,
+    say: Says = None,
+    plan: Plans = None,
+    drop: Drops = None,
+    world: WorldChanges = None,
+    draws: Draws = 1,
     out: Out = Path("runs"),
     live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
     as_json: Json = False,

@@ -91,3 +91,53 @@ Radar = Annotated[
     ),
 ]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
+Minds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mind",
+        metavar="AGENT=MIND",
+        show_default="as in the run",
+        help="Give an agent another mind from the instant on. May be repeated.",
+    ),
+]
+Says = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--say",
+        metavar="AGENT:TEXT",
+        show_default="its own words",
+        help="Have a participant send this message in its first turn to speak from the instant on. May be repeated.",
+    ),
+]
+Plans = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plan",
+        metavar="AGENT:ACTIONS",
+        show_default="its own plan",
+        help="Have an agent commit these actions, a list in JSON, in its first turn to plan from the "
+        "instant on. May be repeated.",
+    ),
+]
+Drops = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--drop",
+        metavar="MESSAGE",
+        min=0,
+        show_default="nothing",
+        help="Have the message of the run with this id not be sent. May be repeated.",
+    ),
+]
+Draws = Annotated[
+    int, typer.Option("--draws", metavar="K", min=1, help="Run this many samples from the instant, a folder each.")
+]
+WorldChanges = Annotated[
+    str | None,
+    typer.Option(
+        "--world",
+        metavar="CHANGES",
+        show_default="as in the run",
+        help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
+    ),
+]

@@ -9,7 +9,20 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins, Quiet, Strict
+from quorum.experiments.verbs.options import (
+    ConfigDir,
+    Draws,
+    Drops,
+    Json,
+    Minds,
+    Out,
+    Plans,
+    Plugins,
+    Quiet,
+    Says,
+    Strict,
+    WorldChanges,
+)
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 if TYPE_CHECKING:
@@ -74,6 +87,37 @@ def sweep(
         bool,
         typer.Option("--accept-versions", help="Add to results of other versions of the code, prompts or plug-ins."),
     ] = False,
+    branch: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--branch",
+            metavar="RUN|SWEEP",
+            show_default="no run",
+            help="Let the cells be branches of the run in this folder, or of all runs of this sweep but failed ones. "
+            "KEY=VALUES are then what is another in them. May be repeated.",
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="STEP[:TIME]",
+            show_default="with --branch it must be given",
+            help="With --branch: go on live from this instant. May be repeated.",
+        ),
+    ] = None,
+    mind: Minds = None,
+    say: Says = None,
+    plan: Plans = None,
+    drop: Drops = None,
+    world: WorldChanges = None,
+    draws: Draws = 1,
+    control: Annotated[
+        bool,
+        typer.Option(
+            "--control/--no-control", help="With --branch: also go on from each instant without any change, or do not."
+        ),
+    ] = True,
     strict: Strict = False,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Leave out the cells that cannot be run, and run the others.")
@@ -98,13 +142,33 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
       quorum sweep experiment=cube_talk llm=openai llm.model=M engine.batch=true
+      quorum sweep --branch runs/NAME --at 5 --mind agent_2=naive,heuristic
     """
+    from quorum.experiments.sweep.branches import BranchOptions
     from quorum.experiments.sweep.command import run_sweep_command, show_plan
     from quorum.experiments.sweep.run import SweepRequest
 
+    branching = {
+        "--at": at,
+        "--mind": mind,
+        "--say": say,
+        "--plan": plan,
+        "--drop": drop,
+        "--world": world is not None,
+        "--draws": draws > 1,
+        "--no-control": not control,
+    }
+    if not branch and (alone := [option for option, value in branching.items() if value]):
+        raise UserError(
+            f"{alone[0]}: it goes with --branch", "--branch RUN says what the cells of the sweep branch off."
+        )
     if quiet:
         quieten()
     prepare_plugins(plugin)
+    branched = None
+    if branch:
+        told = (tuple(mind or ()), tuple(say or ()), tuple(plan or ()), tuple(drop or ()), world)
+        branched = BranchOptions(tuple(branch), tuple(at or ()), *told, draws=draws, control=control)
     request = SweepRequest(
         words=tuple(words or ()),
         out=out,
@@ -118,6 +182,7 @@ def sweep(
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
+        branches=branched,
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")

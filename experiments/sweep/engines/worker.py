@@ -16,13 +16,15 @@ from quorum.agents.llm.batches.journal import BATCHES, BatchJournal
 from quorum.agents.llm.batches.status import BatchStatus
 from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.spent import Spent
+from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
 from quorum.experiments.common.memory_file import MEMORY, Memory, read_memory
 from quorum.experiments.common.provenance import CodeVersion, provenance
-from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
+from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
@@ -71,6 +73,7 @@ class Worker:
         self._waves = _waves(job)
         self._pool = ModelPool(processes, waves=self._waves)
         self._batches = BatchStatus()
+        self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
         self._reported = (0, 0, Spent())
@@ -132,25 +135,36 @@ class Worker:
 
         Raises:
             UserError: nothing more can be written, this process lacks a component of the cell, a template or a plug-in
-                is not what it was when the sweep was planned, or the memory of the cell before it is gone.
+                is not what it was when the sweep was planned, the memory of the cell before it is gone, or the run that
+                it branches off is gone or has changed.
         """
         try:
-            cell = planned.cell()
+            cell, branching = await self._begun(planned)
         except UserError as error:
             raise UserError(
                 f"a worker cannot run {planned.name}: {error.message}",
                 "It has the components of the modules that --plugin names (in Python: plugins=...), and no others.",
             ) from error
-        memory = self._memory_of(planned.follows) if planned.follows else None
+        if branching is not None:
+            memory = branching.memory
+        else:
+            memory = self._memory_of(planned.follows) if planned.follows else None
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
         try:
-            await run_in_pool(cell, folder, self._pool, played=played, memory=memory)
+            await run_in_pool(cell, folder, self._pool, played=played, memory=memory, branching=branching)
         except (Unwritable, InputsChanged):
             raise
         except Exception as error:
             if read_finished(self._job.folder / planned.name) is None:
                 left = EpisodeFolder(self._job.folder, planned.name, once=True)
                 await to_its_end(partial(leave_error, cell, left, error))
+
+    async def _begun(self, planned: PlannedCell) -> tuple[Cell, Branching | None]:
+        """Return a cell, and the beginning that it has of another run, if it is a branch."""
+        if not isinstance(planned, PlannedBranchCell):
+            return planned.cell(), None
+        found = await asyncio.to_thread(self._parents.branch, planned)  # its run is read, beside those who wait
+        return found.cell, found.branching
 
     def _memory_of(self, name: str) -> Memory:
         """Return what the team of a cell took along, for the one that follows it.

@@ -1,0 +1,329 @@
+"""Cells of a sweep may be branches of recorded runs: planned, run, resumed and refused as all others are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maeil.trace import comparable
+from maeil.user_errors import UserError
+from quorum.experiments.branch.planned_cell import PlannedBranchCell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results import read_results
+from quorum.experiments.results.finished import finished_cell
+from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.verify_folder import check_folder
+from quorum.experiments.sweep.branches import BranchOptions, plan_branches
+from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.engines.choose import choose_engine
+from quorum.experiments.sweep.progress import nothing
+from quorum.experiments.sweep.queue import Stop
+from quorum.experiments.sweep.run import SweepRequest, run_sweep
+from tests.conftest import Quorum, command, environment
+from tests.experiments.branch.test_identity import Counting
+from tests.experiments.sweep.conftest import LOCAL, leftovers, stamps
+from tests.serving import served
+
+TEAM = ("env=squeeze", "n=3", "agents=naive", "topology=debate", "max_steps=4")
+POOR = "llm.poor=0.0,1.0"
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play two runs of a simulated team; nobody changes them."""
+    out = tmp_path_factory.mktemp("first")
+    run_sweep_command(SweepRequest((*TEAM, "seed=0,1", *LOCAL), out, "first"), quiet=True)
+    return out / "first"
+
+
+@pytest.fixture
+def copied(first: Path, tmp_path: Path) -> Path:
+    """Give these runs in a folder that may be changed."""
+    return Path(shutil.copytree(first, tmp_path / "first"))
+
+
+def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), **changes: Any) -> SweepRequest:
+    own = {
+        name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
+    }
+    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions((first,), tuple(at), **own), **changes)
+
+
+def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
+    return run_sweep_command(asked(first, out, *words, **changes), quiet=True)
+
+
+def branches(folder: Path) -> list[Path]:
+    return sorted(meta.parent for meta in folder.glob("*/meta.json") if ".partial-" not in meta.parent.name)
+
+
+def parts(folder: Path) -> Counter[tuple[str, int, str]]:
+    """Return how many branches there are of each run, instant and change."""
+    found = [RunFolder(run).meta().branch for run in branches(folder)]
+    return Counter((said.run, said.t, said.branch.change) for said in found if said is not None)
+
+
+def contents(folder: Path) -> dict[str, list[bytes]]:
+    return {run.name: list(comparable(run)) for run in branches(folder)}
+
+
+def test_runs_instants_and_changes_are_crossed_beside_a_control_of_each_instant(first: Path, tmp_path: Path) -> None:
+    report = swept(first, tmp_path, POOR, minds=["agent_2=naive,heuristic"])
+    runs = [run.name for run in branches(first)]
+    mind = "agents.members.agent_2"
+    changes = ["", f"llm.poor=0.0 {mind}=heuristic", f"llm.poor=1.0 {mind}=naive", f"llm.poor=1.0 {mind}=heuristic"]
+    assert parts(tmp_path / "s") == dict.fromkeys(
+        ((run, t, what) for run in runs for t in (1, 3) for what in changes), 1
+    )
+    assert (report.exit_code, report.result.planned) == (0, 16)
+    assert leftovers(tmp_path / "s") == []
+    assert check_folder(tmp_path / "s").damaged == ()
+
+
+def test_a_control_is_its_run_and_may_be_left_out(first: Path, tmp_path: Path) -> None:
+    swept(first, tmp_path / "with", at=["2"])
+    for control in branches(tmp_path / "with" / "s"):
+        said = RunFolder(control).meta().branch
+        assert said is not None
+        assert comparable(control)[1:] == comparable(first / said.run)[1:]
+    swept(first, tmp_path / "without", "llm.poor=1.0", at=["2"], control=False)
+    assert {change for _, _, change in parts(tmp_path / "without" / "s")} == {"llm.poor=1.0"}
+    with pytest.raises(UserError, match="nothing is changed, so there is nothing to run"):
+        swept(first, tmp_path / "none", at=["2"], control=False)
+
+
+def test_what_a_participant_is_told_is_in_every_branch_but_the_control(first: Path, tmp_path: Path) -> None:
+    swept(first, tmp_path, "llm.poor=0.5,1.0", at=["1"], says=["agent_1:leave it to me"])
+    said = "--say agent_1:leave it to me"
+    assert {change for _, _, change in parts(tmp_path / "s")} == {"", f"llm.poor=0.5 {said}", f"llm.poor=1.0 {said}"}
+
+
+def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path, tmp_path: Path) -> None:
+    result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3).result
+    found = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
+    drawn = Counter((said.run, said.branch.change, said.draw) for said in found if said is not None)
+    runs = [run.name for run in branches(first)]
+    assert drawn == dict.fromkeys(
+        ((run, what, k) for run in runs for what in ("", "llm.poor=0.5") for k in range(3)), 1
+    )
+    assert len({lines[1] for lines in contents(tmp_path / "s").values()}) <= len(runs)  # one beginning for all draws
+    assert (
+        result.failed,
+        len({cell.kind for cell in plan_branches(("llm.poor=0.5",), BranchOptions((first,), ("1",), draws=3)).cells}),
+    ) == ((), 2)
+
+
+def test_what_is_done_is_not_run_again_and_a_larger_grid_adds_to_it(first: Path, tmp_path: Path) -> None:
+    assert len(swept(first, tmp_path, POOR, limit=3).result.finished) == 3
+    earlier = stamps(tmp_path / "s")
+    assert len(swept(first, tmp_path, POOR).result.finished) == 5
+    assert earlier.items() < stamps(tmp_path / "s").items()
+    again = swept(first, tmp_path, POOR).result
+    assert (again.before, again.finished, again.left) == (8, (), 0)
+    assert len(swept(first, tmp_path, POOR, at=["0", "1", "3"]).result.finished) == 4
+
+
+def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Path) -> None:
+    report = swept(first, tmp_path, POOR, limit=0, says=["agent_0:go"])
+    branched = f"--branch {first} --at 1 --at 3 --say agent_0:go"
+    told = f"quorum sweep {POOR} engine.workers=1 {branched} --out {tmp_path} --name s"
+    assert report.command.text == told
+    assert json.loads((tmp_path / "s" / "sweep.json").read_text())["command"] == told
+
+
+def test_the_plan_on_disk_names_the_runs_as_seen_from_it(copied: Path, tmp_path: Path) -> None:
+    swept(copied, tmp_path, at=["1"])
+    plan = json.loads((tmp_path / "s" / "sweep.json").read_text())
+    metas = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
+    assert sorted((parent["run"], parent["at"], parent["prefix"]) for parent in plan["parents"]) == sorted(
+        (f"../first/{said.run}", "1", said.prefix) for said in metas if said is not None
+    )
+
+
+@pytest.mark.parametrize("spoiled", ["gone", "changed"])
+def test_a_run_that_is_gone_or_changed_is_refused_by_its_name(spoiled: str, copied: Path, tmp_path: Path) -> None:
+    swept(copied, tmp_path, "llm.poor=1.0", limit=1)
+    run = branches(copied)[1]
+    before = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+    spoil(run, spoiled)
+    with pytest.raises(UserError, match=rf"a run that it branches off (is gone|has changed since): .*{run.name}"):
+        swept(copied, tmp_path, "llm.poor=1.0")
+    assert {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()} == before
+
+
+def spoil(run: Path, how: str) -> None:
+    if how == "gone":
+        shutil.rmtree(run)
+        return
+    trace, meta = run / "trace.jsonl", json.loads((run / "meta.json").read_text())
+    lines = trace.read_text().splitlines(keepends=True)
+    place = next(index for index, line in enumerate(lines) if '"thought_end"' in line)
+    event = json.loads(lines[place])
+    event["cost"] += 1
+    lines[place] = json.dumps(event) + "\n"
+    trace.write_text("".join(lines))
+    (run / "meta.json").write_text(json.dumps({key: value for key, value in meta.items() if key != "files"}))
+
+
+@pytest.mark.parametrize("spoiled", ["gone", "changed"])
+def test_a_run_that_is_spoiled_while_its_branches_wait_stops_the_sweep_and_leaves_no_folder(
+    spoiled: str, copied: Path, tmp_path: Path
+) -> None:
+    request = asked(copied, tmp_path, "llm.poor=1.0", at=["1"], control=False)
+    assert request.branches is not None
+    plan = plan_branches(("llm.poor=1.0",), request.branches)
+    for run in branches(copied):
+        spoil(run, spoiled)
+    result = run_sweep(
+        plan, request.folder("s"), request.command(), choose_engine(LOCAL), request=request, view=nothing
+    )
+    assert result.stop is Stop.STUCK
+    assert any(run.name in result.reason for run in branches(copied)) or "no such folder" in result.reason
+    assert (len(result.finished), branches(tmp_path / "s"), leftovers(tmp_path / "s")) == (0, [], [])
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
+    "no instant": ((), {"at": []}, "--at is missing"),
+    "no such instant": (("llm.poor=1",), {"at": ["99"]}, "--at 99: the run ends after step 4"),
+    "no instant at all": (("llm.poor=1",), {"at": ["soon"]}, "--at soon: give a step"),
+    "another world": (("env.rho=1,2",), {}, "env.rho: a branch cannot change this"),
+    "no such key": (("llm.pooor=1,2",), {}, "llm.pooor: there is no such key"),
+    "an experiment": (("experiment=quickstart",), {}, "experiment: branches go on from recorded runs"),
+    "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
+    "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_branched_is_refused_before_anything_is_written(case: str, first: Path, tmp_path: Path) -> None:
+    words, changes, told = REFUSED[case]
+    with pytest.raises(UserError, match=told):
+        swept(first, tmp_path, *words, **changes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mind_that_cannot_take_over_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    run = run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=8"]), tmp_path / "runs").folder
+    with pytest.raises(UserError, match="agents=tom: such a mind cannot take over in the middle"):
+        swept(run, tmp_path / "out", minds=["agent_0=tom"], at=["0"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_runs_that_end_before_an_instant_are_left_out_on_request(tmp_path: Path) -> None:
+    for words in ("max_steps=2", "max_steps=4"):
+        run_cell(Cell.compose([*TEAM[:-1], words]), tmp_path / "runs")
+    with pytest.raises(UserError, match=r"(?s)1 of 2 cells cannot be run:.*--at 3: the run ends after step 2"):
+        swept(tmp_path / "runs", tmp_path, at=["3"])
+    assert swept(tmp_path / "runs", tmp_path, at=["3"], skip_invalid=True).result.planned == 1
+
+
+def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path, tmp_path: Path) -> None:
+    failed = branches(copied)[0]
+    meta = json.loads((failed / "meta.json").read_text())
+    (failed / "meta.json").write_text(json.dumps({**meta, "outcome": "error"}))
+    options = BranchOptions((copied,), ("1",))
+    assert [cell.branch.run for cell in plan_branches((), options).cells if isinstance(cell, PlannedBranchCell)] == [
+        branches(copied)[1].name
+    ]
+    assert len(plan_branches((), BranchOptions((copied, failed, failed), ("1",))).cells) == 2
+
+
+def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: Path) -> None:
+    result = swept(first, tmp_path, at=["3"]).result
+    runs = [finished_cell(run) for run in branches(first)]
+    # Three agents ask twice in each of four steps, and the last of them is live.
+    assert [run.spent.answers for run in runs] == [24, 24]
+    assert [done.spent.answers for done in result.finished] == [6, 6]
+    assert result.spent.answers == 12
+    metrics = [RunFolder(run).metrics() for run in branches(tmp_path / "s")]
+    assert [found["model.answers"] for found in metrics] == [24, 24]  # of the whole episode, as in the run
+    tokens = max(done.spent.tokens for done in result.finished)
+    bounded = swept(first, tmp_path / "bounded", at=["3"], budget_tokens=2 * tokens).result
+    assert (len(bounded.finished), bounded.stop) == (2, None)
+
+
+def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
+    brain = Counting()
+    with served(brain) as addresses:
+        model = ("llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null")
+        words = (*TEAM, *model, "llm.prices={input: 1, output: 2}", "llm.cache=false")
+        run = run_cell(Cell.compose(words), tmp_path / "runs").folder
+        assert brain.requests == 24
+        brain.requests = 0
+        result = swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"]).result
+    # Six in each live step, for the control and for the other temperature.
+    assert brain.requests == result.spent.answers == 2 * (18 + 6)
+
+
+def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(first: Path, tmp_path: Path) -> None:
+    words = ("llm.poor=0.2,0.4,0.6,0.8", "llm.latency=0.05")
+    at = [word for step in "0123" for word in ("--at", step)]
+    line = command(
+        "sweep", "--branch", str(first), *at, *words, *LOCAL, "--out", str(tmp_path), "--name", "s", "--quiet"
+    )
+    process = subprocess.Popen(line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while len(branches(tmp_path / "s")) < 2 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert 2 <= len(branches(tmp_path / "s")) < 40
+    swept(first, tmp_path, *words, at="0123")
+    resumed = contents(tmp_path / "s")
+    swept(first, tmp_path / "anew", *words, at="0123")
+    assert contents(tmp_path / "anew" / "s") == resumed
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(("engine.workers=2",), id="processes"),
+        pytest.param(
+            ("engine=slurm", "engine.executor=local", "engine.cells=4", "engine.jobs=2"),
+            marks=[
+                pytest.mark.conformance,
+                pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'"),
+            ],
+            id="slurm",
+        ),
+        pytest.param(
+            ("engine=ray", "engine.actors=1"),
+            marks=[
+                pytest.mark.conformance,
+                pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
+            ],
+            id="ray",
+        ),
+    ],
+)
+def test_branches_are_the_same_with_every_engine(engine: tuple[str, ...], tmp_path: Path, first: Path) -> None:
+    line = command("sweep", "--branch", str(first), "--at", "1", "--at", "3", POOR, *engine, "--quiet")
+    line += ["--out", str(tmp_path), "--name", "s"]
+    done = subprocess.run(line, cwd=tmp_path, env=environment(), check=False, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr[-2000:]
+    swept(first, tmp_path / "here", POOR)
+    assert contents(tmp_path / "s") == contents(tmp_path / "here" / "s")
+    assert len(contents(tmp_path / "s")) == 8
+
+
+def test_heuristics_in_cube_are_branched_too(tmp_path: Path) -> None:
+    run = run_cell(Cell.compose(["n=3", "seed=1", "max_steps=20", "agents=heuristic"]), tmp_path / "runs").folder
+    result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"]).result
+    assert (len(result.finished), result.failed) == (3, ())
+    assert {row.factors["branch"] for row in read_results(tmp_path / "s").rows} == {f"{run.name}:4"}
+
+
+def test_options_of_branches_without_a_run_are_refused(quorum: Quorum) -> None:
+    done = quorum("sweep", "n=2", "--at", "3")
+    assert (done.returncode, "--at: it goes with --branch" in done.stderr) == (2, True)
