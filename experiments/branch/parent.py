@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
@@ -12,6 +12,7 @@ from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
+from quorum.experiments.branch.chain import change_of, instant_of, missing, places_of, runs_at
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.messages import found_messages
 from quorum.experiments.branch.world import tried, written
@@ -27,6 +28,7 @@ from quorum.experiments.episode.dropped import Drop
 from quorum.experiments.episode.fault import FAULT, Fault, read_label
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.run_meta import RunMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,30 @@ class PlannedBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """How a run began that is a branch.
+
+    Attributes:
+        parent: what it branches off.
+        branch: from when on, and what was another then.
+    """
+
+    parent: Parent
+    branch: Branch
+
+    def branching(self, run: Path, after: Configuration, calls: Replay | None) -> Branching:
+        """Return the beginning that it had, for one episode.
+
+        Args:
+            run: its folder.
+            after: its configuration.
+            calls: what its models answered, and those of its parent before.
+        """
+        found = self.parent.branching(instant_of(self.branch), change_of(self.branch, run), after, calls)
+        return replace(found, prefix=found.prefix.unchecked(), draw=self.branch.draw)
+
+
+@dataclass(frozen=True, slots=True)
 class Parent:
     """A run as it was read.
 
@@ -55,6 +81,7 @@ class Parent:
         memory: that its team brought along; None for none.
         fault: what was made to go wrong in it (`fault=one`); None: nothing. It is for playing the run again, not for
             those who are to find it.
+        begun: where it is a branch itself: how it began; None: by itself.
     """
 
     run: Path
@@ -62,18 +89,24 @@ class Parent:
     configuration: Configuration
     memory: Memory | None
     fault: Fault | None = field(default=None, repr=False)
+    begun: Begun | None = None
 
     @classmethod
-    def open(cls, run: Path) -> Parent:
-        """Read a run.
+    def open(cls, run: Path, below: Sequence[Path] = ()) -> Parent:
+        """Read a run, and those that it branches off.
+
+        Args:
+            run: its folder.
+            below: those that branch off it, and are being read.
 
         Raises:
             UserError: there is no such run, or it cannot be brought back.
         """
         episode = open_episode(run)
         configuration = _configuration(episode)
-        fault = _fault(episode.folder) if configuration.fault is not None else None
-        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), fault)
+        begun = _begun(run, RunFolder(episode.folder).meta(), below)
+        fault = _fault(episode.folder) if configuration.fault is not None and begun is None else None
+        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), fault, begun)
 
     @property
     def name(self) -> str:
@@ -200,13 +233,28 @@ def _fault(folder: Path) -> Fault | None:
     return label.fault
 
 
+def _begun(run: Path, meta: RunMeta, below: Sequence[Path]) -> Begun | None:
+    """Return how a run began that is a branch; None for one that began by itself."""
+    if meta.branch is None:
+        return None
+    branch, others = meta.branch.branch, []
+    for place in runs_at(places_of(run, meta)):
+        if place.resolve() in (run.resolve(), *below):
+            continue
+        parent = Parent.open(place, (run.resolve(), *below))
+        instant = instant_of(branch)
+        changed = change_of(branch, run).world is not None
+        try:
+            if Prefix(parent.episode.trace, instant, changed=changed).digest == branch.prefix:
+                return Begun(parent, branch)
+        except TraceError:
+            pass
+        others.append(place)
+    raise missing(run, branch.run, others)
+
+
 def _configuration(episode: RecordedEpisode) -> Configuration:
     """Return the configuration of a run that can be brought back."""
-    if RunFolder(episode.folder).meta().branch is not None:
-        raise UserError(
-            f"{episode.folder}: it is a branch itself, of two configurations one after the other",
-            "Give the run that it branches off, which its meta.json names.",
-        )
     configuration = validate(episode.configuration, recorded=True)
     if configuration.clock.unit is ClockUnit.SECONDS:
         raise UserError(
