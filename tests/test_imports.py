@@ -42,7 +42,7 @@ EXPERIMENTS = {
 }
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "drwell", "heuristic", "always_right", "negotiator", "planner", "tom")
+MINDS = ("naive", "llamac", "baselines", "drwell", "heuristic", "always_right", "idle", "negotiator", "planner", "tom")
 AGENTS = {
     "llm": (),
     "matching": (),

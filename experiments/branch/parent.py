@@ -113,7 +113,14 @@ class Parent:
         """Name of its folder."""
         return self.episode.folder.resolve().name
 
-    def branch(self, instant: Instant | None, change: Change, draw: int = 0) -> PlannedBranch:
+    def cell(self) -> Cell:
+        """Return the cell that was run."""
+        c = self.configuration
+        return Cell(c, c.plain(), inputs_of(c))
+
+    def branch(
+        self, instant: Instant | None, change: Change, draw: int = 0, *, after: Configuration | None = None
+    ) -> PlannedBranch:
         """Plan a branch.
 
         Args:
@@ -121,6 +128,7 @@ class Parent:
                 dropped.
             change: what is another from then on.
             draw: which of several samples it is; 0 goes on with the randomness of the run.
+            after: the configuration that the edits give, where that is known already.
 
         Raises:
             UserError: there is no such instant, or the change cannot be made.
@@ -128,7 +136,7 @@ class Parent:
         drops, instant = self._drops(instant, change)
         prefix = self._prefix(instant, changed=change.world is not None)
         calls = self._calls()
-        after = self._after(change)
+        after = self._after(change, after)
         self._check(after, instant, prefix)
         world = tried(change.world, self.episode, instant) if change.world is not None else None
         changed = () if world is None else (written(world.changes),)
@@ -155,9 +163,11 @@ class Parent:
         )
         return PlannedBranch(cell, branching, idle)
 
-    def _after(self, change: Change) -> Configuration:
+    def _after(self, change: Change, known: Configuration | None) -> Configuration:
         """Return the configuration from the instant on."""
-        if not change.edits:
+        if known is not None:
+            after = known
+        elif not change.edits:
             after = self.configuration
         else:
             after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)

@@ -48,6 +48,7 @@ minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = Registry(
     {
         "heuristic": "quorum.agents.heuristic:component",
         "always_right": "quorum.agents.always_right:component",
+        "idle": "quorum.agents.idle:component",
         "negotiator": "quorum.agents.negotiator:component",
         "planner": "quorum.agents.planner:component",
         "naive": "quorum.agents.naive:component",

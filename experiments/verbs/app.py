@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.blame import blame
 from quorum.experiments.verbs.branch import branch
 from quorum.experiments.verbs.cache import cache
 from quorum.experiments.verbs.check import check
@@ -31,6 +32,7 @@ from quorum.experiments.verbs.view import view
 VERBS: dict[str, Callable[..., None]] = {
     "run": run,
     "branch": branch,
+    "blame": blame,
     "sweep": sweep,
     "fit": fit,
     "metrics": metrics,
@@ -112,6 +114,7 @@ def _quorum(
     Examples:
       quorum run n=8 seed=3 --live
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic
+      quorum blame runs/NAME
       quorum sweep experiment=quickstart
       quorum fit topology n=4 agents=naive
       quorum metrics runs/*

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.terminal import echo_json
+from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import Json, Plugins
 from quorum.experiments.verbs.preparation import prepare_plugins
 
@@ -38,9 +38,9 @@ def metrics(
         list[str] | None,
         typer.Option(
             "--credit",
-            metavar="agent",
+            metavar="agent|live|message",
             show_default="no credit",
-            help="Also find out what each agent was worth, by playing without it. May be repeated.",
+            help="Also find out what each agent or message was worth, by playing without it. May be repeated.",
         ),
     ] = None,
     begin: Annotated[
@@ -55,8 +55,9 @@ def metrics(
     shows whom each message interrupted, and what that cost the team.
 
     --credit agent plays each run once more for each agent: without it, and with all others acting as recorded. No mind
-    and no model is asked. Its metrics, `credit.*`, are in no metrics.json unasked; a folder of runs stands for all of
-    them. With --per its values are columns of that table.
+    and no model is asked. --credit live does so with the minds of all others thinking on, and --credit message for each
+    message, with all minds thinking on: for teams of which no model has to be paid for. The metrics, `credit.*`, are in
+    no metrics.json unasked; a folder of runs stands for all of them. With --per the values are columns of that table.
 
     The trace of a killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated,
     and the exit code is 2.
@@ -66,8 +67,8 @@ def metrics(
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d
       quorum metrics runs/* --write
       quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d --per agent
-      quorum metrics runs/cube-n8-heuristic-individual-s3-1a2b3c4d --credit agent --per agent
-      quorum metrics runs --credit agent --write
+      quorum metrics runs/NAME --credit agent --per agent
+      quorum metrics runs --credit agent --credit live --credit message --write
       quorum metrics old/trace.jsonl.gz --json
       quorum metrics runs/* --plugin my_metrics --write
     """
@@ -77,18 +78,20 @@ def metrics(
     if per is not None and write:
         raise UserError("--write: metrics.json holds the metrics, not the table of --per: leave one of them out")
     if begin and not credit:
-        raise UserError("--from: it says when the agent of --credit begins to idle", "Add --credit agent.")
+        raise UserError("--from: it says when the agent of --credit agent begins to idle", "Add --credit agent.")
     if begin and write:
         raise UserError("--from: metrics.json holds what agents are worth from the first step on: leave --write out")
     kinds = kinds_of(credit or ())
+    if begin and set(kinds) != {"agent"}:
+        raise UserError("--from: it says when the agent of --credit agent begins to idle: leave the others out")
     prepare_plugins(plugin)
     if kinds:
         runs = list(runs_of(runs))
     if per is not None:
         _show_breakdowns(runs, per, kinds, begin, as_json=as_json)
         return
-    done, wrong = of_all(runs, lambda run: _recomputed(run, kinds, begin))
-    if write:  # before anything is printed: who reads the first line only and leaves gets all files
+    done, wrong = of_all(runs, lambda run: _recomputed(run, kinds, begin, write=write))
+    if write and not kinds:  # before anything is printed: who reads the first line only and leaves gets all files
         for run in done:
             write_metrics(run)
     if as_json:
@@ -102,12 +105,21 @@ def metrics(
         raise UserError("\n".join(map(str, wrong)))
 
 
-def _recomputed(run: Path, kinds: Collection[Kind], begin: int) -> Recomputed:
+def _recomputed(run: Path, kinds: Collection[Kind], begin: int, *, write: bool) -> Recomputed:
     from quorum.experiments.credit.command import credits_of
-    from quorum.experiments.results.recompute import recompute
+    from quorum.experiments.results.recompute import recompute, write_metrics
 
     done = recompute(run)
-    return replace(done, metrics={**done.metrics, **credits_of(run, kinds, begin).metrics}) if kinds else done
+    if not kinds:
+        return done
+    done = replace(done, metrics={**done.metrics, **credits_of(run, kinds, begin, _tell).metrics})
+    if write:  # at once: what took long is not lost when a later run is interrupted
+        write_metrics(done)
+    return done
+
+
+def _tell(text: str) -> None:
+    echo(text, err=True)
 
 
 def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], begin: int, *, as_json: bool) -> None:
@@ -118,7 +130,7 @@ def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], begin:
 
     def table(run: Path) -> Breakdown:
         found = break_down(run, per)
-        return replace(found, rows=credits_of(run, kinds, begin).joined(per, found.rows)) if kinds else found
+        return replace(found, rows=credits_of(run, kinds, begin, _tell).joined(per, found.rows)) if kinds else found
 
     find_table(per)
     found, wrong = of_all(runs, table)

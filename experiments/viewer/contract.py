@@ -180,10 +180,26 @@ class End(TypedDict):
     reason: str
 
 
+class Branched(TypedDict):
+    """What a run branches off."""
+
+    run: str
+    """Name of that run."""
+    t: int
+    t_hat: float | None
+    """Cognitive time of the instant; None: the begin of the step."""
+    change: str
+    """What is another from then on; empty for nothing."""
+    draw: int
+    """Which of several samples of the same change it is."""
+
+
 class Head(TypedDict):
     """What is known of an episode as a whole."""
 
     name: str
+    off: Branched | None
+    """None where it branches off nothing."""
     problems: list[str]
     """What is wrong with the run, a sentence each."""
     agents: list[str]
@@ -448,16 +464,26 @@ class Exported(TypedDict):
     calls: SharedCalls
 
 
+class Parting(TypedDict):
+    """The instant up to which two branches have one beginning."""
+
+    t: int
+    t_hat: float | None
+    """Cognitive time; None: the begin of the step."""
+
+
 class Pair(TypedDict):
-    """Answers `/api/pair`: two runs of one board."""
+    """Answers `/api/pair`, and `/api/pair/NAME/OTHER`: two runs of one board."""
 
     runs: list[str]
     """Their names, as addresses have them."""
     differences: Sequence[Difference]
+    parting: Parting | None
+    """None where neither branches off the other, nor both off a third."""
 
 
 class RunLine(TypedDict):
-    """A run in the table of a sweep."""
+    """A run in the table of a sweep, or in a tree of branches."""
 
     run: str
     outcome: str
@@ -466,6 +492,19 @@ class RunLine(TypedDict):
     factors: list[str | int | float | bool | None]
     """As `SweepTable.factors` names them; none where the run has no results."""
     metrics: Mapping[str, float | None]
+    off: NotRequired[Branched]
+    """Missing where it branches off nothing."""
+
+
+class Family(TypedDict):
+    """Answers `/api/run/NAME/family`: the runs that lie beside it and have their beginning in common with it."""
+
+    path: str
+    """Its folder, for a command."""
+    runs: list[RunLine]
+    """All of them, itself among them."""
+    left_out: int
+    """How many more there are."""
 
 
 class SweepTable(TypedDict):

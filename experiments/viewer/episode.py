@@ -14,6 +14,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract, pages
 from quorum.experiments.viewer.calls import CallQueue, Calls
 from quorum.experiments.viewer.failures import FailureSearch
+from quorum.experiments.viewer.family import branched
 from quorum.experiments.viewer.film import Film
 from quorum.experiments.viewer.lanes import LaneBuilder
 from quorum.experiments.viewer.lenient_reader import LenientReading
@@ -101,6 +102,7 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
     start = reading.start
     head: contract.Head = {
         "name": folder.path.name,
+        "off": branched(folder.path),
         "problems": problems,
         "agents": list(start.agents) if start else [],
         "coordinators": list(start.coordinators) if start else [],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
 from quorum.experiments.results.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
+from quorum.experiments.viewer.family import family, parting, relatives
 
 _KEPT = 3
 """Episodes that stay in memory."""
@@ -40,7 +41,8 @@ class Library:
 
     Attributes:
         root: the folder of the runs, resolved.
-        named: the runs that the user named by their folders; none where the folder of a sweep was given.
+        named: the runs that the user named by their folders; none where the folder of a sweep was given. With a single
+            one, those beside it that have a beginning in common with it can be opened, too.
         differences: what parts two runs that were named, in their configurations.
     """
 
@@ -92,7 +94,33 @@ class Library:
     @property
     def pair(self) -> contract.Pair | None:
         """The two runs that stand side by side, where the user named two."""
-        return {"runs": list(self.named), "differences": self.differences} if len(self.named) > 1 else None
+        if len(self.named) < 2:
+            return None
+        one, other = self.named.values()
+        return {"runs": list(self.named), "differences": self.differences, "parting": parting(one, other)}
+
+    def side_of(self, one: str, other: str) -> contract.Pair | None:
+        """Return two of the runs side by side; None where there is none of these names.
+
+        Raises:
+            UserError: they are not of one board, or the beginning of one cannot be read.
+        """
+        folders = [folder for folder in map(self.folder, (one, other)) if folder is not None]
+        if len(folders) < 2:
+            return None
+        beginnings = [replace(read_beginning(folder), folder=Path(folder.name)) for folder in folders]
+        check_same_board(*beginnings)
+        differing = tuple(differences(*beginnings))
+        return {"runs": [one, other], "differences": differing, "parting": parting(*folders)}
+
+    def family(self, name: str) -> contract.Family | None:
+        """Return the runs that have a beginning in common with one; None where there is none of this name."""
+        folder = self.folder(name)
+        if folder is None:
+            return None
+        if self.pair is not None:  # nothing but the two is shown
+            return {"path": _for_command(folder), "runs": [], "left_out": 0}
+        return family(folder.parent, folder.name, _for_command(folder))
 
     def names(self) -> list[str]:
         """Return the names of the runs: those that were named, or all of the folder, sorted, without links."""
@@ -105,7 +133,9 @@ class Library:
 
         A run that is whole gets its final name: then it is still found by the one that it had under way.
         """
-        if self.named:
+        if self.single is not None and name != self.single:
+            folder = relatives(self.root, self.single).get(name)
+        elif self.named:
             folder = self.named.get(name)
         else:
             folder = self.root / name if name in self.names() else self._renamed(name, self.root)
@@ -160,6 +190,13 @@ class Library:
             if episode is not None:
                 with without_collector():
                     episode.film.data(0)
+
+
+def _for_command(folder: Path) -> str:
+    """Return a folder as a command in the current folder may name it."""
+    with suppress(ValueError, OSError):
+        return str(folder.relative_to(Path.cwd()))
+    return str(folder)
 
 
 def _resolved(folder: Path) -> Path:

@@ -6,7 +6,7 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -43,6 +43,10 @@ _MODULES = (
     "failures.js",
     "model.js",
     "pages.js",
+    "picks.js",
+    "graph.js",
+    "tree.js",
+    "command.js",
     "strokes.js",
     "lane_rows.js",
     "lanes.js",
@@ -70,7 +74,7 @@ _MODULES = (
     "main.js",
 )
 """The scripts; each imports from earlier ones only."""
-_STYLES = ("style.css", "layout.css", "messages.css", "pair.css")
+_STYLES = ("style.css", "layout.css", "messages.css", "pair.css", "tree.css")
 STATIC = {
     **dict.fromkeys(_STYLES, "text/css"),
     "icon.svg": "image/svg+xml",
@@ -94,18 +98,19 @@ def static_file(name: str) -> bytes:
     return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
 
 
-def served_page(kind: Kind, name: str, up: str = "") -> str:
+def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
     """Return a page that asks the server for its data.
 
     Args:
         kind: of the page.
-        name: of its run; else its title.
+        name: of its run, or, of two runs that were picked, the way to both; else its title.
+        title: where that is not the name.
         up: the way from its address to that of the front page.
     """
     head = "".join(f'<link rel="stylesheet" href="{up}static/{name}">\n' for name in _STYLES)
     head += f'<link rel="icon" href="{up}static/icon.svg">\n'
     head += f'<script type="module" src="{up}static/main.js"></script>'
-    return _page(kind, Markup(head), Markup(), name, up)
+    return _page(kind, Markup(head), Markup(), title or name, {"run": name, "up": up})
 
 
 def exported_page(*episodes: Episode, pair: contract.Pair | None = None) -> str:
@@ -129,7 +134,9 @@ def exported_page(*episodes: Episode, pair: contract.Pair | None = None) -> str:
         tail.extend(_parts(episode, place))
     title = " | ".join(episode.overview["name"] for episode in episodes)
     kind: Kind = "episode" if pair is None else "pair"
-    return _page(kind, Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), title, "")
+    return _page(
+        kind, Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), title, {"run": title, "up": ""}
+    )
 
 
 def _parts(episode: Episode, place: int) -> Iterator[str]:
@@ -217,14 +224,15 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _page(kind: Kind, head: Markup, tail: Markup, name: str, up: str) -> str:
+def _page(kind: Kind, head: Markup, tail: Markup, title: str, told: Mapping[str, str]) -> str:
+    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in told.items())
     return f"""<!doctype html>
-<html lang="en" data-page="{kind}" data-run="{escape(name)}" data-up="{escape(up)}">
+<html lang="en" data-page="{kind}"{data}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>{escape(name)}</title>
+<title>{escape(title)}</title>
 {head}
 </head>
 <body>

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import uvicorn
@@ -21,6 +22,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from maeil.user_errors import UserError
 from quorum.agents.llm.server.connections import Connections
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
@@ -46,10 +48,13 @@ class Served:
             routes=[
                 Route("/", self._front, methods=["GET"]),
                 Route("/run/{name}", self._episode_page, methods=["GET"]),
+                Route("/pair/{one}/{other}", self._pair_page, methods=["GET"]),
                 Route("/static/{name}", self._static, methods=["GET"]),
                 Route("/api/pair", self._pair, methods=["GET"]),
+                Route("/api/pair/{one}/{other}", self._pair_of, methods=["GET"]),
                 Route("/api/sweep", self._sweep, methods=["GET"]),
                 Route(f"{run}/episode", self._episode, methods=["GET"]),
+                Route(f"{run}/family", self._family, methods=["GET"]),
                 Route(f"{run}/progress", self._progress, methods=["GET"]),
                 Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
                 Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
@@ -70,7 +75,15 @@ class Served:
         name = request.path_params["name"]
         if self.library.folder(name) is None:
             raise HTTPException(404, "There is no such run.")
-        return HTMLResponse(served_page("episode", name, up="../" if self.library.single is None else ""))
+        return HTMLResponse(served_page("episode", name, up="../"))
+
+    async def _pair_page(self, request: Request) -> Response:
+        names = [request.path_params[side] for side in ("one", "other")]
+        if None in map(self.library.folder, names):
+            raise HTTPException(404, "There is no such run.")
+        return HTMLResponse(
+            served_page("pair", "/".join(quote(name, safe="") for name in names), " | ".join(names), up="../../")
+        )
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -82,6 +95,16 @@ class Served:
         pair = self.library.pair
         if pair is None:
             raise HTTPException(404, "Other than two runs were opened.")
+        return _json(pair)
+
+    async def _pair_of(self, request: Request) -> Response:
+        names = [request.path_params[side] for side in ("one", "other")]
+        try:
+            pair = await run_in_threadpool(self.library.side_of, *names)
+        except UserError as error:
+            raise HTTPException(409, error.message) from error
+        if pair is None:
+            raise HTTPException(404, "There is no such run.")
         return _json(pair)
 
     async def _sweep(self, _: Request) -> Response:
@@ -97,6 +120,12 @@ class Served:
             return msgspec.json.encode(episode.overview)
 
         return Response(await run_in_threadpool(work), media_type="application/json")
+
+    async def _family(self, request: Request) -> Response:
+        family = await run_in_threadpool(self.library.family, request.path_params["name"])
+        if family is None:
+            raise HTTPException(404, "There is no such run.")
+        return _json(family)
 
     async def _progress(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))

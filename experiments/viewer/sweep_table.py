@@ -11,6 +11,7 @@ from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_csv import factor_columns, metric_columns
 from quorum.experiments.results.run_folder import runs_inside
 from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.family import branched
 
 FIRST = (
     "outcome.completion",
@@ -75,7 +76,7 @@ def _implied(rows: Sequence[Row], varying: Sequence[str]) -> list[str]:
 
 def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[contract.RunLine]:
     for row in rows:
-        yield {
+        line: contract.RunLine = {
             "run": row.name,
             "outcome": row.outcome,
             "simulated": row.simulated,
@@ -83,6 +84,8 @@ def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> 
             "factors": [*([row.arm or ""] if arms else []), *(row.factors.get(key) for key in varying)],
             "metrics": row.metrics,
         }
+        off = branched(row.folder) if "branch" in row.factors else None
+        yield line if off is None else {**line, "off": off}
 
 
 def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
@@ -90,4 +93,13 @@ def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
     for path in runs_inside(folder):
         if path.name not in known and not path.is_symlink():
             outcome = "unfinished" if PARTIAL in path.name else "not counted"
-            yield {"run": path.name, "outcome": outcome, "simulated": False, "remark": "", "factors": [], "metrics": {}}
+            line: contract.RunLine = {
+                "run": path.name,
+                "outcome": outcome,
+                "simulated": False,
+                "remark": "",
+                "factors": [],
+                "metrics": {},
+            }
+            off = branched(path)
+            yield line if off is None else {**line, "off": off}

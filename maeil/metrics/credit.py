@@ -117,3 +117,96 @@ def idle_harmless(found: Differences) -> Value:
 def idle_better(found: Differences) -> Value:
     """Share of the agents without whom the return would have been higher: D_i < 0."""
     return ratio(sum(agent.returned < 0 for agent in found.agents), len(found.agents))
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDifferences:
+    """What the team lost without each agent, while the minds of all others went on thinking.
+
+    Attributes:
+        agents: for each agent, the utility of the run minus that of the run in which it idles from the start.
+    """
+
+    agents: Sequence[Utility]
+
+
+@metric(
+    "credit.live_difference",
+    "reward",
+    title="difference reward against a team that reacts",
+    doc="Mean over agents of G(run) - G(the run played again, in which agent i idles and says nothing from the start "
+    "and the minds of all others think on), with the return as G. Only of teams that no model has to be paid for.",
+    source=LiveDifferences,
+)
+def live_difference(found: LiveDifferences) -> Value:
+    """Return the mean of the differences in the return."""
+    return _mean_of(found.agents, lambda agent: agent.returned)
+
+
+@metric(
+    "credit.live_difference_reached",
+    "goals",
+    title="difference reward in goals against a team that reacts",
+    source=LiveDifferences,
+)
+def live_difference_reached(found: LiveDifferences) -> Value:
+    """As `credit.live_difference`, with the goals reached in the end as G."""
+    return _mean_of(found.agents, lambda agent: agent.reached)
+
+
+@metric(
+    "credit.live_idle_better",
+    "share of agents",
+    better="lower",
+    title="agents without whom a team that reacts is better",
+    source=LiveDifferences,
+)
+def live_idle_better(found: LiveDifferences) -> Value:
+    """Share of the agents without whom the return would have been higher, had all others thought on."""
+    return ratio(sum(agent.returned < 0 for agent in found.agents), len(found.agents))
+
+
+@dataclass(frozen=True, slots=True)
+class MessageValues:
+    """What the messages of a run were worth.
+
+    Attributes:
+        messages: for each, the utility of the run minus that of the run in which it is not sent and all think on.
+    """
+
+    messages: Sequence[Utility]
+
+
+@metric(
+    "credit.message_mean",
+    "reward",
+    title="value of a message",
+    doc="Mean over messages of G(run) - G(the run played again without sending that one message, in which all minds "
+    "think on), with the return as G: its counterfactual value. Only of teams that no model has to be paid for.",
+    source=MessageValues,
+)
+def message_mean(found: MessageValues) -> Value:
+    """Return the mean of the differences in the return."""
+    return _mean_of(found.messages, lambda message: message.returned)
+
+
+@metric(
+    "credit.message_helped", "share of messages", better="higher", title="messages that helped", source=MessageValues
+)
+def message_helped(found: MessageValues) -> Value:
+    """Share of the messages without which the return would have been lower."""
+    return ratio(sum(message.returned > 0 for message in found.messages), len(found.messages))
+
+
+@metric("credit.message_neutral", "share of messages", title="messages that changed nothing", source=MessageValues)
+def message_neutral(found: MessageValues) -> Value:
+    """Share of the messages without which the return would have been what it was."""
+    return ratio(sum(message.returned == 0 for message in found.messages), len(found.messages))
+
+
+@metric(
+    "credit.message_harmed", "share of messages", better="lower", title="messages that did harm", source=MessageValues
+)
+def message_harmed(found: MessageValues) -> Value:
+    """Share of the messages without which the return would have been higher."""
+    return ratio(sum(message.returned < 0 for message in found.messages), len(found.messages))

@@ -105,6 +105,11 @@ class Prefix:
         self.digest = digest.hexdigest()
         """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
 
+    @property
+    def length(self) -> int:
+        """Number of its events."""
+        return self._length
+
     def then(self, call: Callable[[], None]) -> None:
         """Have something done when the instant comes, before the thoughts that begin at it have begun to think."""
         self._then.append(call)

@@ -72,9 +72,19 @@
  * @property {string} reason
  */
 /**
+ * What a run branches off.
+ * @typedef {object} Branched
+ * @property {string} run
+ * @property {number} t
+ * @property {number|null} t_hat
+ * @property {string} change
+ * @property {number} draw
+ */
+/**
  * What is known of an episode as a whole.
  * @typedef {object} Head
  * @property {string} name
+ * @property {Branched|null} off
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
@@ -161,6 +171,7 @@
  * Answers `/api/run/NAME/episode`.
  * @typedef {object} Episode
  * @property {string} name
+ * @property {Branched|null} off
  * @property {string[]} problems
  * @property {string[]} agents
  * @property {string[]} coordinators
@@ -275,13 +286,20 @@
  * @property {SharedCalls} calls
  */
 /**
- * Answers `/api/pair`: two runs of one board.
+ * The instant up to which two branches have one beginning.
+ * @typedef {object} Parting
+ * @property {number} t
+ * @property {number|null} t_hat
+ */
+/**
+ * Answers `/api/pair`, and `/api/pair/NAME/OTHER`: two runs of one board.
  * @typedef {object} Pair
  * @property {string[]} runs
  * @property {Difference[]} differences
+ * @property {Parting|null} parting
  */
 /**
- * A run in the table of a sweep.
+ * A run in the table of a sweep, or in a tree of branches.
  * @typedef {object} RunLine
  * @property {string} run
  * @property {string} outcome
@@ -289,6 +307,14 @@
  * @property {string} remark
  * @property {(string|number|boolean|null)[]} factors
  * @property {Object<string, number|null>} metrics
+ * @property {Branched} [off]
+ */
+/**
+ * Answers `/api/run/NAME/family`: the runs that lie beside it and have their beginning in common with it.
+ * @typedef {object} Family
+ * @property {string} path
+ * @property {RunLine[]} runs
+ * @property {number} left_out
  */
 /**
  * Answers `/api/sweep`.

@@ -1,4 +1,5 @@
 /* The page of an episode. */
+import { CommandBox, branchAt } from "./command.js";
 import { button, el, fill, say } from "./dom.js";
 import { follow } from "./follower.js";
 import { Head } from "./header.js";
@@ -6,6 +7,7 @@ import { TIME_KEYS, keysBox, listen } from "./keys.js";
 import { Lanes } from "./lanes.js";
 import { lanesLegend } from "./legend.js";
 import { Pages } from "./pages.js";
+import { Picks } from "./picks.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Reader } from "./reader.js";
 import { Search } from "./search.js";
@@ -14,12 +16,13 @@ import { StepEvents } from "./step_events.js";
 import { Talk } from "./talk.js";
 import { shown } from "./text.js";
 import { onTheme, themeSwitch } from "./theme.js";
+import { Tree } from "./tree.js";
 import { WORLD_KEYS, World } from "./world.js";
 
 const LIST_PAUSE = 100;
 const KEYS = [
   ...TIME_KEYS, ["+ \u2212", "more or less of the time axis"],
-  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
+  ["0", "all of the time axis"], ["m", "the messages, or the lanes again"], ["b", "the branches, or the lanes again"], ["c", "the command for a branch from here"], ...WORLD_KEYS, ["/", "search"], ["?", "these keys"],
   ["wheel", "on the world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
 ];
 
@@ -34,7 +37,7 @@ export async function openEpisode(root, { run, up }) {
   const first = pages.at(instantOfAddress() ?? start);
   const model = await first.model;
   const page = new Episode(episode, source, pages, model);
-  fill(root, page.parts(up !== ""));
+  fill(root, page.parts(up));
   page.begin(start);
   await page.draw(first, model);
   if (live) follow(source, episode, { grown: (grown) => page.grow(grown), lost: (reason) => page.lose(reason) });
@@ -71,13 +74,16 @@ class Episode {
     this.chosen = -1;
   }
 
-  parts(withinSweep) {
+  parts(up) {
     const { plain } = this;
+    this.up = up;
     this.help = keysBox(KEYS);
     this.about = el("dialog", { class: "help about" });
-    this.head = new Head([this.search.root, button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], withinSweep);
+    this.command = new CommandBox();
+    this.head = new Head([this.search.root, button("branch\u2026", "the command for a branch from here (c)", () => this.showCommand()), button("about", "configuration and metrics", () => this.about.showModal()), button("?", "keys", () => this.help.showModal()), themeSwitch()], this.source.family ? up : null);
     this.#head();
-    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
+    this.views = [["lanes", "time", "stages, actions and constraints over the time"], ["messages", "messages", "who wrote to whom, and what (m)"], ["branches", "branches", "the runs that branch off this one, or off the one that it branches off (b)"]].map(([view, label, title]) => button(label, title, () => this.#view(view), { "aria-pressed": String(view === "lanes"), "data-view": view }));
+    this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
     this.#told();
@@ -93,10 +99,12 @@ class Episode {
             el("span", { class: "zoom" }, this.where, button("\u2212", "less (-)", () => this.lanes.zoom(1 / 1.6)), button("+", "more (+)", () => this.lanes.zoom(1.6)), button("all", `all of ${this.pages.firsts.length > 1 ? "these steps" : "it"} (0)`, () => this.lanes.fit()))),
           this.lanes.root,
           this.talk.root,
+          this.branches,
           el("div", { class: "below" }, this.events.root, this.reader.root))),
       this.player.root,
       this.help,
       this.about,
+      this.command.root,
     ];
   }
 
@@ -156,6 +164,8 @@ class Episode {
       "-": () => this.lanes.zoom(1 / 1.6),
       0: () => this.lanes.fit(),
       f: () => this.world.follow(),
+      b: () => this.#view(this.time.dataset.view === "branches" ? "lanes" : "branches"),
+      c: () => this.showCommand(),
       m: () => this.#view(this.talk.shown ? "lanes" : "messages"),
       p: () => this.world.showWays(),
       "/": () => this.search.input.focus(),
@@ -261,6 +271,38 @@ class Episode {
     for (const switched of this.views) switched.setAttribute("aria-pressed", String(switched.dataset.view === view));
     this.talk.show(this.player.t);
     this.talk.shown = view === "messages";
+    this.branches.hidden = view !== "branches";
+    if (view === "branches") this.#findBranches();
+  }
+
+  /** Show the command for a branch at the cursor, with what is selected. */
+  async showCommand() {
+    const branch = branchAt(this.model, this.player.t, this.chosen, this.reader.opened);
+    try {
+      this.path ??= (await this.source.family?.())?.path;
+    } catch {
+      /* the server is gone: the name is what is known */
+    }
+    this.command.show(this.path ?? this.plain.name, branch); // a file that is passed on says nothing of the machine that it was made on
+  }
+
+  /** Ask which runs have a beginning in common with this one, each time that they are looked at. */
+  async #findBranches() {
+    if (!this.source.family) {
+      fill(this.branches, [el("p", { class: "soft" }, "Other runs are not in this file.")]);
+      return;
+    }
+    try {
+      const { runs, left_out: leftOut } = await this.source.family();
+      const picks = new Picks(this.up, runs.length > 1 ? [this.plain.name] : []);
+      fill(this.branches, [
+        picks.root,
+        leftOut ? el("p", { class: "soft" }, `${leftOut} more are left out.`) : null,
+        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "No run beside this one branches off it."),
+      ]);
+    } catch (error) {
+      fill(this.branches, [el("p", { class: "problems" }, `The branches cannot be read: ${error.message}`)]);
+    }
   }
 
   /** Choose an agent, or nobody by the agent that is chosen already unless it is `kept`. */

@@ -1,21 +1,24 @@
 /* The head of the page of an episode: which run it is and what came of it, with the search and the switches. */
 import { el, fill, say } from "./dom.js";
 import { short, shown } from "./text.js";
+import { changeWords, instant } from "./tree.js";
 
 const FACTS = ["outcome", "world", "team", "topology", "seed", "clock", "models"];
 
 export class Head {
-  /** @param controls what stands to the right. */
-  constructor(controls, withinSweep) {
+  /** @param controls what stands to the right. @param up the way to the front page; null in a file, which has no other page. */
+  constructor(controls, up) {
+    this.up = up;
     this.name = el("h1");
     this.facts = el("p", { class: "facts" });
     this.badges = el("span", { class: "badges" });
     this.root = el("header", { class: "episode-head" },
-      withinSweep ? el("a", { href: "../", title: "all runs" }, "\u2039 runs") : null,
+      up ? el("a", { href: up, title: "the page that was opened first" }, "\u2039 runs") : null,
       this.name,
       this.badges,
       el("div", { class: "controls" }, controls),
-      this.facts);
+      this.facts,
+      this.off = el("p", { class: "off branch-of", hidden: true }));
   }
 
   /** Say what is known of the run. @param {import("./contract.js").Episode} plain */
@@ -24,8 +27,16 @@ export class Head {
     this.name.title = plain.name;
     const facts = FACTS.filter((name) => name in plain.facts).map((name) => [name, plain.facts[name]]);
     fill(this.facts, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, short(shown(value), 40)))));
+    this.off.hidden = !plain.off;
+    if (plain.off) fill(this.off, offWords(plain.off, this.up));
     fill(this.badges, badges(plain, "the page goes on with the run"));
   }
+}
+
+/** Say what a run branches off, where, and what is another in it. @param {import("./contract.js").Branched} off @param {string|null} up */
+export function offWords(off, up) {
+  const name = el("bdi", {}, short(off.run, 100));
+  return ["branches off ", up === null ? el("b", {}, name) : el("a", { href: `${up}run/${encodeURIComponent(off.run)}#t=${off.t}`, title: "the run that it branches off" }, name), ` from ${instant(off)}${off.draw ? `, draw ${off.draw}` : ""}: `, el("b", { title: off.change }, el("bdi", {}, short(changeWords(off.change), 300)))];
 }
 
 /** What must not be overlooked of a run. @param {import("./contract.js").Episode} plain @param underWay what it means that the run goes on. */

@@ -13,6 +13,7 @@ export class Player {
     this.t = -1;
     this.playing = false;
     this.last = episode.steps;
+    this.common = 0;
     this.play = button("\u25b6", "play or pause (space)", () => this.toggle(), { class: "play" });
     this.range = el("input", { type: "range", min: 0, max: this.last, step: 1, value: 0, "aria-label": "step of the environment" });
     this.label = el("output", { class: "clock" });
@@ -121,11 +122,13 @@ export class Player {
     if (window.location.hash !== hash && !this.playing) window.history.replaceState(null, "", hash);
   }
 
-  /** Mark the failures and interruptions along the track. */
+  /** Mark the failures and interruptions along the track; and the beginning that two runs have in common, up to the step `common`. */
   drawMarks() {
     const { clientWidth: width, clientHeight: high } = this.marks.parentElement;
     const c = sharp(this.marks, width, high);
     c.clearRect(0, 0, width, high);
+    c.fillStyle = colour("line");
+    if (this.common) c.fillRect(8, 1, ((width - 16) * this.common) / Math.max(1, this.last), 3);
     c.fillStyle = colour("bad");
     for (const t of this.breaks) c.fillRect(8 + ((width - 16) * t) / Math.max(1, this.last), 0, 1.5, 5);
   }

@@ -24,11 +24,13 @@ export class Reader {
   }
 
   welcome() {
+    this.opened = null;
     fill(this.root, summary(this.model, this.seek));
   }
 
   /** Show an item of the lanes or of the list. */
   open(sort, item) {
+    this.opened = { sort, item };
     if (sort === "usage") fill(this.root, [heading("tokens and money", ""), usageLines(this.model, item, this.seek)]);
     else if (sort === "finding") fill(this.root, [heading("interaction", item.pattern.replaceAll("_", " ")), findingLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
     else if (sort === "repair") fill(this.root, [heading("repair", item.mode ?? ""), repairLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);

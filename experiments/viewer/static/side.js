@@ -3,7 +3,6 @@ import { el, fill, say } from "./dom.js";
 import { badges } from "./header.js";
 import { Pages } from "./pages.js";
 import { Reader } from "./reader.js";
-import { pageOf } from "./sources.js";
 import { Transcript } from "./transcript.js";
 import { World } from "./world.js";
 
@@ -13,19 +12,20 @@ export class Side {
   /**
    * Read a run up to the page of an instant.
    * @param {string} letter that stands for it. @param {import("./sources.js").Source} source @param tell called with the share of its trace that is read.
-   * @param on `seek(t)`, `agent(index)`.
+   * @param on `seek(t)`, `agent(index)`, `address`: of its own page, or null.
    */
-  static async open(letter, run, source, t, tell, on) {
+  static async open(letter, source, t, tell, on) {
     const plain = await source.episode(tell);
     const pages = new Pages(plain, source);
     const first = pages.at(Math.min(t, plain.steps));
-    const side = new Side(letter, run, plain, source, pages, await first.model, on);
+    const side = new Side(letter, plain, source, pages, await first.model, on);
     side.first = first;
     return side;
   }
 
-  constructor(letter, run, plain, source, pages, model, on) {
+  constructor(letter, plain, source, pages, model, on) {
     this.letter = letter;
+    this.address = on.address;
     this.plain = plain;
     this.pages = pages;
     this.model = model;
@@ -42,12 +42,12 @@ export class Side {
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.over = el("p", { class: "over", role: "status" });
     this.root = el("section", { class: "side", "aria-label": `run ${letter}` },
-      this.#head(run), this.problems, this.world.root, this.transcript.root, this.reader.root);
+      this.#head(), this.problems, this.world.root, this.transcript.root, this.reader.root);
     this.#told();
   }
 
-  #head(run) {
-    const address = pageOf(run);
+  #head() {
+    const { address } = this;
     return el("div", { class: "side-head" },
       el("h2", {}, `${this.letter}: `, address ? el("a", { href: address, title: `the page of ${this.letter} alone` }, this.plain.name) : this.plain.name),
       badges(this.plain, "it is shown up to where it was when the page was loaded"),

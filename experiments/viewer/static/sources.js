@@ -11,6 +11,7 @@ const PROGRESS_PAUSE = 500;
  * @property {(number: number) => Promise<import("./contract.js").Call>} call
  * @property {(words: string) => Promise<number[]>} search the numbers of calls
  * @property {(hash: string) => string|null} picture the address of a picture of a prompt; null in a page without them
+ * @property {() => Promise<import("./contract.js").Family>} [family] the runs that have a beginning in common with it; a file has no others
  * @property {() => Promise<import("./contract.js").Progress>} [progress] how far the run is; a file does not go on
  */
 
@@ -26,16 +27,17 @@ export async function openSource(run, up, place = 0) {
 
 /**
  * Ask which two runs stand side by side.
+ * @param {string} up the way to the front page @param {string} picked of two that were picked, the way to both
  * @returns {Promise<import("./contract.js").Pair>}
  */
-export async function askPair() {
+export async function askPair(up, picked) {
   const packed = document.getElementById("pair");
-  return packed ? unpacked(packed) : ask("api/pair");
+  return packed ? unpacked(packed) : ask(up ? `${up}api/pair/${picked}` : "api/pair");
 }
 
 /** The address of the page of one of two runs; null in a file, which has no other page. */
-export function pageOf(run) {
-  return document.getElementById("pair") ? null : `run/${encodeURIComponent(run)}`;
+export function pageOf(run, up) {
+  return document.getElementById("pair") ? null : `${up}run/${encodeURIComponent(run)}`;
 }
 
 /** Ask the server for JSON. */
@@ -61,6 +63,7 @@ function served(base) {
     call: (number) => ask(`${base}/call/${number}`),
     search: (words) => ask(`${base}/search?q=${encodeURIComponent(words)}`),
     picture: (hash) => `${base}/picture/${encodeURIComponent(hash)}`,
+    family: () => ask(`${base}/family`),
     progress: () => ask(`${base}/progress`),
   };
 }

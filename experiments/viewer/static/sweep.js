@@ -3,10 +3,13 @@
  * map of seeds by arms. With arms the metrics come first, and what the arm says already is folded away.
  */
 import { button, el, fill, fitted, say } from "./dom.js";
+import { treeOf } from "./graph.js";
+import { Picks } from "./picks.js";
 import { hasSeeds, seedMap } from "./seeds.js";
 import { ask } from "./sources.js";
 import { short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
+import { Tree, changeWords, instant } from "./tree.js";
 
 const PLOT = { width: 92, height: 28 };
 const BINS = 16;
@@ -51,10 +54,10 @@ class Sweep {
       this.unfolded = !this.unfolded;
       this.update();
     });
-    this.view = button("seeds by arms", "show the runs as a map of seeds by arms", () => {
-      this.map.hidden = !this.map.hidden;
-      this.update();
-    });
+    this.view = button("seeds by arms", "show the runs as a map of seeds by arms", () => this.#show(this.map));
+    this.picks = new Picks(up);
+    this.branches = el("div", { class: "table", hidden: true });
+    this.asTree = button("branches", "show the runs with branches as trees", () => this.#show(this.branches));
   }
 
   parts() {
@@ -67,15 +70,24 @@ class Sweep {
         plain.missing ? el("span", { class: "soft" }, `${plain.missing} planned runs are missing`) : null,
         el("span", { class: "spring" }),
         this.filter,
+        plain.rows.some(({ off }) => off) ? this.asTree : null,
         hasSeeds(plain) && plain.metrics.length ? this.view : null,
         this.which,
         this.more,
         plain.implied.length ? this.fold : null,
         themeSwitch()),
       plain.problems.length ? el("ul", { class: "problems", "aria-live": "assertive" }, plain.problems.map((problem) => el("li", {}, problem))) : null,
+      this.picks.root,
       this.table,
       this.map,
+      this.branches,
     ];
+  }
+
+  /** Show a part in place of the table, or the table again. */
+  #show(part) {
+    for (const other of [this.map, this.branches]) other.hidden = other !== part || !other.hidden;
+    this.update();
   }
 
   columns() {
@@ -106,25 +118,31 @@ class Sweep {
     const rows = this.plain.rows.filter(matching(this.filter.value, this.#known()));
     const sorted = columns.find(({ name }) => name === this.sort.column) ?? columns[0];
     rows.sort((one, other) => this.sort.way * compare(sorted.of(one), sorted.of(other)));
+    const nodes = treeOf(rows).filter(({ row }) => row);
     say(this.count, `${rows.length} of ${this.plain.rows.length} runs`);
     this.#controls();
     if (!this.map.hidden) {
       fill(this.map, [seedMap(this.plain, rows, this.metric, this.up)]);
       return;
     }
+    if (!this.branches.hidden) {
+      const some = new Set(nodes.filter(({ parent, row }) => parent || row.off).flatMap(({ run, parent }) => [run, parent?.run]));
+      fill(this.branches, [new Tree(rows.filter(({ run }) => some.has(run)), this.picks, { up: this.up }).root]);
+      return;
+    }
     fill(this.more, [el("option", { value: "" }, "+ metric"), this.plain.metrics.filter((name) => !this.metrics.includes(name)).map((name) => el("option", { value: name }, name))]);
     const bounds = columns.map((c) => (c.metric ? extent(this.plain.rows.map(c.of)) : null));
     fill(this.head, columns.map((c, i) => this.#heading(c, rows, bounds[i])));
-    fill(this.body, rows.map((row) => this.#row(row, columns, bounds)));
+    fill(this.body, nodes.map((node) => this.#row(node, columns, bounds)));
   }
 
   #controls() {
     const asMap = !this.map.hidden;
-    this.table.hidden = asMap;
-    this.more.hidden = asMap;
-    this.fold.hidden = asMap;
+    const asTree = !this.branches.hidden;
+    for (const part of [this.table, this.more, this.fold]) part.hidden = asMap || asTree;
     this.which.hidden = !asMap;
     this.view.setAttribute("aria-pressed", String(asMap));
+    this.asTree.setAttribute("aria-pressed", String(asTree));
     const number = this.plain.implied.length;
     say(this.fold, this.unfolded ? "fold settings" : `+ ${number} setting${number === 1 ? "" : "s"} of the arms`);
     const title = this.unfolded ? "hide the columns that the arm implies" : `show the columns that the arm implies: ${this.plain.implied.join(", ")}`;
@@ -145,16 +163,28 @@ class Sweep {
     return el("th", { scope: "col", "aria-sort": order }, sorting, bounds && bounds[1] > bounds[0] ? plot(column, rows, bounds) : null);
   }
 
-  #row(row, columns, bounds) {
+  /** A line of the table; a branch stands below its run, and says what is another in it. @param {import("./graph.js").Node} node */
+  #row({ row, depth }, columns, bounds) {
     return el("tr", {}, columns.map((column, i) => {
       const value = column.of(row);
-      if (i === 0) return el("th", { scope: "row" }, el("a", { href: `${this.up}run/${encodeURIComponent(row.run)}` }, row.run), row.simulated ? el("span", { class: "badge" }, "simulated") : null);
+      if (i === 0) return this.#name(row, depth);
       if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && value !== "completed" ? "bad" : null }, short(shown(value), 60));
       const bar = el("i", { class: "bar" });
       const [low, high] = bounds[i];
       bar.style.width = value === null || high === low ? "0" : `${(88 * (value - Math.min(0, low))) / (high - Math.min(0, low))}%`;
       return el("td", { class: "number" }, bar, el("span", {}, shown(value)));
     }));
+  }
+
+  #name(row, depth) {
+    const { off } = row;
+    const name = el("th", { scope: "row" },
+      this.picks.box(row.run),
+      el("a", { href: `${this.up}run/${encodeURIComponent(row.run)}` }, row.run),
+      row.simulated ? el("span", { class: "badge" }, "simulated") : null,
+      off ? el("div", { class: "branch-of", title: off.change }, `from ${instant(off)}: `, el("bdi", {}, short(changeWords(off.change), 90)), off.draw ? `, draw ${off.draw}` : "", depth ? "" : el("span", {}, "; off ", el("bdi", {}, short(off.run, 60)))) : null);
+    name.style.paddingLeft = `${18 * Math.min(depth, 8)}px`;
+    return name;
   }
 }
 

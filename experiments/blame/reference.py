@@ -1,0 +1,226 @@
+"""Who is asked what would have been right: another mind, another model, or a fresh copy of an agent's own mind."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from maeil import Mind, TeamContext
+from maeil.component import ComponentConfig, TakesOver
+from maeil.user_errors import UserError
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.members import MEMBERS
+from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.team import build_team
+
+SELF = "self"
+"""The reference that is a fresh copy of each agent's own mind, with its own values."""
+USUAL = "heuristic"
+_SIMULATED = ("simulated", "replay")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Who decides in the place of others.
+
+    Attributes:
+        parent: the run.
+        by: `self`, the name of a mind, or `KEY=VALUE` of `agents` and `llm`; a name and values together as well.
+        config_dir: folder with more options of the groups.
+    """
+
+    parent: Parent
+    by: tuple[str, ...]
+    config_dir: Path | None = None
+    _known: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
+    _said: dict[str, Sequence[tuple[str, str, Any]]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, parent: Parent, by: Sequence[str], config_dir: Path | None = None) -> Reference:
+        """Choose who decides in the place of others.
+
+        Args:
+            parent: the run.
+            by: as it is given; empty: `heuristic`, and in a team that has nothing else `self`.
+            config_dir: folder with more options of the groups.
+
+        Raises:
+            UserError: it cannot be read, or cannot take over.
+        """
+        if not by:
+            team = {mind.name for mind in parent.configuration.team.values()}
+            by = (SELF,) if team == {USUAL} else (USUAL,)
+        names = [word for word in by if "=" not in word]
+        for word in by:
+            group = word.partition("=")[0].partition(".")[0]
+            if "=" in word and (group not in ("agents", "llm") or "." not in word.partition("=")[0]):
+                raise UserError(
+                    f"--by {word}: another decider differs by its mind or its model",
+                    "For example: --by heuristic, --by self, --by llm.model=gpt-5.",
+                )
+        if len(names) > 1 or (SELF in names and len(by) > 1):
+            raise UserError(f"--by {' --by '.join(by)}: give one mind, or self alone")
+        found = cls(parent, tuple(by), config_dir)
+        found.check()
+        return found
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return ",".join(self.by)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a fresh copy of each agent's own mind."""
+        return self.by == (SELF,)
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """All who take part in the run: the agents by index, then the coordinator if any."""
+        start = self.parent.episode.trace.start
+        return (*start.agents, *start.coordinators)
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Those for whom it can decide."""
+        start = self.parent.episode.trace.start
+        if not start.coordinators or self.own:
+            return self.participants
+        talks = all(minds.get(mind.name).talks for mind in self._minds((*start.coordinators,)))
+        return self.participants if talks else tuple(start.agents)
+
+    @property
+    def talks(self) -> bool:
+        """Whether it says what should be said; one that does not talk has no opinion on messages."""
+        return all(minds.get(mind.name).talks for mind in self._minds(self.participants[:1]))
+
+    @property
+    def asks(self) -> bool:
+        """Whether it, or another one of the team, asks a model that is no simulated one when an episode goes on."""
+        return asks_real(self.configuration(self.players)) or asks_real(self.parent.configuration)
+
+    @property
+    def costs(self) -> bool:
+        """Whether to ask it what it would do asks a model that is no simulated one."""
+        whole = self.configuration(self.players)
+        return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
+
+    def check(self) -> None:
+        """Make sure that it can take over.
+
+        Raises:
+            UserError: it cannot.
+        """
+        for mind in self._minds(self.players):
+            if minds.get(mind.name).takes_over is TakesOver.NOT:
+                able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+                raise UserError(
+                    f"--by {self.label}: agents={mind.name} cannot take over in the middle of an episode: what it goes "
+                    "by has grown from its own beginning",
+                    f"These can: {', '.join(able)}.",
+                )
+
+    def _minds(self, names: Sequence[str]) -> list[ComponentConfig]:
+        """Return the values of the minds that it has in the place of some participants."""
+        configuration = self.configuration(names)
+        leader = self.parent.episode.trace.start.coordinators
+        usual = configuration.agents
+        special = configuration.leader
+        return [
+            configuration.members.get(name, special if special is not None and name in leader else usual)
+            for name in names
+        ]
+
+    def edits(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the `KEY=VALUE` that have it decide for some participants."""
+        return tuple(edit for name in names for edit in self._edits_of(name))
+
+    def _edits_of(self, name: str) -> list[str]:
+        if self.own:
+            return self._own_edits(name)
+        found = []
+        for word in self.by:
+            key, equals, value = word.partition("=")
+            if not equals:
+                found.append(f"agents.{MEMBERS}.{name}={word}")
+            elif key.startswith("llm."):
+                found.append(f"llm.agents.{name}.{key.removeprefix('llm.')}={value}")
+            else:
+                mindless = all("=" in other for other in self.by) and not found
+                found += self._own_edits(name) if mindless else []
+                found.append(f"agents.{MEMBERS}.{name}.{key.removeprefix('agents.')}={value}")
+        return found
+
+    def _own_edits(self, name: str) -> list[str]:
+        """Return what says that a participant has the mind that it has, with all values that are not the usual ones."""
+        c = self.parent.configuration
+        leads = c.leader is not None and name in self.parent.episode.trace.start.coordinators
+        own = c.members.get(name, c.leader if leads and c.leader is not None else c.agents)
+        edit = f"agents.{MEMBERS}.{name}={own.name}"
+        usual = edited(c.plain(), [edit], self.config_dir)["agents"][MEMBERS][name]
+        values = own.model_dump(mode="json")
+        differ = {key: value for key, value in values.items() if usual.get(key) != value and key != "prompts"}
+        said = (f"agents.{MEMBERS}.{name}.{key}={orjson.dumps(value).decode()}" for key, value in differ.items())
+        return [edit, *said]
+
+    def configuration(self, names: Sequence[str]) -> Configuration:
+        """Return the configuration of the run with it in the place of some participants.
+
+        It is what `edits` give; what they say of one participant is asked once, and said of the others alike.
+
+        Raises:
+            UserError: the edits are wrong.
+        """
+        chosen = frozenset(names)
+        if self.own or not chosen:
+            return self.parent.configuration
+        if chosen not in self._known:
+            plain = copy.deepcopy(self.parent.configuration.plain())
+            for name in names:
+                for group, key, values in self._said_of(name):
+                    plain[group].setdefault(key, {})[name] = values
+            self._known[chosen] = validate(plain, recorded=True)
+        return self._known[chosen]
+
+    def _said_of(self, name: str) -> Sequence[tuple[str, str, Any]]:
+        """Return what it changes for a participant: group, key, and the values that stand there under its name."""
+        shared = any("=" not in word for word in self.by) or all(word.startswith("llm.") for word in self.by)
+        known = "" if shared else name
+        if known not in self._said:
+            name = self.participants[0] if shared else name
+            plain = edited(self.parent.configuration.plain(), self._edits_of(name), self.config_dir)
+            places = (("agents", MEMBERS), ("llm", "agents"))
+            self._said[known] = [
+                (g, k, plain[g][k][name]) for g, k in places if name in (plain.get(g, {}).get(k) or {})
+            ]
+        return self._said[known]
+
+    def team(self, context: TeamContext, pool: ModelPool) -> Mapping[str, Mind]:
+        """Build it for all whom it can decide for, to be asked and not to decide.
+
+        Args:
+            context: of the team that decides.
+            pool: of the process.
+        """
+        after = self.configuration(self.players)
+        models = EpisodeModels(after, pool, CallBooks(after, None))
+        team = build_team(after, replace(context, models=models))
+        return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}
+
+
+def asks_real(configuration: Configuration) -> bool:
+    """Whether minds of a configuration ask language models that are neither simulated nor recorded."""
+    if not configuration.uses_models:
+        return False
+    models = [configuration.llm, *configuration.special_models.values()]
+    return any(model.name not in _SIMULATED for model in models)

@@ -1,0 +1,106 @@
+/* The command for a branch at the cursor, as a shell takes it: shown, and copied. */
+import { button, el, fill, say } from "./dom.js";
+import { short, visible } from "./text.js";
+
+const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
+const DIGITS = 12;
+/** What stands in the command for something that the user chooses. */
+const MIND = "MIND";
+
+/** Quote a word for a shell. What a page would show as another sign is written as its number: what is copied is what is read. */
+export function quoted(word) {
+  if (PLAIN.test(word)) return word;
+  if (visible(word) === word && !/[\n\t]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  const signs = Array.from(word, (sign) => (visible(sign) === sign && !"\n\t".includes(sign) ? sign.replace(/[\\']/g, "\\$&") : number(sign)));
+  return `$'${signs.join("")}'`;
+}
+
+function number(sign) {
+  const code = sign.codePointAt(0);
+  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+}
+
+function hex(code, digits) {
+  return code.toString(16).padStart(digits, "0");
+}
+
+/** An instant, as `--at` takes it: never later than it is. @param {number} t @param {number} [tHat] */
+export function instantOption(t, tHat) {
+  if (tHat === undefined || tHat === null || !(tHat >= 0 && tHat < 1e12)) return String(t);
+  if (/^\d+(\.\d{1,12})?$/.test(String(tHat))) return `${t}:${tHat}`;
+  const [whole, rest = ""] = tHat.toFixed(20).split(".");
+  return `${t}:${whole}.${rest.slice(0, DIGITS)}`;
+}
+
+/**
+ * What is branched: the thought that brought what is selected, or the step of the cursor.
+ * @param {import("./model.js").Model} model
+ * @param {number} t of the cursor
+ * @param {number} chosen agent, or -1
+ * @param {{ sort: string, item: any }|null} opened what the reader shows
+ * @returns {{ at: string, options: string[][], told: string }} words of the command, and what they mean
+ */
+export function branchAt(model, t, chosen, opened) {
+  const { sort, item } = opened ?? {};
+  const there = item && item.t === t;
+  const mind = (agent) => ["--mind", `${model.name(agent)}=${MIND}`];
+  const named = (agent) => agent >= 0 && agent < model.names.length;
+  if (there && sort === "message") {
+    const thought = thoughtOf(model, item.sender, (found) => found.t === t && found.ends === item.t_hat);
+    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], told: `Without message ${item.message}, from the thought that sends it on.` };
+  }
+  if (there && sort === "plan") {
+    const thought = thoughtOf(model, item.agent, (found) => found.t === t && found.ends === item.t_hat);
+    return { at: instantOption(t, thought?.begins), options: [["--plan", `${model.name(item.agent)}:${JSON.stringify(item.actions)}`]], told: "With this plan: change its actions." };
+  }
+  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], told: `From this thought of ${model.name(item.agent)} on, with another mind: put its name in the place of ${MIND}.` };
+  if (named(chosen)) return { at: String(t), options: [mind(chosen)], told: `${model.name(chosen)} with another mind from this step on: put its name in the place of ${MIND}.` };
+  return { at: String(t), options: [], told: "Without a change it equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
+}
+
+function thoughtOf(model, agent, test) {
+  return model.thoughtsOf[agent]?.find(test);
+}
+
+/** Write the command. @param {string} path of the run's folder */
+export function commandText(path, { at, options }) {
+  const folder = path.startsWith("-") ? `./${path}` : path;
+  return ["quorum", "branch", folder, "--at", at, ...options.flat()].map(quoted).join(" ");
+}
+
+/** The box that shows the command. */
+export class CommandBox {
+  constructor() {
+    this.text = el("pre", { class: "command", dir: "ltr", tabIndex: 0, "aria-label": "the command" });
+    this.told = el("p", { class: "soft" });
+    this.copied = el("span", { class: "soft", role: "status" });
+    this.root = el("dialog", { class: "help command-box", "aria-label": "a branch from here" },
+      el("h3", {}, "A branch from here"), this.text, this.told,
+      el("p", {}, button("copy", "copy the command", () => this.#copy()), " ", button("close", "close", () => this.root.close()), " ", this.copied));
+  }
+
+  /** Show the command. */
+  show(path, branch) {
+    this.command = commandText(path, branch);
+    fill(this.text, branch.options.some(([option]) => option === "--mind") ? marked(this.command) : [this.command]);
+    say(this.told, short(branch.told, 400));
+    say(this.copied, "");
+    this.root.showModal();
+  }
+
+  async #copy() {
+    try {
+      await navigator.clipboard.writeText(this.command);
+      say(this.copied, "copied");
+    } catch {
+      window.getSelection().selectAllChildren(this.text);
+      say(this.copied, "it is selected: copy it by the keys of your system");
+    }
+  }
+}
+
+/** The command with its placeholder marked: the last one, which is the end of its word. */
+function marked(command) {
+  const from = command.lastIndexOf(`=${MIND}`) + 1;
+  return [command.slice(0, from), el("mark", {}, MIND), command.slice(from + MIND.length)];
+}

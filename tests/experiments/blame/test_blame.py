@@ -1,0 +1,210 @@
+"""A planted mistake is found: the agent and the step; and what is claimed can be played again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from maeil.trace import read_trace
+from maeil.trace.events import ThoughtStart
+from maeil.user_errors import UserError
+from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.command import ManyRuns, blame_folder
+from quorum.experiments.blame.correction import Correction
+from quorum.experiments.blame.ending import Ending, Success
+from quorum.experiments.blame.journal import JOURNAL
+from quorum.experiments.blame.search import BLAME, Question, blame
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import Result, run_cell
+from quorum.experiments.results.verify import verify_run
+from tests.conftest import PLUGINS, Quorum
+
+CONFIGS = PLUGINS / "slips_configs"
+AWAY = {
+    "env=cube n=4 seed=2": {"action": "idle", "steps": 10},
+    "env=transport n=4 seed=3": {"action": "wait", "steps": 12},
+}
+"""Cells, and a plan that does no good in each."""
+
+
+def played(words: str, out: Path) -> Result:
+    return run_cell(Cell.compose(words.split(), CONFIGS), out)
+
+
+def planted(words: str, agent: int, turn: int, out: Path, *, lasts: bool = False) -> Result:
+    """Play a team of which one agent plans nonsense, in a time that is enough without that."""
+    clean = played(f"{words} agents=heuristic max_steps=200", out)
+    actions = orjson.dumps([AWAY[words]]).decode().replace('"', "")
+    told = [*words.split(), "agents=slips", f"agents.agent={agent}", f"agents.turn={turn}", f"agents.lasts={lasts}"]
+    steps = int(clean.metrics["outcome.steps"] or 0)
+    return run_cell(Cell.compose([*told, f"agents.actions={actions}", f"max_steps={steps}"], CONFIGS), out)
+
+
+def slips_at(run: Path, agent: int, turn: int) -> tuple[int, int | float]:
+    """Return step and time at which the agent began to think for the plan in which it slips."""
+    found = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.event.agent == agent]
+    return found[turn].t, found[turn].t_hat
+
+
+def failed(words: str, tmp_path: Path, *, lasts: bool = False) -> Iterator[tuple[Path, int, int]]:
+    for agent in range(4):
+        for turn in range(2):
+            run = planted(words, agent, turn, tmp_path, lasts=lasts)
+            if not run.metrics["outcome.success"]:
+                yield run.folder, agent, turn
+
+
+@pytest.mark.parametrize("words", AWAY)
+def test_one_wrong_plan_is_found_with_its_agent_and_its_step(words: str, tmp_path: Path) -> None:
+    cases = list(failed(words, tmp_path))
+    assert cases
+    for run, agent, turn in cases:
+        found = blame(run, Question(by=("heuristic",), shares=False))
+        assert (found.verdict.agent, (found.verdict.t, found.verdict.t_hat)) == (
+            f"agent_{agent}",
+            slips_at(run, agent, turn),
+        )
+        assert found.verdict.confidence == 1.0
+        assert not found.claims[0].flip.persists
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four agents, one of which goes right whatever it sees."""
+    words = "n=4 max_steps=60 seed=2 agents=heuristic agents.members.agent_2=always_right"
+    return run_cell(Cell.compose(words.split()), tmp_path_factory.mktemp("runs")).folder
+
+
+def copied(run: Path, out: Path) -> Path:
+    return Path(shutil.copytree(run, out / run.name))
+
+
+def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_path: Path, quorum: Quorum) -> None:
+    found = blame(copied(run, tmp_path), Question())
+    assert found.verdict.agent == "agent_2"
+    commands = [found.claims[0].command, found.claims[-1].command, *found.sets]
+    assert len(commands) >= 3
+    for command in commands:
+        done = quorum(*shlex.split(command)[1:], "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["metrics"]["outcome.success"] is True
+
+
+def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path) -> None:
+    work = blame(copied(run, tmp_path), Question()).teamwork
+    assert work is not None
+    assert work.exact
+    assert [share.value for share in work.success] == [0, 0, 1, 0]
+    assert work.sets == (("agent_2",),)
+
+
+def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    found = blame(folder, Question())
+    assert json.loads((folder / BLAME).read_text())["verdict"] == found.verdict.plain()
+    assert verify_run(folder).problems == []
+    assert Parent.open(folder).episode.steps == found.ending.steps
+
+
+def test_a_killed_command_goes_on_from_what_it_has_played(run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    whole = blame(folder, Question())
+    played = (folder / JOURNAL).read_bytes().splitlines(keepends=True)
+    assert len(played) == whole.reruns
+    (folder / JOURNAL).write_bytes(b"".join(played[:5]) + played[5][:20])
+    (folder / BLAME).unlink()
+    again: list[Correction] = []
+    assert blame(folder, Question(), again.append) == whole
+    assert len(again) == whole.reruns - 5
+    nothing: list[Correction] = []
+    assert blame(folder, Question(), nothing.append) == whole
+    assert not nothing
+
+
+def test_a_journal_of_another_question_is_not_taken_for_this_one(run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    blame(folder, Question())
+    other: list[Correction] = []
+    blame(folder, Question(by=("naive",), shares=False), other.append)
+    assert other
+
+
+def test_a_budget_ends_the_search_and_says_what_is_not_known(run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    played: list[Correction] = []
+    found = blame(folder, Question(budget=Budget(reruns=2)), played.append)
+    assert len(played) == 2
+    assert (found.verdict.agent, found.verdict.confidence) == (None, None)
+    assert "the budget ended the search" in found.verdict.reason
+    assert any("2 re-runs are played" in note for note in found.notes)
+    assert blame(folder, Question()).verdict.agent == "agent_2"
+
+
+def test_of_a_success_nobody_is_to_blame_and_its_folder_is_left_alone(tmp_path: Path, quorum: Quorum) -> None:
+    run = played("n=2 agents=heuristic max_steps=100 seed=1", tmp_path).folder
+    before = sorted(path.name for path in run.iterdir())
+    done = quorum("blame", str(run))
+    assert done.returncode == 0, done.stderr
+    assert "nobody is to blame" in done.stdout
+    assert sorted(path.name for path in run.iterdir()) == before
+
+
+def test_a_run_that_nobody_can_save_is_not_blamed_on_the_team(tmp_path: Path) -> None:
+    run = played("n=4 agents=heuristic max_steps=3 seed=1", tmp_path).folder
+    found = blame(run, Question(by=("heuristic",)))
+    assert found.verdict.agent is None
+    assert "not the team's decisions" in found.verdict.reason
+    assert any("no team could finish" in note for note in found.notes)
+
+
+def test_a_folder_of_runs_gives_a_line_each_and_tells_what_cannot_be_blamed(run: Path, tmp_path: Path) -> None:
+    copied(run, tmp_path)
+    success = played("n=2 agents=heuristic max_steps=100 seed=1", tmp_path).folder
+    timed = played("env=squeeze n=2 max_steps=2 clock=seconds", tmp_path).folder
+    found = blame_folder(tmp_path, Question(shares=False))
+    assert isinstance(found, ManyRuns)
+    assert [one.run.name for one in found.found] == [run.name]
+    assert found.successes == (success.name,)
+    assert [name for name, _ in found.refused] == [timed.name]
+    text = "\n".join(found.lines())
+    assert "by agent: agent_2 1" in text
+    assert "real time" in text
+
+
+REFUSED = {
+    "nobody": ({"by": ("heuristc",)}, "there is no option 'heuristc'"),
+    "cannot take over": ({"by": ("tom",)}, "agents=tom cannot take over"),
+    "two minds": ({"by": ("heuristic", "naive")}, "give one mind"),
+    "another world": ({"by": ("env.rho=1",)}, "differs by its mind or its model"),
+    "after the end": ({"since": 99}, "--from 99: the run ends after step 60"),
+    "not paid for": ({"by": ("naive", "llm.model=gpt-5")}, "gpt-5|model"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_asked_is_refused_and_nothing_is_written(case: str, run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    before = sorted(path.name for path in folder.iterdir())
+    values, message = REFUSED[case]
+    with pytest.raises(UserError, match=message):
+        blame(folder, Question(**values))
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "met"),
+    [("completed", True), ("steps<=60", True), ("steps <= 59", False), ("score>=3", True), ("reached>=4", False)],
+)
+def test_what_counts_as_a_success_is_said_in_a_line(text: str, met: bool) -> None:
+    assert Success.parse(text).met(Ending("completed", True, 60, 3, 3, 3.0)) is met
+    assert not Success.parse("steps<=60").met(Ending("completed", False, 60, 3, 3, 3.0))
+    for wrong in ("steps>=3", "done", "score=3", "steps<=x"):
+        with pytest.raises(UserError, match="no condition of success"):
+            Success.parse(wrong)
