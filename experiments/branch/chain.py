@@ -1,4 +1,4 @@
-"""The run that a run branches off, and what was changed in it: a branch of a branch is played by all of them in turn."""
+"""The run that a run branches off, and what was changed then: a branch of a branch is played by all of them."""
 
 from __future__ import annotations
 

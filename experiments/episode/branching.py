@@ -134,9 +134,7 @@ class Branching:
             self.configuration, pool, books, recorded=self.calls, sample=sample
         )
         had, has = budget_of(self.configuration), budget_of(self.after or self.configuration)
-        self._switch(
-            partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has)
-        )
+        self._switch(partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has))
         if self.earlier is not None:
             before = self.earlier.models(before, pool, books)
         return lambda participant: _Until(self.prefix, before(participant), after(participant))

@@ -71,8 +71,7 @@ class Prefix:
     """
 
     def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
-        self.length = 0
-        """Number of its events."""
+        self._length = 0
         self._checks = True
         self._coming = iter(trace.events)
         self.anew = False
@@ -98,7 +97,7 @@ class Prefix:
             elif isinstance(stamped.event, StepTaken):
                 self.opens = True
             digest.update(_content(stamped) + b"\n")
-            self.length += 1
+            self._length += 1
         else:
             place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "there is none at all"
             raise TraceError(f"nobody begins to think at {instant} or later; {place}")
@@ -127,8 +126,8 @@ class Prefix:
             self._pass(stamped.seq)
             return
         expected = next(self._coming)
-        self.due = expected.seq + 1 == self.length
-        if expected.seq == self.length and (self.anew or isinstance(stamped.event, WorldChange)):
+        self.due = expected.seq + 1 == self._length
+        if expected.seq == self._length and (self.anew or isinstance(stamped.event, WorldChange)):
             self._begin()
             return
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):
@@ -140,7 +139,7 @@ class Prefix:
                     f"and is {_shown(stamped)} now"
                 )
             return
-        if expected.seq == self.length:
+        if expected.seq == self._length:
             self._begin()
 
     def unchecked(self) -> Prefix:
@@ -150,8 +149,8 @@ class Prefix:
         return other
 
     def _pass(self, seq: int) -> None:
-        self.due = seq + 1 == self.length
-        if seq == self.length:
+        self.due = seq + 1 == self._length
+        if seq == self._length:
             self._begin()
 
     def _as_recorded(self, start: EpisodeStart, recorded: EpisodeStart) -> EpisodeStart:
