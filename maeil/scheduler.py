@@ -52,7 +52,7 @@ async def run_episode(
     matcher: Matcher | None = None,
     heal: HealSettings | None = None,
     branch: Mapping[str, Any] | None = None,
-    later: LaterSettings | None = None,
+    later: Sequence[LaterSettings] = (),
     change: ChangeAt | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
@@ -69,7 +69,7 @@ async def run_episode(
         matcher: holds what agents need against what others offer, for a topology that asks them; None: for all others.
         heal: who speaks up when cooperation fails; None: nobody does.
         branch: what the trace says that it branches off (`EpisodeStart.branch`); None: off nothing.
-        later: other parameters from an instant on; None: these hold to the end.
+        later: other parameters, each from an instant on.
         change: of the world, from outside, and when; None: nothing is changed.
 
     Returns:
@@ -79,7 +79,7 @@ async def run_episode(
         ChangeRefused: the world cannot be changed so.
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
     """
-    remembered = later.settings.memory_messages if later is not None else 0
+    remembered = max((other.settings.memory_messages for other in later), default=0)
     team = Team(world.agents, minds, coordinators, settings, recorder, remembered=remembered)
     board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
     start = EpisodeStart(
@@ -101,8 +101,8 @@ async def run_episode(
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
     conversation = Conversation(world, team, topology, settings, feedback, matcher=matcher, healing=healing)
-    if later is not None:
-        later.prefix.then(partial(conversation.adopt, later.settings))
+    for other in later:
+        other.prefix.then(partial(conversation.adopt, other.settings))
     gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
     episode = _Episode(world, team, conversation, constraints, feedback, gate=gate, change=change)
     try:

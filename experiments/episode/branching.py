@@ -66,6 +66,7 @@ class Branching:
         named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
             copy: it has no fault, and is the clean reference of an agent's own mind.
         after: from the instant on; None: the same configuration.
+        earlier: where the other one is a branch itself: the beginning that it had; None: it began by itself.
         told: those who are told any of that, when they are built.
         switches: what of the loop is another from the instant on.
         world: what of the world is another from the instant on, and when that is; None: nothing.
@@ -82,6 +83,7 @@ class Branching:
     fault: Fault | None = None
     named: frozenset[str] = frozenset()
     after: Configuration | None = None
+    earlier: Branching | None = None
     told: list[Dictated | Dropping] = field(default_factory=list)
     switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
@@ -94,12 +96,28 @@ class Branching:
     @property
     def listeners(self) -> Sequence[Listener]:
         """Those who are told every event of the episode."""
-        return [self.prefix, *self.switches, *(mind for mind in self.told if isinstance(mind, Dropping))]
+        found: list[Listener] = []
+        for one in self._chain:
+            found.insert(0, one.prefix)  # those of the earliest begin first
+            found += [*one.switches, *(mind for mind in one.told if isinstance(mind, Dropping))]
+        return found
+
+    @property
+    def changed(self) -> ChangeAt | None:
+        """What of the world is another from an instant on, in this one or in one that it branches off."""
+        return next((one.world for one in self._chain if one.world is not None), None)
+
+    @property
+    def _chain(self) -> Iterator[Branching]:
+        one: Branching | None = self
+        while one is not None:
+            yield one
+            one = one.earlier
 
     @property
     def sample(self) -> int:
         """The number by which what is asked from the instant on is another sample than in other draws."""
-        return sample_number([self.draw])
+        return sample_number([one.draw for one in self._chain][::-1])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -111,11 +129,14 @@ class Branching:
         """
         if self.calls is None:
             return after
-        before = EpisodeModels(self.configuration, pool, books, recorded=self.calls)
-        self._switch(
-            partial(setattr, books.spending, "budget", budget_of(self.configuration)),
-            partial(setattr, books.spending, "budget", books.spending.budget),
+        sample = self.earlier.sample if self.earlier is not None else 0
+        before: Callable[[str], Model] = EpisodeModels(
+            self.configuration, pool, books, recorded=self.calls, sample=sample
         )
+        had, has = budget_of(self.configuration), budget_of(self.after or self.configuration)
+        self._switch(partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has))
+        if self.earlier is not None:
+            before = self.earlier.models(before, pool, books)
         return lambda participant: _Until(self.prefix, before(participant), after(participant))
 
     def seated(self, team: Team, context: TeamContext) -> Team:
@@ -132,7 +153,8 @@ class Branching:
             self.prefix.then(partial(context.seeds.streams.redraw, self.draw))
         had = self._had(context)
         with self._limited(context.world):
-            first = seated(self.fault)(build_team(self.configuration, had), had)
+            first = build_team(self.configuration, had)
+            first = (seated(self.fault) if self.earlier is None else self.earlier.seated)(first, had)
         names = participants(context)
         others = had.topology is not context.topology
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
@@ -151,10 +173,11 @@ class Branching:
                 seats[index], words, _said(words, context.world), context.world, self.prefix
             )
             self.told.append(dictated)
-        if not others:
-            return Team(seats, team.configs)
-        topology = SwitchingTopology(had.topology, context.topology, self.prefix)
-        return Team(seats, team.configs, topology, self.configuration.matcher)
+        topology, matcher = first.topology, first.matcher
+        if others:
+            topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
+            matcher = matcher or self.configuration.matcher
+        return Team(seats, team.configs, topology, matcher)
 
     def _switch(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         if not self.switches:

@@ -205,7 +205,8 @@ async def _run(
     except BaseException:
         folder.discard()
         raise
-    record = EpisodeRecord(cell, folder.path, parts.several, memory)
+    parent = Path(branching.run) if branching is not None else None
+    record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
     after: Memory | None = None
     try:
         listeners = [watch(parts.world)] if watch is not None else []
@@ -337,12 +338,15 @@ def _settings(c: Configuration) -> LoopSettings:
 async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
     """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
     c = cell.configuration
-    settings, later = _settings(c), None
-    if branching is not None:
+    change = branching.changed if branching is not None else None
+    settings, later = _settings(c), []
+    while branching is not None:
         before = _settings(branching.configuration)
         before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
         if before != settings:
-            settings, later = before, LaterSettings(branching.prefix, settings)
+            later.append(LaterSettings(branching.prefix, settings))
+            settings = before
+        branching = branching.earlier
     return await run_episode(
         parts.world,
         parts.minds,
@@ -356,5 +360,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
         later=later,
-        change=branching.world if branching is not None else None,
+        change=change,
     )

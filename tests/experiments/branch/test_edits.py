@@ -166,9 +166,6 @@ def test_runs_that_cannot_be_brought_back_are_refused(run: Path, tmp_path: Path)
     timed = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "clock=seconds"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="its thoughts took real time"):
         plan_branch(BranchRequest(timed, "1"))
-    again = branched(run, AT, tmp_path / "branches").folder
-    with pytest.raises(UserError, match="it is a branch itself"):
-        plan_branch(BranchRequest(again, "1"))
     with pytest.raises(UserError, match="there is no such folder"):
         plan_branch(BranchRequest(tmp_path / "nowhere", "1"))
 

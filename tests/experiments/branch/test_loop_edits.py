@@ -161,7 +161,7 @@ def test_as_many_earlier_messages_are_seen_as_hold_from_the_instant_on(later: in
                     seed=1,
                     settings=LoopSettings(memory_messages=2),
                     recorder=recorder,
-                    later=changed,
+                    later=[changed] if changed is not None else [],
                 )
             )
         return heard, listens
