@@ -8,13 +8,14 @@ from quorum.agents.llm.spent import dollars
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
-from quorum.experiments.episode.trial import SECONDS_PER_CALL, Begun, Expected, stands_in, tried
+from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.trial import SECONDS_PER_CALL, Expected, stands_in, tried
 
 LONGEST_TRIAL = 10.0
 """Seconds that the trial of one episode may take; then all that is told is what there was of it."""
 
 
-def expectation(cell: Cell, begun: Callable[[], Begun] | None = None, draws: int = 1) -> str:
+def expectation(cell: Cell, begun: Callable[[], Branching] | None = None, draws: int = 1) -> str:
     """Say what an episode is expected to take; empty where no model is asked but a simulated one, or a recording.
 
     Args:
@@ -26,7 +27,7 @@ def expectation(cell: Cell, begun: Callable[[], Begun] | None = None, draws: int
     if not (stands_in(cell.plain, uses_models=c.uses_models) and isinstance(c.llm, ProviderConfig)):
         return ""
     try:
-        expected = tried(cell.plain, uses_models=True, seconds=LONGEST_TRIAL, begun=begun() if begun else None)
+        expected = tried(cell.plain, uses_models=True, seconds=LONGEST_TRIAL, branching=begun() if begun else None)
     except Exception:  # whatever is wrong with the cell, the run itself tells it
         return "what the episode will take is not known: a simulated model could not play it"
     return _told(expected, "the rest of an episode" if begun else "an episode", draws)

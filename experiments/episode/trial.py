@@ -7,26 +7,25 @@ to last `SECONDS_PER_CALL`.
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from maeil.metrics import METRICS, Value
-from maeil.trace import Trace, read_trace
-from maeil.trace.events import ThoughtEnd, ThoughtStart
+import orjson
+
 from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.records import WALL
 from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, tier_told
-from quorum.experiments.configuration.cell import Branch, Cell
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
-from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.registry import providers
-from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.call_books import CALLS, RECORDED
 from quorum.experiments.episode.runner import Result, run_cell
 
-_COUNTED = ("answers", "prompt_tokens", "completion_tokens")
 SIMULATED = "simulated"
 """Name of the provider that stands in."""
 SECONDS_PER_CALL = 3.0
@@ -62,42 +61,12 @@ def stands_in(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
     return uses_models and raw["llm"]["name"] != SIMULATED
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """The beginning of an episode that branches off another one: it was paid for then, and is no part of what is tried.
-
-    Attributes:
-        branch: what it branches off.
-        branching: the beginning, for the trial alone.
-    """
-
-    branch: Branch
-    branching: Branching
-
-    def played(self, raw: Mapping[str, Any]) -> tuple[Result, Mapping[str, Value]]:
-        """Play the episode; return what came of it, and the metrics of the thoughts from the instant on."""
-        configuration = validate(raw, recorded=True)
-        cell = Cell(configuration, configuration.plain(), inputs_of(configuration), self.branch)
-        with tempfile.TemporaryDirectory() as folder:
-            result = run_cell(cell, Path(folder), branching=replace(self.branching, after=configuration))
-            trace = self._live(read_trace(result.folder))
-        return result, {name: METRICS[f"model.{name}"].function(trace) for name in _COUNTED}
-
-    def _live(self, trace: Trace) -> Trace:
-        """Return the ends of the thoughts that began at the instant or later, behind the first event."""
-        begun: dict[int, int] = {}
-        kept = [trace.events[0]]
-        for stamped in trace.among(ThoughtStart, ThoughtEnd):
-            event = stamped.event
-            if isinstance(event, ThoughtStart):
-                begun[event.agent] = stamped.seq
-            elif isinstance(event, ThoughtEnd) and begun[event.agent] >= self.branching.prefix.length:
-                kept.append(stamped)
-        return Trace(tuple(kept))
-
-
 def tried(
-    raw: Mapping[str, Any], *, uses_models: bool, seconds: float | None = None, begun: Begun | None = None
+    raw: Mapping[str, Any],
+    *,
+    uses_models: bool,
+    seconds: float | None = None,
+    branching: Branching | None = None,
 ) -> Expected:
     """Play an episode of a resolved configuration, without a network and without a trace of it.
 
@@ -105,7 +74,8 @@ def tried(
         raw: the configuration.
         uses_models: whether its minds think with language models.
         seconds: longest time that the trial may take; None: as long as the episode lasts.
-        begun: the beginning that it has of another one; None: it begins by itself.
+        branching: the beginning that it has of another run, whose recorded answers cost nothing; it is used up. None:
+            it begins by itself.
 
     Raises:
         Exception: whatever keeps the episode from being played.
@@ -120,13 +90,15 @@ def tried(
             **raw["limits"],
             "episode_seconds": min(seconds, raw["limits"]["episode_seconds"] or seconds),
         }
-    if begun is not None:
-        result, metrics = begun.played(given)
-    else:
-        result = _played(Cell.of(given), twice=not stand_in)
-        metrics = {name: result.metrics[f"model.{name}"] for name in _COUNTED}
-    answers, read, written = (float(metrics[name] or 0) for name in _COUNTED)
-    usd: float | None = float(result.metrics["model.usd"] or 0.0)
+    cell = Cell.of(given)
+    if branching is not None:
+        branching = replace(branching, after=cell.configuration)
+    result, paid = _played(cell, branching, twice=not stand_in and branching is None)
+    answers, read, written, usd_known = (
+        float(result.metrics[f"model.{name}"] or 0) - paid[name]
+        for name in ("answers", "prompt_tokens", "completion_tokens", "usd")
+    )
+    usd: float | None = max(usd_known, 0.0)
     by_tier: Mapping[str, float] = {}
     lasted = result.seconds
     if stand_in:
@@ -158,9 +130,29 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
     return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
 
 
-def _played(cell: Cell, *, twice: bool) -> Result:
-    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world."""
+def _played(cell: Cell, branching: Branching | None, *, twice: bool) -> tuple[Result, Mapping[str, float]]:
+    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world.
+
+    Returns:
+        What it came to, and what of its metrics another run has paid for.
+    """
     with tempfile.TemporaryDirectory() as folder:
         if twice:
             run_cell(cell, Path(folder))
-        return run_cell(cell, Path(folder))
+        result = run_cell(cell, Path(folder), branching=branching)
+        return result, _paid(result.folder)
+
+
+def _paid(folder: Path) -> Mapping[str, float]:
+    """Return answers, tokens and money of the recorded answers of an episode."""
+    found: defaultdict[str, float] = defaultdict(float)
+    file = folder / CALLS
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        reply = orjson.loads(line).get("reply")
+        if reply is not None and reply[WALL].get(RECORDED):
+            usage = reply["usage"]
+            found["answers"] += reply["repairs"] + 1
+            found["prompt_tokens"] += usage["prompt"]
+            found["completion_tokens"] += usage["completion"]
+            found["usd"] += reply["usd"] or 0.0
+    return found

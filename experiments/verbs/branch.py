@@ -83,9 +83,9 @@ def branch(
       quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
+    from quorum.experiments.episode.branching import Branching
     from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.episode.trial import Begun
     from quorum.experiments.episode.view import shown
 
     if live and quiet:
@@ -95,11 +95,9 @@ def branch(
     prepare_plugins(plugin)
     request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
 
-    def begun() -> Begun:
+    def begun() -> Branching:
         """Plan the branch once more: what is recorded of its run is used up by the one that is played."""
-        trial = next(plan_draws(request, 1))
-        assert trial.cell.branch is not None
-        return Begun(trial.cell.branch, trial.branching)
+        return next(plan_draws(request, 1)).branching
 
     results = []
     for draw, planned in enumerate(plan_draws(request, draws)):

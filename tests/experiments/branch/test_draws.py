@@ -17,7 +17,6 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.expectation import expectation
 from quorum.experiments.episode.runner import Result, run_cell
-from quorum.experiments.episode.trial import Begun
 from quorum.experiments.results.verify import verify_run
 from tests.conftest import Quorum
 from tests.experiments.branch.test_identity import Counting, assert_same, calls_of
@@ -136,13 +135,7 @@ def test_what_is_left_after_the_instant_is_told_before_a_real_model_is_asked(run
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
     planned = plan_branch(request)
-
-    def begun() -> Begun:
-        other = plan_branch(request)
-        assert other.cell.branch is not None
-        return Begun(other.cell.branch, other.branching)
-
-    told = expectation(planned.cell, begun, 3)
+    told = expectation(planned.cell, lambda: plan_branch(request).branching, 3)
     found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ for each of 3 draws ", told)
     assert found, told
     assert "from the rest of an episode played with a simulated model" in told
