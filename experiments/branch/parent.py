@@ -20,7 +20,7 @@ from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_me
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
-from quorum.experiments.configuration.providers.replay import recorded_calls
+from quorum.experiments.configuration.providers.replay import ReplayConfig, recorded_calls
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branching import Branching
@@ -44,6 +44,18 @@ class PlannedBranch:
     cell: Cell
     branching: Branching
     idle: bool
+
+    @property
+    def notice(self) -> str:
+        """What may keep it from coming to its end; empty for nothing."""
+        c, branch = self.cell.configuration, self.cell.branch
+        changes = branch is not None and branch.change and not self.idle
+        if not (changes and c.uses_models and isinstance(c.llm, ReplayConfig)):
+            return ""
+        return (
+            "llm=replay answers only what its run was asked, and what is another here may lead to other questions; "
+            "--set llm=NAME gives the branch a model that can answer them"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,11 @@ class Parent:
         after = self._after(change, after)
         branching = self.branching(instant, change, draw, after, self._calls())
         self._check(after, instant, branching.prefix)
+        if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
+            raise UserError(
+                "--draws with llm=replay: a recording has one answer to each question",
+                "Give the branch a model that draws: --set llm=NAME.",
+            )
         changed = () if branching.world is None else (written(branching.world.changes),)
         told = (*map(str, branching.words), *map(str, branching.drops), *changed)
         copied = tuple(sorted(branching.named)) if after.fault is not None else ()

@@ -42,7 +42,7 @@ from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.planting import Seated, plant, seated
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
-from quorum.experiments.episode.rehearsal import compile_all, rehearse
+from quorum.experiments.episode.rehearsal import compile_all, rehearse, told_of_compilation
 from quorum.experiments.episode.team_memory import remembered
 
 _log = logging.getLogger(__name__)
@@ -190,7 +190,7 @@ async def _run(
         models = branching.models(models, pool, books)
     try:
         with told_as_theirs():
-            for mind in minds_in(cell.plain["agents"]):
+            for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
             taking_part: Seated
@@ -216,6 +216,7 @@ async def _run(
             Recorder(folder.path / "trace.jsonl", listeners) as recorder,
             closing(books),
             branching.checked() if branching is not None else nullcontext(),
+            told_of_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
@@ -263,6 +264,12 @@ async def _run(
             raise
         raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
     return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
+
+
+def _plays_first(cell: Cell, branching: Branching | None) -> bool:
+    """Whether the beginning of a branch compiles what it needs: no clock runs in it that could count that."""
+    limits = cell.configuration.limits
+    return branching is not None and limits.thought_seconds is None and limits.episode_seconds is None
 
 
 async def _planted(cell: Cell, pool: ModelPool) -> Label:

@@ -104,6 +104,8 @@ def branch(
         cell, branching = planned.cell, planned.branching
         if planned.idle and not draw and not quiet:
             echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
+        if planned.notice and not quiet:
+            echo(f"notice: {planned.notice}", err=True)
         if not draw and not quiet and (line := expectation(cell, begun, draws)):
             echo(line, err=True)
         with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
