@@ -6,8 +6,8 @@
 What is counted is the time from reading the run to the first thought that is live: the run is read and held against
 its digests, the team is built, and every step before the instant is played again. `imports` is the time that Python
 takes to import what that needs. Each of the processes is a new one, as a user starts it; kernels are compiled already.
-`again` is a second branch in the same process, as in a sweep. Medians over the processes, in seconds of wall time and of
-CPU.
+`again` is a second branch in the same process, as in a sweep. Medians over the processes, in seconds of wall time and
+of CPU.
 """
 
 from __future__ import annotations
