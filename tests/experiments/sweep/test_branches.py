@@ -18,6 +18,7 @@ import pytest
 from maeil.trace import comparable
 from maeil.user_errors import UserError
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
+from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import read_results
@@ -25,14 +26,15 @@ from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify_folder import check_folder
 from quorum.experiments.sweep.branches import BranchOptions, plan_branches
-from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, run_sweep
 from tests.conftest import Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
-from tests.experiments.sweep.conftest import LOCAL, leftovers, stamps
+from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps
+from tests.experiments.sweep.test_lines import exchanged
 from tests.serving import served
 
 TEAM = ("env=squeeze", "n=3", "agents=naive", "topology=debate", "max_steps=4")
@@ -253,6 +255,29 @@ def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: P
     assert (len(bounded.finished), bounded.stop) == (2, None)
 
 
+def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path: Path) -> None:
+    expected = show_plan(asked(first, tmp_path, POOR))
+    assert list(tmp_path.iterdir()) == []
+    result = swept(first, tmp_path, POOR).result
+    assert expected.answers == result.spent.answers == 2 * 2 * (18 + 6)
+    assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
+    # What is done tells of its kind: the run of the other seed is expected to take as much.
+    half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
+    assert (half.sources, half.answers) == ({"tried": 4}, 2 * 2 * 12)
+
+
+def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Path) -> None:
+    with served(Counting()) as addresses:
+        model = ("llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null")
+        words = (*TEAM, *model, "llm.prices={input: 1, output: 1}", "llm.cache=false")
+        run = run_cell(Cell.compose(words), tmp_path / "runs").folder
+        expected = show_plan(asked(run, tmp_path, at=["3"]))
+        spent = swept(run, tmp_path, at=["3"]).result.spent
+    assert (expected.answers, spent.answers) == (6, 6)
+    assert expected.usd == pytest.approx(expected.tokens / 1e6)
+    assert expected.tokens == pytest.approx(spent.tokens, rel=0.2)
+
+
 def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
     brain = Counting()
     with served(brain) as addresses:
@@ -322,6 +347,24 @@ def test_heuristics_in_cube_are_branched_too(tmp_path: Path) -> None:
     result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"]).result
     assert (len(result.finished), result.failed) == (3, ())
     assert {row.factors["branch"] for row in read_results(tmp_path / "s").rows} == {f"{run.name}:4"}
+
+
+def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_its_run(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    sweep("agents=counter", "n=1", "env.length=2", "episode=range(0,3)")
+    runs = {run.name: run for run in branches(tmp_path / "s")}
+    branched = BranchOptions((tmp_path / "s",), ("0",), draws=2)
+    request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
+    result = run_sweep_command(request, quiet=True).result
+    assert (len(result.finished), result.failed, result.held) == (6, (), 0)
+    for run in branches(tmp_path / "what-if"):
+        said = RunFolder(run).meta().branch
+        assert said is not None
+        assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
+        exchanged(run)  # what it leaves is another memory than its run has left
+    assert check_folder(tmp_path / "what-if").damaged == ()
+    assert run_sweep_command(request, quiet=True).result.damaged == {}
 
 
 def test_options_of_branches_without_a_run_are_refused(quorum: Quorum) -> None:
