@@ -18,6 +18,7 @@ import pytest
 from maeil.trace import comparable
 from maeil.user_errors import UserError
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
+from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import read_results
@@ -32,7 +33,8 @@ from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, run_sweep
 from tests.conftest import Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
-from tests.experiments.sweep.conftest import LOCAL, leftovers, stamps
+from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps
+from tests.experiments.sweep.test_lines import exchanged
 from tests.serving import served
 
 TEAM = ("env=squeeze", "n=3", "agents=naive", "topology=debate", "max_steps=4")
@@ -57,7 +59,8 @@ def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), *
     own = {
         name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
     }
-    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions((first,), tuple(at), **own), **changes)
+    folders = changes.pop("folders", (first,))
+    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions(folders, tuple(at), **own), **changes)
 
 
 def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
@@ -199,6 +202,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "no instant at all": (("llm.poor=1",), {"at": ["soon"]}, "--at soon: give a step"),
     "another world": (("env.rho=1,2",), {}, "env.rho: a branch cannot change this"),
     "no such key": (("llm.pooor=1,2",), {}, "llm.pooor: there is no such key"),
+    "no runs": ((), {"folders": (Path(__file__).parent,)}, "it holds no runs that ended, but for failed ones"),
     "an experiment": (("experiment=quickstart",), {}, "experiment: branches go on from recorded runs"),
     "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
     "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
@@ -262,6 +266,19 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     # What is done tells of its kind: the run of the other seed is expected to take as much.
     half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
     assert (half.sources, half.answers) == ({"tried": 4}, 2 * 2 * 12)
+
+
+def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_path: Path) -> None:
+    runs = [
+        run_cell(
+            Cell.compose(["n=4", "agents=naive", "topology=debate", "max_steps=60", f"seed={seed}"]), tmp_path / "r"
+        )
+        for seed in (0, 2)
+    ]
+    assert len({run.metrics["model.answers"] for run in runs}) == 2
+    expected = show_plan(asked(tmp_path / "r", tmp_path, at=["1"]))
+    assert expected.sources == {"tried": 2}
+    assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).result.spent.answers)
 
 
 def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Path) -> None:
@@ -345,6 +362,24 @@ def test_heuristics_in_cube_are_branched_too(tmp_path: Path) -> None:
     result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"]).result
     assert (len(result.finished), result.failed) == (3, ())
     assert {row.factors["branch"] for row in read_results(tmp_path / "s").rows} == {f"{run.name}:4"}
+
+
+def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_its_run(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    sweep("agents=counter", "n=1", "env.length=2", "episode=range(0,3)")
+    runs = {run.name: run for run in branches(tmp_path / "s")}
+    branched = BranchOptions((tmp_path / "s",), ("0",), draws=2)
+    request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
+    result = run_sweep_command(request, quiet=True).result
+    assert (len(result.finished), result.failed, result.held) == (6, (), 0)
+    for run in branches(tmp_path / "what-if"):
+        said = RunFolder(run).meta().branch
+        assert said is not None
+        assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
+        exchanged(run)  # what it leaves is another memory than its run has left
+    assert check_folder(tmp_path / "what-if").damaged == ()
+    assert run_sweep_command(request, quiet=True).result.damaged == {}
 
 
 def test_options_of_branches_without_a_run_are_refused(quorum: Quorum) -> None:
