@@ -18,7 +18,7 @@ from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
 from crafter_env.kernels.following import CAPABILITIES, note_changes
-from crafter_env.kernels.rules import encode_rules
+from crafter_env.kernels.rules import MAX_STEPS, encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import OPEN, CrafterObservation
 from crafter_env.outcome import Outcome, read_outcome
@@ -133,7 +133,8 @@ class CrafterConfig(ComponentConfig):
 class CrafterWorld:
     """The open world as the loop sees it.
 
-    It fulfils `World` and `TellsOpenTasks` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -220,6 +221,14 @@ class CrafterWorld:
             "map": render_ansi(state),
         }
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        self.env.limit(max_steps)
+        self._facts = {**self._facts, "max_steps": max_steps}
+        self._rules[MAX_STEPS] = max_steps
+        if self.env.agents:
+            self._observer.limit(max_steps)
+
     def draw_from(self, seed: int) -> None:
         """Draw from a stream of this seed from now on: fulfils `maeil.world.DrawsLots`."""
         state = np.random.RandomState(seed).get_state(legacy=False)["state"]
@@ -267,6 +276,18 @@ class CrafterWorld:
             self._tasks.judged(tries),
             changes,
         )
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Put agents elsewhere, say what they need and hold, and what cells are of: see `crafter_env.alteration`.
+
+        What agents remember of the map stays, but for what they see now. What they have come to hold, or hold no more,
+        is told with the next step.
+
+        Raises:
+            CrafterError: it cannot be read, or there can be no such state; the message names the place.
+        """
+        if self.env.change(changes):
+            self._episode.changed()
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
