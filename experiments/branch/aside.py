@@ -41,6 +41,6 @@ async def _play(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
         )
         parts = build(cell, models, branching.memory, branching.seated)
         with Recorder(None, [*branching.listeners, *listeners]) as recorder, branching.checked():
-            await play(cell, parts, recorder, branching.world)
+            await play(cell, parts, recorder, branching)
     finally:
         await pool.close()
