@@ -53,7 +53,7 @@ class Faulty:
             return self._again(view, thought, self._kept)
         if self.done is None and not thought.failure and self._instant.has_come(view.t, view.t_hat):
             wrong = self._wrong(view, thought)
-            if wrong is not None and wrong != thought:
+            if wrong is not None and _done(wrong) != _done(thought):
                 self.done = view.t, view.t_hat
                 return wrong
             self._kept = None
@@ -111,6 +111,12 @@ class Faulty:
             return replace(thought, messages=(), decision=Resume.RESUME)
         possible = not view.problems and not self._world.check_plan(view.agent, kept)
         return replace(thought, messages=(), decision=kept if possible else Plan((self._world.idle,), kept.task))
+
+
+def _done(thought: Thought) -> object:
+    """Return what a thought does. Two plans of the same actions do the same, whatever they are said to be for."""
+    decision = thought.decision
+    return thought.messages, decision.actions if isinstance(decision, Plan) else decision
 
 
 def _sort(name: str) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from maeil.mind import Act, Thought, Turn, View
+from maeil.plans import Plan, Task
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, Stamped, ThoughtStart
 from maeil.user_errors import UserError
@@ -16,6 +18,8 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.fault import FaultKind
 from quorum.experiments.episode import runner
 from quorum.experiments.episode.fault import FAULT, Fault, Label, read_label
+from quorum.experiments.episode.faulty import Faulty
+from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.verify import verify_run
 
 PLANNED = "n=4 max_steps=80 seed=5"
@@ -192,6 +196,27 @@ def test_what_is_labelled_is_the_turn_in_which_somebody_first_does_something_els
             and s.seq < other["seq"]
         ]
         assert (begun[-1].t, begun[-1].t_hat) == (label.fault.t, label.fault.t_hat)
+
+
+async def test_two_plans_of_the_same_actions_are_no_fault_whatever_they_are_said_to_be_for() -> None:
+    world = rebuild_world(Cell.compose(["n=2"]).plain)
+    world.reset(0)
+    walks = [Plan((world.vocabulary.parse({"action": "move", "direction": to}),)) for to in ("right", "left")]
+    plans = [walks[0], Plan((world.idle,), Task("push", "block_1")), walks[1]]
+    thoughts = [Thought(plan) for plan in plans]
+
+    class Scripted:
+        async def think(self, _: View) -> Thought:
+            return thoughts.pop(0)
+
+    mind = Faulty(Scripted(), Fault("agent_0", 1, 0, FaultKind.STUBBORN, 0, 5), world)
+    turn = Turn(0, frozenset({Act.PLAN}))
+    for t, plan in enumerate(plans):
+        # with problems it cannot go on with the plan that it had, and waits
+        view = View(0, "agent_0", world.agents, turn, t, 0.0, world.observe(0), problems=("refused",))
+        thought = await mind.think(view)
+        assert (thought.decision == plan) == (t < 2)
+    assert mind.done == (2, 0.0)
 
 
 def said(folder: Path, agent: int) -> list[tuple[int, int | float, str]]:
