@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from maeil.trace import Instant
-from quorum.experiments.blame.attempts import Attempts, BudgetSpent
+from quorum.experiments.blame.attempts import Attempts, BudgetSpent, Tally
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.decisions import Decision, Decisions
 
@@ -18,12 +18,14 @@ class Flip:
     Attributes:
         decision: that is corrected.
         correction: the change.
+        tally: of its draws.
         persists: whether the reference has to decide for the agent from then on: to correct the turn alone is not
             enough, or cannot be said.
     """
 
     decision: Decision
     correction: Correction
+    tally: Tally
     persists: bool
 
 
@@ -91,28 +93,23 @@ def _search(
         kept = [one for one in candidates if last is not None and (one.t, one.t_hat) <= last]
         found.skipped = len(candidates) - len(kept)
         candidates = tuple(kept)
-    ways = [[_turn, _takeover]] if own else [[_turn], [_takeover]]
+    turn, takeover = Decision.correction, Decision.takeover
+    ways: list[list[Callable[[Decision], Correction | None]]] = [[turn, takeover]] if own else [[turn], [takeover]]
     for way in ways:
         for decision in candidates:
-            found.tested += way[0] is _turn
+            found.tested += way[0] is turn
             for correct in way:
-                flip = correct(decision)
-                if flip is not None and decision.agent in players and attempts.flips(flip.correction):
-                    found.flips.append(flip)
+                correction = correct(decision)
+                if correction is None or decision.agent not in players:
+                    continue
+                tally = attempts.tally(correction)
+                if tally.flips:
+                    found.flips.append(Flip(decision, correction, tally, persists=correct is Decision.takeover))
                     break
             if found.flips and not exhaustive:
                 return
         if found.flips:
             return
-
-
-def _turn(decision: Decision) -> Flip | None:
-    correction = decision.correction()
-    return Flip(decision, correction, persists=False) if correction is not None else None
-
-
-def _takeover(decision: Decision) -> Flip | None:
-    return Flip(decision, decision.takeover(), persists=True)
 
 
 def _last_chance(every: Sequence[Decision], players: Sequence[str], attempts: Attempts) -> int | None:

@@ -40,6 +40,12 @@ def blame(
     orders: Annotated[
         int, typer.Option("--orders", metavar="N", min=2, help="Pairs of orders for the shares of a large team.")
     ] = 10,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws", metavar="K", min=1, help="Judge a correction by K samples, where paid models are asked."
+        ),
+    ] = 1,
     budget_reruns: Annotated[
         int, typer.Option("--budget-reruns", metavar="N", min=1, help="Play at most N episodes of a run.")
     ] = 2000,
@@ -84,7 +90,9 @@ def blame(
         quieten()
     prepare_plugins(plugin)
     budget = Budget(budget_reruns, budget_calls, budget_usd)
-    question = Question(tuple(by or ()), Success.parse(success), budget, since, orders, config_dir, shares)
+    question = Question(
+        tuple(by or ()), Success.parse(success), budget, draws, since, orders, config_dir, shares=shares
+    )
     found = blame_folder(run, question)
     if as_json:
         echo_json(found.plain())
