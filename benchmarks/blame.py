@@ -1,7 +1,7 @@
 """What it takes to blame a failed episode of 100 steps that asks no model: CUBE, a heuristic team with one wrong plan.
 
 Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the search for the decision,
-and all 2^n coalitions for exact shares. Python and its imports are not in it, nor are kernels that are compiled or loaded
+and all 2^n coalitions for exact shares. Imports are not in it, nor are kernels that are compiled or loaded
 for the first time.
 
 python benchmarks/blame.py
