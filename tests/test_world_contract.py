@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from llamac_env import Colour
 from llamac_env import Move as MoveBox
+from llamac_env.transport.text import write_board
 from maeil.testing import check_world
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
@@ -30,6 +33,19 @@ OPTIONS = [
     "env=transport_hard n=8 env.entry_rule=start_empty",
     "env=squeeze n=1 env.rho=null max_steps=3",
 ]
+CHANGES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
+    "cube": lambda _: [{"agents": {"agent_0": [0, 0]}}, {"blocks": {"0": {"weight": 1}}}],
+    "transport": lambda world: [{"items": one_box(world)}],
+    "squeeze": lambda _: [{"rho": 0.3}, {"mu": 5.5, "sigma": 2}],
+}
+"""What can be changed on every board of a world."""
+
+
+def one_box(world: Any) -> dict[str, list[str]]:
+    """Say of every place what there is, if there is one box."""
+    empty: dict[str, list[str]] = {place: [] for place in write_board(world.env.board)}
+    box = [*empty][-1]
+    return {**empty, "0.5_0.5": ["target_red"], box: [*(["target_red"] if box == "0.5_0.5" else []), "box_red"]}
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -37,4 +53,10 @@ def test_a_world_keeps_the_contract(options: str) -> None:
     limit = [] if "max_steps=" in options else ["max_steps=20"]
     values = Cell.compose([*limit, *options.split()]).configuration.env
     world = worlds.get(values.name).build(values, None)
-    check_world(world, actions=MOVES if "transport" in options else (), steps=8 if "crafter" in options else 25)
+    world.reset(0)
+    check_world(
+        world,
+        actions=MOVES if "transport" in options else (),
+        changes=CHANGES[world.name](world) if world.name in CHANGES else (),
+        steps=8 if "crafter" in options else 25,
+    )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.curves import Curve, curve
-from quorum.experiments.compare.design import Design, find_design
+from quorum.experiments.compare.design import Design, Unit, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
+from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
 from quorum.experiments.results import Results, Row
+from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE
 from quorum.experiments.results.published import Published
 from quorum.experiments.results.rows import Scalar
 
@@ -31,11 +33,13 @@ class Question:
     """What is asked, as a user gives it.
 
     Attributes:
-        by: factors whose levels are compared; empty: the first that varies among arm, topology, agents, model, env.
+        by: factors whose levels are compared; empty: `change` of branches, else the first that varies among arm,
+            topology, agents, model, env.
         across: the factor across which they are; None: `n` where it varies, else `episode` where that does; `none`: no
             factor.
         metrics: what is compared; empty: what the sweeps name, or success, completion and steps.
-        baseline: the level from which differences are taken, or `FIRST`; None: none are.
+        baseline: the level from which differences are taken, or `FIRST`; None: none are, but of branches those from no
+            change.
         statistic: what tables and figures show.
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
         curves: whether the score along the steps is read from the traces.
@@ -75,6 +79,7 @@ class Comparison:
         published: what others have published, as the experiments of the sweeps name it.
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
+        family: what branches are compared with, where they are compared by what is another in them; else None.
     """
 
     folders: tuple[Path, ...]
@@ -94,6 +99,17 @@ class Comparison:
     published: tuple[Published, ...]
     curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
+    family: Family | None = None
+
+    @property
+    def unit(self) -> Unit:
+        """What an interval is over."""
+        return self.design.unit
+
+    @property
+    def things(self) -> str:
+        """What is pooled: runs, or branches."""
+        return "runs" if self.family is None else "branches"
 
     def estimate(self, metric: str, group: Group, statistic: Name) -> Estimate:
         """Return a statistic of any metric in a group; those that are compared are at hand."""
@@ -119,6 +135,11 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             different versions of the code, or with different prompts or plug-ins.
     """
     every = [row for part in results for row in part.rows]
+    family = None
+    if CHANGE in question.by or (not question.by and is_family(every)):
+        question = _of_changes(question)
+        results, family = with_stand_ins(results)
+        every = [row for part in results for row in part.rows]
     statistic = _statistic(question.statistic)
     if question.radar not in metrics.RADARS:
         hint = choices_hint(question.radar, "Radars", metrics.RADARS)
@@ -134,11 +155,15 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     named = [name for part in results if part.sweep is not None for name in part.sweep.metrics]
     asked = question.metrics or named or metrics.DEFAULT
     wanted = tuple(dict.fromkeys(metrics.resolve(name, found.rows) for name in asked))
+    if family is not None:
+        found = replace(found, tallies=tuple(sorted(found.tallies, key=lambda tally: tally.level != NO_CHANGE)))
     levels = _levels(found, by)
+    if family is not None:
+        levels = tuple(sorted(levels, key=lambda level: level != NO_CHANGE))
     points = tuple(factors.in_order(_point(row, across) for row in found.rows))
-    design = find_design(found.rows, found.levels, by, across)
+    design = find_design(found.rows, found.levels, by, across, family=family is not None)
     groups = _groups(found, levels, points, design, across)
-    baseline = _baseline(question.baseline, levels)
+    baseline = _baseline(question.baseline, levels) if family is None else _control(question.baseline, levels, found)
     estimates = {
         (metric, level, point): group.estimate(metric, statistic)
         for metric in wanted
@@ -170,7 +195,36 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             for key, group in (groups.items() if question.curves else ())
         },
         radar=question.radar,
+        family=family,
     )
+
+
+def _of_changes(question: Question) -> Question:
+    """Return a question about what is another in branches, with what it takes for granted.
+
+    Raises:
+        UserError: it is about something else, too.
+    """
+    others = [name for name in question.by if name != CHANGE]
+    if others:
+        raise UserError(
+            f"--by {CHANGE}: branches are paired over the same beginning, not compared by {', '.join(others)} as well",
+            f"Give the other factor as --across {others[0]}.",
+        )
+    return replace(question, by=(CHANGE,))
+
+
+def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
+    """Return the level that changes are held against.
+
+    Raises:
+        UserError: there is none, or nothing that is paired with it.
+    """
+    baseline = NO_CHANGE if name is None or name == FIRST else name
+    if baseline in levels or baseline == NO_CHANGE:
+        refuse_unpaired(found.rows, baseline)
+        return baseline
+    raise UserError(f"--baseline {name}: there is no such level", choices_hint(baseline, "Levels", levels))
 
 
 def _statistic(name: str) -> Name:
@@ -253,4 +307,8 @@ def _pairing(group: Group, base: Group, metric: str) -> Pairing:
     if METRICS[metric].share and (group.left_out or base.left_out):
         worst = group.cells(metric, 0.0), base.cells(metric, 1.0)
         best = group.cells(metric, 1.0), base.cells(metric, 0.0)
-    return Pairing(group.level, group.point, group.cells(metric), base.cells(metric), worst, best)
+    own, others = group.cells(metric), base.cells(metric)
+    if group.design.family:
+        begun = {cell[1:] for cell in own}
+        others = {cell: values for cell, values in others.items() if cell[1:] in begun}
+    return Pairing(group.level, group.point, own, others, worst, best)

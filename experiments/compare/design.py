@@ -7,18 +7,27 @@ Besides the levels, the values of `across` and the seeds, a factor of the runs m
 - be **pooled over**: it varies within a level, and not in the same way in all of them;
 - be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
   compared. Then the comparison cannot tell the two apart, and says so.
+
+Of branches that are compared by what is another in them (`families`), the beginnings are the strata. What varies is the
+board, as ever; where all of them come off one, it is the draw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from maeil.metrics import reproducible
 from quorum.experiments.compare.factors import in_order, value_of, written
+from quorum.experiments.compare.families import beginning
 from quorum.experiments.results import Row
+from quorum.experiments.results.branch_factors import BRANCH_FACTORS
 from quorum.experiments.results.rows import Scalar
 
-_WHOLE = {"arm", "inputs", "sweep", "version"}
+Unit = Literal["boards", "runs", "draws"]
+"""What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""
+_WHOLE = {"arm", "change", "inputs", "sweep", "version"}
 """Factors that stand for everything that goes with them."""
 _MINDS = {"agents", "llm", "budget", "prompts"}
 
@@ -32,19 +41,35 @@ class Design:
         pooled_over: factors with their values.
         confounded: factors with their values.
         boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
+        unit: what an interval is over.
+        family: whether branches are compared by what is another in them.
+        alike: whether all draws of a change from one instant come to the same: then they are one.
     """
 
     crossed: Mapping[str, tuple[str, ...]]
     pooled_over: Mapping[str, tuple[str, ...]]
     confounded: Mapping[str, tuple[str, ...]]
     boards_differ: bool
+    unit: Unit = "boards"
+    family: bool = False
+    alike: bool = False
+
+    def board(self, row: Row) -> Scalar:
+        """Return what tells the boards apart: the seed, or the draw of a branch, if draws differ in anything."""
+        if self.unit == "draws" and row.branch is not None:
+            return 0 if self.alike else row.branch.draw
+        return row.seed
 
     def stratum(self, row: Row) -> tuple[Scalar, ...]:
-        """Return the values of the crossed factors in a run."""
+        """Return the values of the crossed factors in a run; of a branch in a family, its beginning."""
+        if self.family:
+            return beginning(row)
         return tuple(value_of(row, factor) for factor in self.crossed)
 
 
-def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None) -> Design:
+def find_design(
+    rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], across: str | None, *, family: bool = False
+) -> Design:
     """Look at what varies.
 
     Args:
@@ -52,8 +77,9 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
         levels: the label of each.
         by: the factors that are compared.
         across: the factor across which they are.
+        family: whether branches are compared by what is another in them.
     """
-    own = {*by, "seed", *([across] if across is not None else [])}
+    own = {*by, "seed", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
     crossed: dict[str, tuple[str, ...]] = {}
     pooled: dict[str, tuple[str, ...]] = {}
     confounded: dict[str, tuple[str, ...]] = {}
@@ -80,7 +106,32 @@ def find_design(rows: Sequence[Row], levels: Sequence[str], by: Sequence[str], a
         else:
             continue
         others.append(values)
-    return Design(crossed, pooled, confounded, any(factor == "n" or factor.startswith("env.") for factor in by))
+    boards_differ = any(factor == "n" or factor.startswith("env.") for factor in by)
+    if not family:
+        return Design(crossed, pooled, confounded, boards_differ)
+    unit, alike = _unit(rows, points), _alike(rows, levels)
+    return Design(crossed, pooled, confounded, boards_differ, unit, family=True, alike=alike)
+
+
+def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
+    """Whether some change was drawn several times from one instant, and no draw differs from another in any metric."""
+    drawn: dict[Hashable, list[Mapping[str, float | None]]] = {}
+    for row, level in zip(rows, levels, strict=True):
+        drawn.setdefault((level, *beginning(row)), []).append(reproducible(row.metrics))
+    several = [found for found in drawn.values() if len(found) > 1]
+    return bool(several) and all(other == found[0] for found in several for other in found[1:])
+
+
+def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
+    """Return what an interval over branches is over, at each value of `across`."""
+    runs: dict[Scalar, set[tuple[int, str]]] = {}
+    for row, point in zip(rows, points, strict=True):
+        if row.branch is not None:
+            runs.setdefault(point, set()).add((row.seed, row.branch.run))
+    boards = {point: {seed for seed, _ in found} for point, found in runs.items()}
+    if all(len(found) == 1 for found in boards.values()):
+        return "draws"
+    return "runs" if all(len(boards[point]) == len(runs[point]) for point in runs) else "boards"
 
 
 def _names_first(factors: Iterable[str]) -> list[str]:

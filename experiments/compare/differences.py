@@ -48,6 +48,7 @@ class Difference:
         lowest: the mean if runs that are left out had been 0 for the level and 1 for the baseline; NaN where none are,
             and of a metric that is no share.
         highest: the mean in the opposite case.
+        strata: how many values of the crossed factors, or beginnings of branches, both have.
     """
 
     metric: str
@@ -62,6 +63,7 @@ class Difference:
     improvement: Estimate
     lowest: float
     highest: float
+    strata: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
             deviation=float(delta.std(ddof=1)) if len(delta) > 1 else math.nan,
             differing=int(np.count_nonzero(delta)),
             unpaired=len(p.level_cells.keys() ^ p.baseline_cells.keys()),
+            strata=len({cell[1:] for cell in p.level_cells.keys() & p.baseline_cells.keys()}),
             p=p_values[place],
             p_holm=adjusted.get(place, math.nan),
             improvement=_improvement(p, metric),

@@ -9,7 +9,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import short, written
-from quorum.experiments.compare.tables import STATISTIC_NAMES, decimals, interval, p_value
+from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, decimals, interval, p_value
 from quorum.experiments.results.rows import Scalar
 
 LEVEL = 0.05
@@ -49,7 +49,7 @@ def _of(comparison: Comparison, metric: str) -> Iterator[str]:
     same = constant(comparison, metric)
     if same is not None:
         runs = sum(len(group.values(metric)) for group in comparison.groups.values())
-        yield f"{title} is {written(same)} in all {runs} runs that define it."
+        yield f"{title} is {written(same)} in all {runs} {comparison.things} that define it."
         return
     found = [item for item in comparison.differences if item.metric == metric and not math.isnan(item.mean.value)]
     told = [item for item in found if item.p_holm <= LEVEL]
@@ -66,24 +66,25 @@ def _told(comparison: Comparison, title: str, told: Sequence[Difference]) -> Ite
     places = decimals(item.mean for item in told)
     parts = [
         f"{_place(comparison, item)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
-        f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} boards)"
+        f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} {comparison.unit})"
         for item in largest[:_FEW]
     ]
     more = f"; and {len(largest) - _FEW} more" if len(largest) > _FEW else ""
-    yield f"{title} differs from {comparison.baseline}: {'; '.join(parts)}{more}. p is corrected by Holm."
+    yield f"{title} differs from {baseline_label(comparison)}: {'; '.join(parts)}{more}. p is corrected by Holm."
 
 
 def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) -> str:
     largest = max(found, key=lambda item: abs(item.mean.value))
-    start = f"{title}: no difference from {comparison.baseline} can be told."
+    start = f"{title}: no difference from {baseline_label(comparison)} can be told."
     if not largest.differing:
-        return f"{start} No board differs."
+        return f"{start} No {comparison.unit[:-1]} differs."
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
     seen = f"The largest is {size}{_unit(largest.metric)}, {_place(comparison, largest)} ({_chances(largest)})."
     needed, there = boards_needed(largest) or _FEWEST, largest.mean.boards
     if needed <= there:
-        return f"{start} {seen} Over these {there} boards, one of this size is found in four of five cases at most."
-    return f"{start} {seen} To tell one of this size, about {needed} boards are needed; there are {there}."
+        found_in = "one of this size is found in four of five cases at most"
+        return f"{start} {seen} Over these {there} {comparison.unit}, {found_in}."
+    return f"{start} {seen} To tell one of this size, about {needed} {comparison.unit} are needed; there are {there}."
 
 
 def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:

@@ -39,8 +39,8 @@ class Group:
 
     @property
     def boards(self) -> NDArray[np.int64]:
-        """Number of the board of each run, shape (runs,): runs of one seed share it."""
-        return _numbered(row.seed for row in self.rows)
+        """Number of the board of each run, shape (runs,): runs of one seed share it, or branches of one draw."""
+        return _numbered(self.design.board(row) for row in self.rows)
 
     @property
     def strata(self) -> NDArray[np.int64]:
@@ -49,7 +49,9 @@ class Group:
 
     @property
     def partial_boards(self) -> int:
-        """Number of boards without runs in some stratum, where others have runs in several."""
+        """Number of boards without runs in some stratum, where others have runs in several; none of branches."""
+        if self.design.family:
+            return 0
         cells = set(zip(self.boards.tolist(), self.strata.tolist(), strict=True))
         sizes = Counter(board for board, _ in cells).values()
         strata = len({stratum for _, stratum in cells})
@@ -63,11 +65,11 @@ class Group:
         """Return the mean of a metric on each board, shape (boards,), in the order of the boards."""
         values: dict[Scalar, list[float]] = {}
         for row, value in self._counted(metric, None):
-            values.setdefault(row.seed, []).append(value)
+            values.setdefault(self.design.board(row), []).append(value)
         return np.array([fmean(found) for found in values.values()], dtype=np.float64)
 
     def cells(self, metric: str, left_out: float | None = None) -> dict[tuple[Scalar, ...], list[float]]:
-        """Return the values of a metric by seed and stratum.
+        """Return the values of a metric by board and stratum.
 
         Args:
             metric: its name.
@@ -75,7 +77,7 @@ class Group:
         """
         values: dict[tuple[Scalar, ...], list[float]] = {}
         for row, value in self._counted(metric, left_out):
-            values.setdefault((row.seed, *self.design.stratum(row)), []).append(value)
+            values.setdefault((self.design.board(row), *self.design.stratum(row)), []).append(value)
         return values
 
     def estimate(self, metric: str, statistic: Name, left_out: float | None = None) -> Estimate:
@@ -101,7 +103,7 @@ class Group:
         return estimate(
             values,
             statistic,
-            boards=_numbered(row.seed for row, _ in counted),
+            boards=_numbered(self.design.board(row) for row, _ in counted),
             strata=_numbered(self.design.stratum(row) for row, _ in counted),
             share=METRICS[metric].rate,
         )

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import value_of, varies, written
+from quorum.experiments.compare.families import Beginning, beginning
 from quorum.experiments.compare.statistics import smallest_p
-from quorum.experiments.compare.tables import SIMULATED, failure_rate, heading
+from quorum.experiments.compare.tables import SIMULATED, baseline_label, failure_rate, heading
 from quorum.experiments.results import Row
 
 _FEW = 5
@@ -17,7 +18,8 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    parts = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached, _boards, _differences, _unused, _design)
+    pooled = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached)
+    parts = (*pooled, _boards, _family, _draws, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -34,7 +36,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         left_out.update(tally.left_out)
     total = len(pool.rows) + sum(left_out.values())
     why = ", ".join(f"{number} {outcome}" for outcome, number in sorted(left_out.items()))
-    yield f"{len(pool.rows)} of {total} runs are pooled" + (f"; left out: {why}." if why else ".")
+    yield f"{len(pool.rows)} of {total} {comparison.things} are pooled" + (f"; left out: {why}." if why else ".")
     if comparison.bounds:
         yield "Shares are also given with the runs that are left out counted as failures, and as successes."
     if budget := sum(tally.budget for tally in pool.tallies):
@@ -99,6 +101,8 @@ def _cached(comparison: Comparison) -> Iterator[str]:
 
 
 def _boards(comparison: Comparison) -> Iterator[str]:
+    if comparison.family is not None:
+        return
     groups = list(comparison.groups.values())
     runs, boards = sum(len(group.rows) for group in groups), sum(len(set(group.boards)) for group in groups)
     if boards < runs:
@@ -114,16 +118,92 @@ def _boards(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def _family(comparison: Comparison) -> Iterator[str]:
+    """Tell what branches are held against what."""
+    family, baseline = comparison.family, comparison.baseline
+    if family is None:
+        return
+    rows = comparison.pool.rows
+    runs = {row.branch.run for row in rows if row.branch is not None}
+    found = _beginnings(comparison)
+    yield f"Branches come off {_count(len(set().union(*found.values())), 'instant')} of {_count(len(runs), 'run')}."
+    if comparison.unit == "draws":
+        board = "one run" if len(runs) == 1 else "runs of one seed"
+        place = f"At each {comparison.across} they" if comparison.across is not None else "They"
+        yield f"{place} come off {board}: intervals are over draws at these instants, and tell nothing of other runs."
+    if family.stand_ins:
+        yield (
+            f"At {_count(family.stand_ins, 'instant')} the run itself is the branch without a change: it equals draw 0."
+        )
+    control = found.get(str(baseline), {}).keys()
+    for level, own in found.items():
+        alone = len(own.keys() - control)
+        if alone:
+            counterpart = baseline_label(comparison)
+            yield f"{level}: {alone} of its {_count(len(own), 'instant')} have none of {counterpart}, and are left out."
+    paired = {frozenset(own.keys() & control) for level, own in found.items() if level != baseline}
+    if len(paired) > 1:
+        yield "Not all changes were made at the same instants of the same runs: their gains are of other situations."
+    if family.aside:
+        yield f"Left aside, as no branch and in the place of none: {_count(family.aside, 'run')}."
+    for text in family.versions[:_FEW]:
+        yield f"Of another version than its branches: {text}."
+
+
+def _draws(comparison: Comparison) -> Iterator[str]:
+    """Tell how often each change was drawn, and whether chance has a part in what follows at all."""
+    if comparison.family is None:
+        return
+    found = _beginnings(comparison)
+    counts = {len(rows) for own in found.values() for rows in own.values()}
+    if counts == {1}:
+        yield "Each change has one draw at each instant."
+        return
+    control = found.get(str(comparison.baseline), {})
+    unequal = {
+        place
+        for level, own in found.items()
+        for place, rows in own.items()
+        if place in control and len(rows) != len(control[place])
+    }
+    if unequal:
+        how = (
+            "only draws that both have are paired"
+            if comparison.unit == "draws"
+            else "each counts with the mean of its own"
+        )
+        yield (
+            f"At {_count(len(unequal), 'instant')} changes were not drawn equally often ({min(counts)} to {max(counts)}"
+            f" draws): {how}."
+        )
+    if comparison.design.alike:
+        yield "All draws of a change agree in every metric: what follows is not up to chance, and draws count as one."
+
+
+def _beginnings(comparison: Comparison) -> dict[str, dict[Beginning, list[Row]]]:
+    """Return the branches that count by level and by where they begin."""
+    found: dict[str, dict[Beginning, list[Row]]] = {}
+    for row, level in zip(comparison.pool.rows, comparison.pool.levels, strict=True):
+        found.setdefault(level, {}).setdefault(beginning(row), []).append(row)
+    return found
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def _differences(comparison: Comparison) -> Iterator[str]:
+    one = comparison.unit[:-1]
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         if found and not any(item.differing for item in found):
-            yield f"{metric}: no board differs from {comparison.baseline}."
+            yield f"{metric}: no {one} differs from {baseline_label(comparison)}."
     boards = max((item.mean.boards for item in comparison.differences), default=0)
+    more = "seeds" if one == "board" else comparison.unit
     if boards and (least := smallest_p(boards)) > _LEVEL:
         yield (
-            f"Differences are over at most {boards} boards, where no p-value can be below {written(least)},"
-            " and no interval can have ends: more seeds are needed to find one."
+            f"Differences are over at most {_count(boards, one)}, where no p-value can be below {written(least)},"
+            f" and no interval can have ends: more {more} are needed to find one."
         )
 
 

@@ -10,6 +10,8 @@ from math import fsum
 from maeil.user_errors import UserError
 from quorum.experiments.results import Results, Row
 
+_ONE_OF_MANY = {"seed", "branch", "parent", "at", "draw"}
+"""Factors that tell runs of one configuration apart."""
 _WHY = {
     "error": "ended with an error",
     "limit": "ended by a limit of wall-clock time",
@@ -135,7 +137,7 @@ def refuse_mixed_inputs(pool: Pool) -> None:
     """
     found: dict[tuple[object, ...], Row] = {}
     for row, level in zip(pool.rows, pool.levels, strict=True):
-        alike = (level, *(value for key, value in row.factors.items() if key != "seed"))
+        alike = (level, *(value for key, value in row.factors.items() if key not in _ONE_OF_MANY))
         other = found.setdefault(alike, row)
         changed = sorted(key for key in {**other.inputs, **row.inputs} if other.inputs.get(key) != row.inputs.get(key))
         if changed:

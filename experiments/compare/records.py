@@ -54,6 +54,7 @@ def differences(comparison: Comparison) -> Iterator[Record]:
             **_place(comparison, item.level, item.point),
             "simulated": bool(comparison.simulated & {item.level, comparison.baseline}),
             "runs": item.mean.runs,
+            **({"over": comparison.unit, "instants": item.strata} if comparison.family is not None else {}),
             "boards": item.mean.boards,
             "differing": item.differing,
             "unpaired": item.unpaired,

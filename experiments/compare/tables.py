@@ -14,6 +14,7 @@ from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.published import published_tables
 from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.results.branch_factors import NO_CHANGE
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
@@ -74,7 +75,7 @@ def _across(comparison: Comparison) -> Iterator[Table]:
     levels = {level: level_label(comparison, level) for level in comparison.levels}
     upright = len(points) >= len(levels)
     clustered = comparison.clustered
-    sizes = ("runs", "boards") if clustered else ("runs",)
+    sizes = (comparison.things, comparison.unit) if clustered else (comparison.things,)
     for metric in comparison.metrics:
         places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
         cells = {
@@ -117,7 +118,7 @@ def _levels(comparison: Comparison) -> Table:
         rows.append((level_label(comparison, level), *_sizes(found, clustered=clustered), *texts))
     header = (
         _by(comparison),
-        *(("runs", "boards") if clustered else ("runs",)),
+        *((comparison.things, comparison.unit) if clustered else (comparison.things,)),
         *(_with_arrow(metric) for metric in comparison.metrics),
     )
     name = STATISTIC_NAMES[comparison.statistic]
@@ -128,7 +129,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each share: a row for each group some of whose runs are left out."""
     across = [short(comparison.across)] if comparison.across is not None else []
     for metric in comparison.metrics:
-        header = (_by(comparison), *across, "runs", "left out", "as shown", "all failures", "all successes")
+        header = (_by(comparison), *across, comparison.things, "left out", "as shown", "all failures", "all successes")
         rows = []
         for group in comparison.groups.values():
             bounds = comparison.bounds.get((metric, group.level, group.point))
@@ -156,20 +157,24 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
 def _differences(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each metric: a row a difference; none where no board differs, which the notes tell."""
     across = [short(comparison.across)] if comparison.across is not None else []
+    family = comparison.family is not None
+    what = "gain" if family else "difference"
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
         better = "P(better)" if METRICS[metric].better else "P(greater)"
         bounded = any(not math.isnan(item.lowest) for item in found)
-        header = (_by(comparison), *across, "boards", "difference", "p", "p (Holm)", better)
+        sizes = (comparison.unit, *(["instants"] if family else []))
+        header = (_by(comparison), *across, *sizes, what, "p", "p (Holm)", better)
         header += ("left out at worst, best",) if bounded else ()
         places = decimals(item.mean for item in found)
         rows = tuple(_difference(item, comparison, places, bounded=bounded) for item in found)
-        more = ", and would not with one more board of -1 and one of 1" if METRICS[metric].rate else ""
+        one = comparison.unit[:-1]
+        more = f", and would not with one more {one} of -1 and one of 1" if METRICS[metric].rate else ""
         caption = (
-            "Mean difference over the same boards with its 95 % interval: all that the sign-flip test (two-sided) does"
+            f"{_mean_of_differences(comparison)} with its 95 % interval: all that the sign-flip test (two-sided) does"
             f" not reject{more}, so it leaves out 0 exactly where p is at most 0.05. Holm's correction is over the rows"
-            f" that could reject at their number of boards. {better} counts ties half; its interval holds whatever the"
-            " distribution, and so may be wider than the test's."
+            f" that could reject at their number of {comparison.unit}. {better} counts ties half; its interval holds"
+            " whatever the distribution, and so may be wider than the test's."
         )
         if bounded:
             caption += (
@@ -179,19 +184,36 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
         if any(item.differing for item in found):
-            title = f"{_with_arrow(metric)}: difference from {comparison.baseline}"
-            yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} difference")
+            title = f"{_with_arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
+            yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} {what}")
+
+
+def baseline_label(comparison: Comparison) -> str:
+    """Say what differences are from."""
+    unchanged = comparison.family is not None and comparison.baseline == NO_CHANGE
+    return "branches without a change" if unchanged else str(comparison.baseline)
+
+
+def _mean_of_differences(comparison: Comparison) -> str:
+    if comparison.family is None:
+        return "Mean difference over the same boards"
+    within = "At each instant of a run the mean over draws with the change minus that without; its mean"
+    if comparison.unit == "draws":
+        return "Mean over draws of the difference between equal draws from the same instants of the same run"
+    return f"{within} over the instants of a {comparison.unit[:-1]}, and then over {comparison.unit},"
 
 
 def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
     point = [written(item.point)] if comparison.across is not None else []
     boards = f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)
+    instants = [str(item.strata)] if comparison.family is not None else []
     alike = item.mean.boards > 0 and item.differing == 0
     return (
         level_label(comparison, item.level),
         *point,
         boards,
-        "no board differs" if alike else interval(item.mean, places, signed=True),
+        *instants,
+        f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True),
         p_value(item.p),
         p_value(item.p_holm),
         interval(item.improvement, 2),

@@ -7,17 +7,23 @@ to last `SECONDS_PER_CALL`.
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.records import WALL
 from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, tier_told
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
+from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.call_books import CALLS, RECORDED
 from quorum.experiments.episode.runner import Result, run_cell
 
 SIMULATED = "simulated"
@@ -55,13 +61,21 @@ def stands_in(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
     return uses_models and raw["llm"]["name"] != SIMULATED
 
 
-def tried(raw: Mapping[str, Any], *, uses_models: bool, seconds: float | None = None) -> Expected:
+def tried(
+    raw: Mapping[str, Any],
+    *,
+    uses_models: bool,
+    seconds: float | None = None,
+    branching: Branching | None = None,
+) -> Expected:
     """Play an episode of a resolved configuration, without a network and without a trace of it.
 
     Args:
         raw: the configuration.
         uses_models: whether its minds think with language models.
         seconds: longest time that the trial may take; None: as long as the episode lasts.
+        branching: the beginning that it has of another run, whose recorded answers cost nothing; it is used up. None:
+            it begins by itself.
 
     Raises:
         Exception: whatever keeps the episode from being played.
@@ -76,11 +90,12 @@ def tried(raw: Mapping[str, Any], *, uses_models: bool, seconds: float | None = 
             **raw["limits"],
             "episode_seconds": min(seconds, raw["limits"]["episode_seconds"] or seconds),
         }
-    result = _played(Cell.of(given), twice=not stand_in)
-    answers, read, written = (
-        float(result.metrics[f"model.{name}"] or 0) for name in ("answers", "prompt_tokens", "completion_tokens")
+    result, paid = _played(Cell.of(given), branching, twice=not stand_in and branching is None)
+    answers, read, written, usd_known = (
+        float(result.metrics[f"model.{name}"] or 0) - paid[name]
+        for name in ("answers", "prompt_tokens", "completion_tokens", "usd")
     )
-    usd: float | None = float(result.metrics["model.usd"] or 0.0)
+    usd: float | None = max(usd_known, 0.0)
     by_tier: Mapping[str, float] = {}
     lasted = result.seconds
     if stand_in:
@@ -112,9 +127,29 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
     return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
 
 
-def _played(cell: Cell, *, twice: bool) -> Result:
-    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world."""
+def _played(cell: Cell, branching: Branching | None, *, twice: bool) -> tuple[Result, Mapping[str, float]]:
+    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world.
+
+    Returns:
+        What it came to, and what of its metrics another run has paid for.
+    """
     with tempfile.TemporaryDirectory() as folder:
         if twice:
             run_cell(cell, Path(folder))
-        return run_cell(cell, Path(folder))
+        result = run_cell(cell, Path(folder), branching=branching)
+        return result, _paid(result.folder)
+
+
+def _paid(folder: Path) -> Mapping[str, float]:
+    """Return answers, tokens and money of the recorded answers of an episode."""
+    found: defaultdict[str, float] = defaultdict(float)
+    file = folder / CALLS
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        reply = orjson.loads(line).get("reply")
+        if reply is not None and reply[WALL].get(RECORDED):
+            usage = reply["usage"]
+            found["answers"] += reply["repairs"] + 1
+            found["prompt_tokens"] += usage["prompt"]
+            found["completion_tokens"] += usage["completion"]
+            found["usd"] += reply["usd"] or 0.0
+    return found

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any
 
 from maeil.digests import digest
+from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
 Scalar = str | int | float | bool | None
@@ -50,6 +51,7 @@ class Row:
         factors: its configuration, flat: `topology.rounds` to 1. `llm.*` and `budget.*` are left out where no model
             answered and nothing failed, since they changed nothing.
         metrics: by name; booleans are 0 and 1, None is not defined.
+        branch: what it branches off; None: nothing.
     """
 
     folder: Path
@@ -71,6 +73,7 @@ class Row:
     simulated: bool
     factors: Mapping[str, Scalar]
     metrics: Mapping[str, float | None]
+    branch: Branch | None = None
 
     @property
     def pooled(self) -> bool:

@@ -22,6 +22,7 @@ from maeil.user_errors import UserError, nearest
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
+from quorum.experiments.results.branch_factors import branch_factors
 from quorum.experiments.results.model_providers import providers_of
 from quorum.experiments.results.rows import Damaged, Row, flatten
 from quorum.experiments.results.run_meta import RunMeta
@@ -164,8 +165,9 @@ class RunFolder:
         factors = flatten(configuration)
         if (team := label_of_factors(factors)) is not None:
             factors["members"] = team
-        if meta.branch is not None:
-            factors["branch"] = meta.branch.label
+        branch = meta.branch.branch if meta.branch is not None else None
+        if branch is not None:
+            factors |= branch_factors(branch)
         if not meta.models and meta.outcome != "error":
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
@@ -188,6 +190,7 @@ class RunFolder:
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,
+            branch=branch,
         )
 
 

@@ -61,11 +61,6 @@ class _Branch(_Part):
         lists = tuple(self.edits), tuple(self.told), self.draw, tuple(self.copied)
         return Branch(self.run, self.t, self.t_hat, self.prefix, *lists)
 
-    @property
-    def label(self) -> str:
-        """The run and the instant: `NAME:12`."""
-        return f"{self.run}:{self.t}" if self.t_hat is None else f"{self.run}:{self.t}:{self.t_hat:g}"
-
 
 class RunMeta(_Part):
     """`meta.json`."""

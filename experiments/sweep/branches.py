@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from maeil.errors import TraceError
+from maeil.trace import Prefix
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.command import BranchRequest, edits_of_minds, instant_of
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.configuration.catalogue import EXPERIMENT
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import SweepParent, read_sweep
 from quorum.experiments.sweep.grid import MOST_POINTS, Axis, Point, axes, count, points
@@ -95,21 +101,21 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
     parents, problems = Parents(), Problems()
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
-    begun: dict[tuple[Path, str], SweepParent] = {}
-    for run, instant, change, draw in product(runs, instants, changes, range(asked.draws)):
+    begun: dict[SweepParent, None] = {}
+    edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
+    for run, instant, (index, change) in product(runs, instants, enumerate(changes)):
         place = _place(run, f"--at {instant}", _told(change, grid))
         try:
             parent: Parent = parents.open(run.absolute())
-            cell = parent.branch(instant, change, draw).cell
+            cell = parent.branch(instant, change, after=edited.get((run, index))).cell
         except UserError as error:
-            problems.add(place, error)
+            problems.add(place, error, asked.draws)
             continue
-        planned = PlannedBranchCell.of_branch(cell, run, change)
-        found.setdefault(cell.name, planned)
-        places.setdefault(planned.kind, place)
-        begun.setdefault(
-            (run, str(instant)), SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)
-        )
+        edited[run, index] = cell.configuration
+        for planned in _draws(cell, run, change, asked.draws):
+            found.setdefault(planned.name, planned)
+            places.setdefault(planned.kind, place)
+            begun[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
     if not found:
         raise refusal(problems.found, number)
     return SweepPlan(
@@ -123,7 +129,7 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
         metrics=(),
         published=None,
         without_effect="",
-        parents=tuple(begun.values()),
+        parents=tuple(begun),
     )
 
 
@@ -138,14 +144,26 @@ def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
         UserError: a run is gone, or has changed.
     """
     before = read_sweep(folder) if folder.is_dir() else None
-    now = {(os.path.realpath(parent.run), parent.at): parent.prefix for parent in plan.parents}
+    now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
+    for parent in plan.parents:
+        now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
     for parent in before.parents if before is not None else ():
         run = Path(os.path.realpath(folder / parent.run))
         hint = "Bring it back as it was, or start a sweep of its own: --name NAME."
         if not run.is_dir():
             raise UserError(f"{folder.name}: a run that it branches off is gone: {folder / parent.run}", hint)
-        if now.get((str(run), parent.at), parent.prefix) != parent.prefix:
+        if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
             raise UserError(f"{folder.name}: a run that it branches off has changed since: {run}", hint)
+
+
+def _begins_so(run: Path, parent: SweepParent) -> bool:
+    """Whether a run has a beginning, before a change of the world or before any other."""
+    trace = open_episode(run).trace
+    for changed in (False, True):
+        with suppress(TraceError):
+            if Prefix(trace, instant_of(parent.at), changed=changed).digest == parent.prefix:
+                return True
+    return False
 
 
 def _runs(folders: Sequence[Path]) -> Iterator[Path]:
@@ -168,6 +186,13 @@ def _finished(folder: Path) -> Iterator[Path]:
     for run in runs_inside(folder):
         if PARTIAL not in run.name and not run.is_symlink() and RunFolder(run).meta().outcome not in (None, "error"):
             yield run
+
+
+def _draws(cell: Cell, run: Path, change: Change, number: int) -> Iterator[PlannedBranchCell]:
+    """Return so many samples of a branch."""
+    for draw in range(number):
+        branch = replace(cell.branch, draw=draw) if cell.branch is not None else None
+        yield PlannedBranchCell.of_branch(replace(cell, branch=branch), run, change)
 
 
 def _edits(point: Point) -> tuple[str, ...]:

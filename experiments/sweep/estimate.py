@@ -7,7 +7,8 @@ cells rest on each:
 - `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
 - `tried`: one episode of the kind, played now; a simulated model stands in for a real one and the real one's price is
   put on its tokens, and each of its answers is taken to last `SECONDS_PER_CALL`. At most `MOST_TRIALS` kinds are tried,
-  the smallest teams of each; the others are scaled from those;
+  the smallest teams of each; the others are scaled from those. Of branches one is tried at each instant, and what is
+  recorded of their runs costs nothing;
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
 
@@ -26,6 +27,7 @@ from rich.table import Table
 
 from quorum.agents.llm.spent import dollars
 from quorum.agents.llm.tiers import BATCH
+from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
@@ -226,6 +228,7 @@ class _Estimates:
         self._costs = status.costs
         self._known: list[tuple[PlannedCell, _Estimate]] = []
         self._trials = 0
+        self._parents = Parents()
         self.tried_with = ""
         for cell in {cell.kind: cell for cell in status.cells}.values():
             if (expected := self._costs.expected(cell.kind)) is not None:
@@ -237,7 +240,8 @@ class _Estimates:
         if own is not None:
             return own
         near = self._nearest(cell, _team(cell))
-        if near is None and self._trials < MOST_TRIALS:
+        instant = isinstance(cell, PlannedBranchCell) and self._nearest(cell, _team(cell)[:1]) is None
+        if near is None and (self._trials < MOST_TRIALS or instant):
             self._trials += 1
             estimate = self._tried(cell)
             self._known.append((cell, estimate))
@@ -270,7 +274,8 @@ class _Estimates:
         """Play an episode of the kind, without a network."""
         raw = _raw(cell)
         try:
-            expected = tried(raw, uses_models=cell.uses_models)
+            branching = self._parents.branch(cell).branching if isinstance(cell, PlannedBranchCell) else None
+            expected = tried(raw, uses_models=cell.uses_models, branching=branching)
         except Exception:  # whatever is wrong with the cell, the sweep itself tells it
             return _Estimate(None, "unknown", waits=False)
         waits = stands_in(raw, uses_models=cell.uses_models)
@@ -291,7 +296,9 @@ def _team(cell: PlannedCell) -> tuple[object, ...]:
     """Return what makes teams alike, the most telling first."""
     raw = _raw(cell)
     minds = (team_label(raw["agents"]), raw["llm"] if cell.uses_models else None)
-    return (minds, raw["env"]["name"], raw["topology"])
+    alike = (minds, raw["env"]["name"], raw["topology"])
+    # What is left of an episode after an instant says nothing of what is left after another one.
+    return (str(cell.instant), *alike) if isinstance(cell, PlannedBranchCell) else alike
 
 
 def _size(cell: PlannedCell) -> int:

@@ -63,8 +63,9 @@ def compare(
 ) -> None:
     """Compare metrics by a factor, with intervals and paired differences.
 
-    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. The tables are
-    printed, and written as CSV, Markdown and LaTeX beside the figures (PNG, SVG, PDF).
+    A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Branches are
+    compared by change: what each edit gains over the same instants. The tables are printed, and written as CSV,
+    Markdown and LaTeX beside the figures (PNG, SVG, PDF).
 
     \b
     Examples:
@@ -72,6 +73,7 @@ def compare(
       quorum compare runs/talk --by topology --metric completion --metric steps
       quorum compare runs/talk --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
+      quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
     from quorum.experiments.compare import Question

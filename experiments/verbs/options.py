@@ -39,7 +39,7 @@ By = Annotated[
     typer.Option(
         "--by",
         metavar="FACTOR",
-        show_default="the first of arm, topology, agents, model and env that varies",
+        show_default="change of branches, else the first of arm, topology, agents, model and env that varies",
         help="Compare the levels of this factor. May be repeated.",
     ),
 ]
@@ -66,7 +66,7 @@ Baseline = Annotated[
     typer.Option(
         "--baseline",
         metavar="LEVEL",
-        show_default="in a report the first level, else no differences",
+        show_default="of branches `none`, in a report the first level, else no differences",
         help="Take paired differences from this level.",
     ),
 ]

@@ -313,6 +313,31 @@ class TeamFailure(TypedDict):
     proofs: list[Proof]
 
 
+class Decision(TypedDict):
+    """A decision that made the team fail."""
+
+    agent: int
+    """Whose it was; -1 where it names nobody, or nobody of this run."""
+    who: str
+    """The same as it stands in the file."""
+    t: int | None
+    t_hat: float | None
+    """Cognitive time at which the thought of it began."""
+    kind: str
+
+
+class Verdict(Decision):
+    """What `quorum blame` has found; empty where it does not say."""
+
+    method: str
+    confidence: float | None
+    reruns: int
+    calls: int
+    reason: str
+    flips: list[Decision]
+    """Other decisions whose correction alone makes a success of it."""
+
+
 class Episode(Head):
     """Answers `/api/run/NAME/episode`."""
 
@@ -324,6 +349,8 @@ class Episode(Head):
     """The steps with a failure or an interruption, ascending."""
     failures: list[TeamFailure] | None
     """None where the trace is too long to look for them here, or wrong."""
+    verdict: Verdict | None
+    """None where the folder has no `blame.json`."""
     scores: list[Score]
     traffic: list[Traffic]
     calls: int

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quorum.experiments.common.run_files import MIB
+from quorum.experiments.common.run_files import MIB, DamagedFile
 from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import contract, pages
+from quorum.experiments.viewer.blame import read_verdict
 from quorum.experiments.viewer.calls import CallQueue, Calls
 from quorum.experiments.viewer.failures import FailureSearch
 from quorum.experiments.viewer.family import branched
@@ -81,12 +82,20 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     failures = search.found()
     if search.problem:
         problems.append(search.problem)
+    verdict: contract.Verdict | None = None
+    try:
+        start = reading.start
+        verdict = read_verdict(folder, (*start.agents, *start.coordinators) if start is not None else ())
+    except (DamagedFile, ValueError) as error:
+        reason = error.brief if isinstance(error, DamagedFile) else str(error)
+        problems.append(f"What was found of who made it fail cannot be read: {reason[:500]}")
     overview: contract.Episode = {
         **_head(folder, reading, problems, simulated=builder.simulated),
         "steps": builder.steps,
         "pages": builder.pages.firsts,
         "breaks": sorted(builder.breaks),
         "failures": failures,
+        "verdict": verdict,
         "scores": builder.scores,
         "traffic": builder.traffic.rows(),
         "calls": len(calls),

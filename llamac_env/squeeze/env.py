@@ -14,7 +14,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo
 from llamac_env.arguments import INFOS, one_of, whole
 from llamac_env.errors import ActionError, EpisodeError, LlamacError
 from llamac_env.joint_action import read_actions
-from llamac_env.squeeze.game import HIGHEST, Game, draw_game, make_game
+from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
 from llamac_env.squeeze.render import render_ansi, render_rgb
 
@@ -129,6 +129,8 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._game: Game | None = None
         self._picks: list[tuple[int, ...]] = []
         self._sums: list[int] = []
+        self._games: list[Game] = []
+        """The game of each round: another one after a change from outside."""
         self._told: dict[int | None, list[Round]] = {}
 
     def observation_space(self, agent: str) -> Dict:
@@ -159,7 +161,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(whole("seed", seed, 0) if seed is not None else None)
         self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
-        self._picks, self._sums, self._told = [], [], {}
+        self._picks, self._sums, self._games, self._told = [], [], [], {}
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
@@ -202,13 +204,29 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
                 raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
         self._picks.append(tuple(picks))
         self._sums.append(sum(picks))
+        self._games.append(self.game)
         if len(self._picks) >= self.rounds:
             self.agents = []
         return self.game.reward(sum(picks))
 
+    def change(self, changes: Mapping[str, Any]) -> bool:
+        """Give the coming rounds another curve: see `llamac_env.squeeze.game.altered`. Past rounds paid what they paid.
+
+        Returns:
+            Whether anything is another now.
+
+        Raises:
+            LlamacError: There is no such curve; nothing has changed.
+            EpisodeError: There is no running episode.
+        """
+        if not self.agents:
+            raise EpisodeError(f"no episode is running (round {len(self._picks)}): call reset() to begin one")
+        before, self._game = self.game, altered(self.game, changes)
+        return self._game != before
+
     @property
     def game(self) -> Game:
-        """The game of the episode.
+        """The game of the coming round.
 
         Raises:
             EpisodeError: There is none before the first reset.
@@ -227,6 +245,11 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """The sum of the picks of each round played."""
         return tuple(self._sums)
 
+    @property
+    def played(self) -> tuple[tuple[Game, int], ...]:
+        """The game and the sum of the picks of each round played."""
+        return tuple(zip(self._games, self._sums, strict=True))
+
     def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
         """What an agent is told, or one who sees the game from outside: None."""
         told = self._told.setdefault(agent, [])
@@ -238,7 +261,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     def _round(self, number: int, agent: int | None) -> Round:
         """Return what a participant knows of a round."""
         picks, total = self._picks[number], self._sums[number]
-        own, reward = picks[agent] if agent is not None else None, self.game.reward(total)
+        own, reward = picks[agent] if agent is not None else None, self._games[number].reward(total)
         if agent is not None and self.seers != "all":
             return Round(own, reward, sum=None, mean=None, picks=())
         listed = picks if self.seers != "nobody" and self.n <= self.listed else ()
@@ -249,7 +272,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if not self._picks:
             return None
         total = self._sums[-1]
-        return Round(None, self.game.reward(total), total, total / self.n, self._picks[-1])
+        return Round(None, self._games[-1].reward(total), total, total / self.n, self._picks[-1])
 
     def state(self) -> npt.NDArray[np.float32]:
         """What there is to know, an array of the caller's own; see the class."""
@@ -267,14 +290,18 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             LlamacError: The environment was made without a render mode.
         """
         if self.render_mode == "ansi":
-            return render_ansi(self.game, self.sums)
+            return render_ansi(self.game, self.played)
         if self.render_mode == "rgb_array":
-            return render_rgb(self.game, self.sums)
+            return render_rgb(self.game, self.played)
         raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
 
     def last_reward(self) -> float:
         """What the last round paid; 0 before the first."""
-        return self.game.reward(self._sums[-1]) if self._sums else 0.0
+        return self._games[-1].reward(self._sums[-1]) if self._sums else 0.0
+
+    def last_share(self) -> float:
+        """What the last round paid, as a share of the best that it could have paid; 0 before the first."""
+        return self.last_reward() / self._games[-1].best_reward if self._sums else 0.0
 
     def _observations(self) -> dict[str, Observation]:
         picks = self._picks[-1] if self._picks else (-1,) * self.n

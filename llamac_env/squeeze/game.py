@@ -6,9 +6,10 @@ sum `x` pays `R(x) = x exp(-(x - mu)^2 / sigma^2)`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, fsum, hypot, inf, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ RHO_RANGE = (0.25, 0.75)
 
 NARROWEST = 0.1
 """The smallest width of the curve: a narrower one might lie between two sums, and none would pay anything."""
+
+_OF_A_CURVE = ("rho", "mu", "sigma")
 
 CLOSE = 0.95
 """Share of the best reward from which a round counts as close."""
@@ -94,6 +97,29 @@ def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float 
         raise LlamacError(f"rho = {rho:g}: it is above 0 and at most 1")
     centre = mu if mu is not None else rho * (HIGHEST * agents)
     return Game(agents, centre, sigma if sigma is not None else centre / 2)
+
+
+def altered(game: Game, changes: Mapping[str, Any]) -> Game:
+    """Return a game with another curve; what is not named stays.
+
+    Args:
+        game: that is played.
+        changes: `mu` or `rho`, where the peak is, and `sigma`, how wide it is; JSON.
+
+    Raises:
+        LlamacError: they cannot be read, or there is no such game; the message names the place.
+    """
+    for key, value in changes.items():
+        if key not in _OF_A_CURVE:
+            raise LlamacError(f"{key}: there is no such part: they are {', '.join(_OF_A_CURVE)}")
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise LlamacError(f"{key}: {value!r} is no number")
+    if "rho" in changes and "mu" in changes:
+        raise LlamacError("rho, mu: both say where the peak is: give one of them")
+    sigma = float(changes.get("sigma", game.sigma))
+    if "rho" in changes:
+        return make_game(game.agents, rho=float(changes["rho"]), sigma=sigma)
+    return Game(game.agents, float(changes.get("mu", game.mu)), sigma)
 
 
 def draw_game(

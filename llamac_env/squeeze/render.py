@@ -20,27 +20,35 @@ LAST = (214, 39, 40)
 _COLUMNS = 40
 
 
-def render_ansi(game: Game, sums: Sequence[int]) -> str:
-    """Draw the rounds as text: a line each with the sum, the reward and its share of the best as a bar."""
+def render_ansi(game: Game, played: Sequence[tuple[Game, int]]) -> str:
+    """Draw the rounds as text: a line each with the sum, the reward and its share of the best as a bar.
+
+    Args:
+        game: of the coming round.
+        played: game and sum of each round.
+    """
     lines = [f"{game.agents} agents, best sum {game.best_x} of {game.highest}, best reward {game.best_reward:.3f}"]
-    for number, x in enumerate(sums, 1):
-        share = game.reward(x) / game.best_reward
+    for number, (own, x) in enumerate(played, 1):
+        share = own.reward(x) / own.best_reward
         bar = ("#" * round(share * _COLUMNS)).ljust(_COLUMNS)
-        lines.append(f"{number:3} |{bar}| sum {x:4}  reward {game.reward(x):9.3f}  {share:6.1%}")
+        lines.append(f"{number:3} |{bar}| sum {x:4}  reward {own.reward(x):9.3f}  {share:6.1%}")
     return "\n".join(lines)
 
 
-def render_rgb(game: Game, sums: Sequence[int]) -> Image:
-    """Draw the reward of every sum and the rounds played as dots on it, uint8 `(240, 480, 3)`; the last one is red."""
+def render_rgb(game: Game, played: Sequence[tuple[Game, int]]) -> Image:
+    """Draw the reward of every sum and the rounds played as dots on it, uint8 `(240, 480, 3)`; the last one is red.
+
+    Args:
+        game: of the coming round.
+        played: game and sum of each round; those of another curve lie where they were on that.
+    """
     image: Image = np.full((HEIGHT, WIDTH, 3), PAPER, dtype=np.uint8)
     for x in range(game.highest + 1):
         row, col = _at(game, x)
         image[row : HEIGHT - MARGIN, col] = CURVE
     _dot(image, _at(game, game.best_x), BEST, 4)
-    for x in sums[:-1]:
-        _dot(image, _at(game, x), PAST, 3)
-    if sums:
-        _dot(image, _at(game, sums[-1]), LAST, 3)
+    for number, (own, x) in enumerate(played, 1):
+        _dot(image, _at(own, x), LAST if number == len(played) else PAST, 3)
     return image
 
 

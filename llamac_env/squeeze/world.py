@@ -64,7 +64,9 @@ class SqueezeConfig(ComponentConfig):
 
 
 class SqueezeWorld:
-    """The squeeze as the loop sees it; fulfils `maeil.world.World`, `TellsOpenTasks` and `maeil.drawing.Drawable`.
+    """The squeeze as the loop sees it.
+
+    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` of `maeil.drawing`.
 
     A primitive is a pick. The one goal is reached while the last round paid at least 95 % of the best reward, so the
     episode, which always plays all its rounds, is finished when its last round did. The score is R / R* of the last
@@ -151,6 +153,14 @@ class SqueezeWorld:
         everybody = tuple(range(len(joint)))
         return Transition((outcome,), reward, over and close, over and not close, (Attempt(_TASK, everybody, close),))
 
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Give the coming rounds another curve, by `mu` or `rho`, and `sigma`; past rounds paid what they paid.
+
+        Raises:
+            LlamacError: there is no such curve; the message names the place.
+        """
+        self.env.change(changes)
+
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
         n = len(joint)
@@ -173,12 +183,12 @@ class SqueezeWorld:
 
     def progress(self) -> Progress:
         """Return how the last round did."""
-        share = self.env.last_reward() / self.env.game.best_reward
+        share = self.env.last_share()
         return Progress(int(share >= CLOSE), 1, share)
 
     def ansi(self) -> str:
         """Draw the rounds as text."""
-        return render_ansi(self.env.game, self.env.sums)
+        return render_ansi(self.env.game, self.env.played)
 
     def canvas(self) -> Canvas:
         """Return the frame of the chart."""
@@ -186,8 +196,10 @@ class SqueezeWorld:
 
     def draw(self) -> Drawing:
         """Draw the rounds played."""
-        for picks in self.env.picks[self._chart.rounds :]:
-            self._chart.add(picks)
+        env, known = self.env, self._chart.rounds
+        for (game, _), picks in zip(env.played[known:], env.picks[known:], strict=True):
+            self._chart.add(game, picks)
+        self._chart.show(env.game)
         return self._chart.drawing()
 
     def primitive_name(self, primitive: int) -> str:

@@ -14,6 +14,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo
 from llamac_env.arguments import INFOS, one_of, whole
 from llamac_env.errors import EpisodeError, LlamacError
 from llamac_env.joint_action import read_actions
+from llamac_env.transport.alteration import altered
 from llamac_env.transport.arrays import CountArray, action_masks, observations, state_shape, write_state
 from llamac_env.transport.board import Board, BoxMove, Step
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
@@ -123,7 +124,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.steps = 0
         """Steps of the episode so far."""
         self.boxes = 0
-        """Boxes at its start."""
+        """Boxes at its start, and those that changes from outside have brought since, less those that they took."""
 
     def observation_space(self, agent: str) -> Dict:
         """The space of an agent's observation, one object for all agents."""
@@ -205,6 +206,26 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if not self._board.boxes or self._report.collisions or self.steps >= self.max_steps:
             self.agents = []
         return self._report
+
+    def change(self, changes: Mapping[str, Any]) -> bool:
+        """Change what is at some places between two steps: see `llamac_env.transport.alteration`.
+
+        Boxes that are taken away are not placed, and those that are put there are to be placed, too.
+
+        Returns:
+            Whether anything is another now.
+
+        Raises:
+            BoardError: They cannot be read, or there can be no such board; nothing has changed.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        before, now = self.board, altered(self.board, changes)
+        if now == before:
+            return False
+        self.boxes += len(now.boxes) - len(before.boxes)
+        self._board, self._frame = now, None
+        return True
 
     @property
     def board(self) -> Board:

@@ -62,7 +62,8 @@ class TransportConfig(ComponentConfig):
 class TransportWorld:
     """Grid transportation as the loop sees it.
 
-    It fulfils `maeil.world.World`, `maeil.world.TellsOpenTasks`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    `maeil.drawing`.
     Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
 
     Args:
@@ -155,6 +156,14 @@ class TransportWorld:
             not done and not self.env.agents,
             attempts(before, moves, report),
         )
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Say what is at some places: see `llamac_env.transport.alteration`.
+
+        Raises:
+            BoardError: it cannot be read, or there can be no such board; the message names the place.
+        """
+        self.env.change(changes)
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from random import Random
+from typing import Any
 
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.drawing import Drawable
@@ -12,7 +13,9 @@ from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
+from maeil.testing.changes import check_changes
 from maeil.testing.contract import Contract
+from maeil.testing.frames import Record, frame
 from maeil.testing.sampling import ActionSampler
 from maeil.world import Controller, TellsFacts, TellsOpenTasks, Transition, World
 
@@ -27,12 +30,14 @@ ATTEMPTS = 5
 
 IDLE_LASTS = "idle can always begin, and lasts a step"
 
-Record = list[tuple[str, str]]
-"""What was asked and what came back, in order."""
-
 
 def check_world(
-    world: World, *, actions: Sequence[SymbolicAction] = (), seeds: Sequence[int] = (0, 1), steps: int = 50
+    world: World,
+    *,
+    actions: Sequence[SymbolicAction] = (),
+    changes: Sequence[Mapping[str, Any]] = (),
+    seeds: Sequence[int] = (0, 1),
+    steps: int = 50,
 ) -> None:
     """Check that a world keeps its contract, in the spirit of PettingZoo's `parallel_api_test`.
 
@@ -43,6 +48,8 @@ def check_world(
         world: any world; it is reset many times.
         actions: examples of the actions whose values a schema does not tell (the name of a place, say); the plans
             choose from them. Others are drawn.
+        changes: examples for a world that can be changed from outside (`maeil.world.Changeable`), each possible after a
+            step of idling, whatever the seed.
         seeds: of the boards.
         steps: of an episode, at most.
 
@@ -65,6 +72,8 @@ def check_world(
         contract.compare(first.record, again.record, "the same seed and plans give the same episode")
         frames = _replay(contract, world, first)
         contract.compare(first.frames, frames, "seed and joint actions alone give the episode back")
+    for seed in seeds:
+        check_changes(contract, world, changes, seed)
     contract.compare(facts, _facts(contract, world), "prompt_facts() are those of the configuration, in every state")
 
 
@@ -149,7 +158,7 @@ class _Episode:
         board = world.reset(self.seed)
         contract.require(isinstance(board, Mapping), "reset() returns the board as a record", board)
         self.frames.append(("reset()", contract.json(board, "the board")))
-        self.frames += _frame(contract, world, 0)
+        self.frames += frame(contract, world, 0)
         for t in range(steps):
             self._at(t)
             self._ask()
@@ -282,7 +291,7 @@ class _Episode:
                 seen.append((f"distance({agent}, {other})", answers.check_distance(contract, there, back)))
         progress = answers.check_progress(contract, world.progress(), self._goals)
         self._goals = progress.goals
-        return [(f"step {t}: {what}", value) for what, value in seen] + _frame(contract, world, t)
+        return [(f"step {t}: {what}", value) for what, value in seen] + frame(contract, world, t)
 
     def _end(self, agent: int, controller: Controller) -> None:
         controller.close()
@@ -298,7 +307,7 @@ class _Episode:
 
 def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
     """Return the frames of an episode that is run by its joint actions alone."""
-    frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *_frame(contract, world, 0)]
+    frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *frame(contract, world, 0)]
     for t, joint in enumerate(episode.joints):
         frames += _step(contract, t, joint, world, world.step(joint))
     return frames
@@ -312,16 +321,4 @@ def _step(contract: Contract, t: int, joint: Sequence[int], world: World, transi
         names = [world.primitive_name(primitive) for primitive in joint]
         named = all(isinstance(name, str) and name for name in names)
         contract.require(named, "primitive_name() names every primitive", names)
-    return [(f"step {t}: step()", told), *_frame(contract, world, t + 1)]
-
-
-def _frame(contract: Contract, world: World, t: int) -> Record:
-    """Return how the world looks to people."""
-    text = world.ansi()
-    contract.require(isinstance(text, str) and text != "", "ansi() draws the world as text", text)
-    seen = [("progress()", contract.json(world.progress(), "progress()")), ("ansi()", text)]
-    if isinstance(world, Drawable):
-        canvas = world.canvas()
-        seen.append(("canvas()", contract.json(canvas, "canvas()")))
-        seen.append(("draw()", answers.check_drawing(contract, canvas, world.draw(), len(world.agents))))
-    return [(f"step {t}: {what}", value) for what, value in seen]
+    return [(f"step {t}: step()", told), *frame(contract, world, t + 1)]

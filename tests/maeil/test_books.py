@@ -35,6 +35,8 @@ class Asks:
 
     def __init__(self, *tokens: int, then: Exception | None = None, hangs: bool = False, tells: bool = False) -> None:
         self.tokens, self.then, self.hangs, self.tells = tokens, then, hangs, tells
+        self.waits = False
+        """Whether it has come to where it hangs."""
 
     async def think(self, view: View) -> Thought:
         calls = [Call(n, {"completion_tokens": n}) for n in self.tokens]
@@ -44,6 +46,7 @@ class Asks:
         if self.then is not None:
             raise self.then
         if self.hangs:
+            self.waits = True
             await asyncio.Event().wait()
         return Thought(walk(1).decision, calls=tuple(calls) if self.tells else ())
 
@@ -114,6 +117,8 @@ def test_an_episode_that_is_cancelled_keeps_what_was_answered_before(tmp_path: P
             episode = asyncio.create_task(
                 run_episode(Corridor(2), minds, Individual(), seed=0, settings=LoopSettings(), recorder=recorder)
             )
+            while not minds[0].waits:
+                await asyncio.sleep(0)
             await asyncio.sleep(0.05)
             episode.cancel()
             with pytest.raises(asyncio.CancelledError):

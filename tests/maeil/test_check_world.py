@@ -225,6 +225,60 @@ MUTANTS = [
 ]
 
 
+class Changed(Team):
+    """The corridor in which walkers can be put elsewhere."""
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        if unknown := set(changes) - set(self.agents):
+            raise ValueError(f"{min(unknown)}: there is no such agent")
+        for name, cell in changes.items():
+            self.cells[self.agents.index(name)] = cell
+
+
+def strolling(world: Changed, changes: Mapping[str, Any]) -> None:
+    Changed.change(world, changes)
+    world.cells[1] += 1
+
+
+def half(world: Changed, changes: Mapping[str, Any]) -> None:
+    world.cells[0] += len(changes)
+    Changed.change(world, changes)
+
+
+def drifting(world: Changed, changes: Mapping[str, Any]) -> None:
+    Changed.change(world, changes)
+    if world.cells[1] == 1 and changes:
+        world.cells[1] = next(_CLOCK)
+
+
+def adding(world: Changed, changes: Mapping[str, Any]) -> None:
+    before = list(world.cells)
+    Changed.change(world, changes)
+    world.cells = [cell + (now != cell) for cell, now in zip(before, world.cells, strict=True)]
+
+
+CHANGES = [{"agent_0": 2}, {"agent_0": 0, "agent_1": 1}]
+UNCHANGEABLE = [
+    pytest.param(Team, "a world for which there are changes has change()", id="without"),
+    pytest.param(type("M", (Changed,), {"change": strolling}), "change() of nothing changes nothing", id="nothing"),
+    pytest.param(type("M", (Changed,), {"change": lambda self, changes: None}), "refuses what it does not", id="any"),
+    pytest.param(type("M", (Changed,), {"change": half}), "a change that is refused changes nothing", id="half"),
+    pytest.param(type("M", (Changed,), {"change": drifting}), "gives the same state", id="drifting"),
+    pytest.param(type("M", (Changed,), {"change": adding}), "what is so already changes nothing", id="adding"),
+]
+
+
+def test_a_world_that_can_be_changed_passes() -> None:
+    check_world(Changed(), changes=CHANGES)
+
+
+@pytest.mark.parametrize(("broken", "rule"), UNCHANGEABLE)
+def test_the_rule_of_changes_that_is_broken_is_named(broken: type[Team], rule: str) -> None:
+    with pytest.raises(BrokenContract) as caught:
+        check_world(broken(), changes=CHANGES)
+    assert rule in caught.value.rule
+
+
 @pytest.mark.parametrize("world", [Corridor(), Corridor(agents=1), Team(), Team(agents=3, length=2, max_steps=4)])
 def test_a_world_that_keeps_the_contract_passes(world: Corridor) -> None:
     check_world(world)

@@ -41,11 +41,11 @@ def test_an_episode_that_takes_too_long_ends_as_limit():
     events = play(
         [Scripted(walk(1), delays=[0.02] * 1000)],
         Corridor(1, length=10**9, max_steps=10**9),
-        settings=LoopSettings(episode_seconds=0.2),
+        settings=LoopSettings(episode_seconds=1.5),
     )
     end = events[-1].event
     assert end.outcome == "limit"
-    assert "episode_seconds: 0.2 s are over" in end.reason
+    assert "episode_seconds: 1.5 s are over" in end.reason
     assert end.steps > 2
 
 

@@ -243,8 +243,9 @@ def test_quantiles_are_interpolated():
     assert quantile([0.0, 10.0], 0.95) == 9.5
 
 
-def test_a_large_episode_takes_about_a_second():
-    """64 agents, 500 steps, more than 100,000 events; the bound leaves room for a busy machine."""
+def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_make_its_events():
+    """64 agents, 500 steps, more than 100,000 events: 2.3 times as long, on a fast machine as on a slow one."""
+    making = time.process_time()
     events = []
 
     def record(event, t):
@@ -273,5 +274,5 @@ def test_a_large_episode_takes_about_a_second():
     trace = Trace(tuple(events))
     begin = time.process_time()
     found = compute_metrics(trace)
-    assert time.process_time() - begin < 3
+    assert time.process_time() - begin < 6 * (begin - making)
     assert found["plans.number"] == n / 2 * steps

@@ -12,6 +12,7 @@ from quorum.experiments.compare.factors import short, written
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.metrics import arrow
+from quorum.experiments.compare.tables import baseline_label
 
 _ROW = 0.17
 """Height of a difference, in inches."""
@@ -33,9 +34,9 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     margins = style.Margins(left=0.2 + 0.062 * max(map(len, labels)))
     drawn = style.sheet(1, height=0.75 + _ROW * len(found), margins=margins)
     axes = drawn.panels[0]
-    style.title(
-        axes, f"{METRICS[metric].title}{arrow(metric)}: difference from {style.clipped(str(comparison.baseline))}"
-    )
+    gain = comparison.family is not None
+    what = "gain" if gain else f"difference from {style.clipped(str(comparison.baseline))}"
+    style.title(axes, f"{METRICS[metric].title}{arrow(metric)}: {what}")
     axes.axvline(0, color=style.INK, linewidth=0.7)
     for place, item in enumerate(found):
         colour = style.colour(comparison, item.level)
@@ -50,9 +51,12 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     axes.set_xlabel(METRICS[metric].unit)
     style.grid(axes, "x")
     boards = sorted({item.mean.boards for item in found})
-    remark = f"Mean difference over {boards[0] if len(boards) == 1 else f'{boards[0]} to {boards[-1]}'} boards"
+    number = boards[0] if len(boards) == 1 else f"{boards[0]} to {boards[-1]}"
+    unit = comparison.unit if number != 1 else comparison.unit[:-1]
+    remark = f"Mean {f'gain over {baseline_label(comparison)}, of' if gain else 'difference over'} {number} {unit}"
     remark += " with the 95 % interval of the sign-flip test; without a line, none has ends."
-    title = f"{metric}: differences from {comparison.baseline}, by {', '.join(comparison.by)}"
+    words = "gain over" if gain else "differences from"
+    title = f"{metric}: {words} {baseline_label(comparison)}, by {', '.join(comparison.by)}"
     return Drawing(title, style.finish(drawn, comparison, remark, legend=False), f"difference.{metric}")
 
 

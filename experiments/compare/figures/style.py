@@ -165,9 +165,10 @@ def marker(comparison: Comparison, level: str) -> str:
 
 
 def clipped(text: str, length: int = 34) -> str:
-    """Return a label on one line that fits a figure."""
+    """Return a label on one line that fits a figure, with its begin and its end: labels differ in either."""
     line = " ".join(text.split())
-    return line if len(line) <= length else f"{line[: length - 1]}…"
+    end = (length - 1) // 2
+    return line if len(line) <= length else f"{line[: length - 1 - end]}…{line[len(line) - end :]}"
 
 
 def finish(

@@ -78,7 +78,8 @@ def _description(comparison: Comparison) -> str:
 
 def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
-    remark += f"{len(comparison.pool.rows)} runs" + (", the mean of each board" if comparison.clustered else "")
+    remark += f"{len(comparison.pool.rows)} {comparison.things}"
+    remark += f", the mean of each {comparison.unit[:-1]}" if comparison.clustered else ""
     remark += f". {ARROWS}"
     hollow = any(
         _is_hollow(metric, found)

@@ -21,6 +21,7 @@ export class Board {
     this.centre = null;
     this.chosen = -1;
     this.ways = null;
+    this.differing = [];
     this.allWays = false;
     this.on = on;
     this.follows = false;
@@ -117,6 +118,21 @@ export class Board {
       if (mark.agent >= 0 && mark.agent === this.chosen) ring(c, x, y, w, h);
     }
     paintTargets(c, ways, this.view);
+    for (const place of this.differing) this.#outline(c, place);
+  }
+
+  /** Outline a place that differs in another run: in two colours, so that it stands out from whatever is there. */
+  #outline(c, [x, y, width, height]) {
+    const { left, top, size } = this.view;
+    const box = [left + x * size - 1, top + y * size - 1, width * size + 2, height * size + 2];
+    c.lineWidth = 2.5;
+    c.strokeStyle = colour("differs");
+    c.strokeRect(...box);
+    c.lineWidth = 1;
+    c.setLineDash([3, 3]);
+    c.strokeStyle = colour("paper");
+    c.strokeRect(...box);
+    c.setLineDash([]);
   }
 
   /** Say whether the board is too large to be read as a whole, so that an agent can be followed. */

@@ -168,6 +168,30 @@
  * @property {Proof[]} proofs
  */
 /**
+ * A decision that made the team fail.
+ * @typedef {object} Decision
+ * @property {number} agent
+ * @property {string} who
+ * @property {number|null} t
+ * @property {number|null} t_hat
+ * @property {string} kind
+ */
+/**
+ * What `quorum blame` has found; empty where it does not say.
+ * @typedef {object} Verdict
+ * @property {number} agent
+ * @property {string} who
+ * @property {number|null} t
+ * @property {number|null} t_hat
+ * @property {string} kind
+ * @property {string} method
+ * @property {number|null} confidence
+ * @property {number} reruns
+ * @property {number} calls
+ * @property {string} reason
+ * @property {Decision[]} flips
+ */
+/**
  * Answers `/api/run/NAME/episode`.
  * @typedef {object} Episode
  * @property {string} name
@@ -184,6 +208,7 @@
  * @property {number[]} pages
  * @property {number[]} breaks
  * @property {TeamFailure[]|null} failures
+ * @property {Verdict|null} verdict
  * @property {Score[]} scores
  * @property {Traffic[]} traffic
  * @property {number} calls

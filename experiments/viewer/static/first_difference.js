@@ -1,7 +1,6 @@
 /* The first step at which two episodes of one board do not look the same. */
+import { differingPlaces } from "./differs.js";
 import { Film } from "./film.js";
-
-const SEEN = ["kind", "x", "y", "width", "height", "label", "agent", "turn"];
 
 /**
  * Find it, as far as both episodes go and are drawn.
@@ -14,7 +13,7 @@ export async function firstDifference(sides) {
   for (let t = 0; t <= last; t++) {
     const [one, other] = [await reels[0].at(t), await reels[1].at(t)];
     if (!one || !other) return { t: null, until: t - 1, drawn: false };
-    if (!same(one, other)) return { t, until: t, drawn: true };
+    if (differingPlaces(one, other, 1).length) return { t, until: t, drawn: true };
   }
   return { t: null, until: last, drawn: true };
 }
@@ -38,13 +37,4 @@ class Reel {
     }
     return this.film && t <= this.film.last ? this.film.at(t) : null;
   }
-}
-
-function same(one, other) {
-  if (one.marks.size !== other.marks.size || one.ground.some((kind, cell) => kind !== other.ground[cell])) return false;
-  for (const [name, mark] of one.marks) {
-    const found = other.marks.get(name);
-    if (!found || SEEN.some((key) => mark[key] !== found[key])) return false;
-  }
-  return true;
 }

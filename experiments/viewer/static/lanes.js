@@ -8,13 +8,14 @@ import { drawRepairs, repairLine } from "./repairs.js";
 import { short, shown } from "./text.js";
 import { drawUsage, usageWords } from "./usage.js";
 import { colour } from "./theme.js";
+import { drawBlamed, drawVerdict, verdictLine } from "./verdict.js";
 
 const GUTTER = 104;
 const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
 const LABEL_ROOM = 30;
-const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, finding: drawFindings, usage: drawUsage };
+const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, verdict: drawVerdict, finding: drawFindings, usage: drawUsage };
 
 export class Lanes {
   /** @param on `seek(t)`, `open(sort, item)`, `agent(index)`. */
@@ -26,6 +27,8 @@ export class Lanes {
     this.left = 0;
     this.scale = 0;
     this.hits = [];
+    this.differs = null;
+    this.common = null;
     this.base = el("canvas", { class: "lanes-base", role: "img", "aria-label": "stages, messages, actions and constraints over time" });
     this.over = el("div", { class: "lanes-cursor", hidden: true });
     this.spacer = el("div", { class: "lanes-spacer" });
@@ -125,6 +128,7 @@ export class Lanes {
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
     if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters; filled: a healer spoke up", height: TITLE }, { sort: "finding", height: 20 });
     if (model.failures.length) rows.push({ sort: "title", text: "failures by rule: each with the first letter of its kind", height: TITLE }, { sort: "failure", height: 16 });
+    if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
     if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
@@ -157,11 +161,55 @@ export class Lanes {
     c.clip();
     const seen = this.rows.filter((row) => this.#y(row) + row.height > AXIS && this.#y(row) < high);
     for (const row of seen) this.#row(c, row);
-    drawMessages(this.view, new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2])));
+    const middles = new Map(this.rows.filter((row) => row.sort === "stage").map((row) => [row.agent, this.#y(row) + row.height / 2]));
+    drawMessages(this.view, middles);
+    drawBlamed(this.view, middles);
+    if (this.differs) this.#underline(c);
+    if (this.common) this.#grey(c);
     for (const row of seen) this.#gutter(c, row);
     c.restore();
     this.#axis(c);
     this.#cursor();
+  }
+
+  /** Underline what differs from another run. */
+  #underline(c) {
+    c.fillStyle = colour("differs");
+    for (const [x, y, end, low, sort, item] of this.hits) {
+      if (!this.differs.has(item)) continue;
+      const from = Math.max(GUTTER, x);
+      const to = Math.min(this.view.width, end);
+      if (sort === "message") c.fillRect(from - 1, y - 3, 6, 3);
+      else if (to > GUTTER) c.fillRect(from, low - 3, Math.max(3, to - from), 3);
+    }
+  }
+
+  /** Grey the beginning that two runs have in common. */
+  #grey(c) {
+    const { t, t_hat: tHat } = this.common;
+    const { axis } = this.model;
+    const x = this.#x(tHat === null ? axis.begin(t) : axis.at(t, tHat));
+    if (x <= GUTTER) return;
+    c.globalAlpha = 0.62;
+    c.fillStyle = colour("paper");
+    c.fillRect(GUTTER, AXIS, Math.min(x, this.view.width) - GUTTER, this.view.high);
+    c.globalAlpha = 1;
+    c.strokeStyle = colour("ink");
+    c.setLineDash([4, 3]);
+    c.lineWidth = 1;
+    c.beginPath();
+    c.moveTo(Math.round(x) + 0.5, AXIS);
+    c.lineTo(Math.round(x) + 0.5, this.view.high);
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  /** Show all from a step on. */
+  showFrom(t) {
+    const left = this.model.axis.begin(t);
+    this.scale = Math.min(this.width / Math.max(1, this.model.axis.length - left), Math.max(LARGEST_STEP, this.fitScale));
+    this.left = this.#bounded(left);
+    this.draw();
   }
 
   #y(row) {
@@ -336,6 +384,7 @@ export class Lanes {
     if (sort === "task") return taskLine(item);
     if (sort === "finding") return findingLine(this.model, item);
     if (sort === "failure") return failureLine(this.model, item);
+    if (sort === "verdict") return short(verdictLine(this.model, item), 300);
     if (sort === "repair") return repairLine(this.model, item);
     if (sort === "usage") return usageWords(item);
     return "";

@@ -7,6 +7,7 @@ import { jointWords, plansIn } from "./plan_words.js";
 import { repairLine, repairsOf } from "./repairs.js";
 import { asCall, short, shown } from "./text.js";
 import { Usage } from "./usage.js";
+import { verdictLine, verdictOf } from "./verdict.js";
 
 const NOT_TOLD = new Set(["committed", "running"]);
 
@@ -41,6 +42,7 @@ export class Model {
     this.repairs = repairsOf(plain, this.axis);
     this.findings = findingsOf(plain, this.axis);
     this.failures = failuresOf(this);
+    this.verdict = verdictOf(this);
     this.interruptions = plain.interruptions.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
     this.events = this.#events();
   }
@@ -166,6 +168,7 @@ export class Model {
     }
     for (const [t, tHat, agent] of plain.forced) found.push({ t, rank: tHat, sort: "forced", agent, item: {} });
     for (const item of this.failures) found.push({ t: item.t, rank: Infinity, sort: "failure", agent: item.agent, item });
+    for (const item of this.verdict) found.push({ t: item.t, rank: item.t_hat ?? -1, sort: "verdict", agent: item.agent, item });
     for (const item of this.repairs) found.push({ t: item.t, rank: item.begins, sort: "repair", agent: -1, item });
     for (const item of this.findings) found.push({ t: item.t, rank: item.t_hat, sort: "finding", agent: item.pattern === "deadlock" ? -1 : item.agents[0] ?? -1, item });
     if (plain.end) found.push({ t: plain.end.t, rank: late, sort: "end", agent: -1, item: plain.end });
@@ -197,6 +200,8 @@ export class Model {
         return `${shown(item.reached)} of ${shown(item.goals)} goals, score ${shown(item.score)}`;
       case "failure":
         return short(failureLine(this, item), 200);
+      case "verdict":
+        return short(verdictLine(this, item), 200);
       case "repair":
         return short(repairLine(this, item), 200);
       case "finding":
@@ -230,7 +235,7 @@ export class Model {
   isTrouble(event) {
     if (event.sort === "plan") return !NOT_TOLD.has(event.status[2]) && event.status[2] !== "succeeded";
     if (event.sort === "thought") return event.item.refused?.length > 0;
-    return ["action", "attempt", "forced", "repair", "finding", "failure"].includes(event.sort);
+    return ["action", "attempt", "forced", "repair", "finding", "failure", "verdict"].includes(event.sort);
   }
 }
 

@@ -3,9 +3,11 @@ import { button, el } from "./dom.js";
 import { shown } from "./text.js";
 import { ofTraffic, total } from "./traffic.js";
 import { usageWords } from "./usage.js";
+import { verdictLines } from "./verdict.js";
 
 /** Make the lines. @param seek called with the `t` of a link. */
-export function summary({ episode, names, usage, axis, final }, seek) {
+export function summary(model, seek) {
+  const { episode, names, usage, axis, final } = model;
   const [, reached, goals, score] = episode.scores.at(-1) ?? [0, 0, 0, 0];
   const { outcome, reason } = episode.facts;
   const sums = total(ofTraffic(episode.traffic, names.length));
@@ -20,6 +22,7 @@ export function summary({ episode, names, usage, axis, final }, seek) {
   return [
     el("h3", {}, "The episode"),
     el("ul", { class: "summary" }, lines.filter(Boolean).map((parts) => el("li", {}, parts))),
+    episode.verdict ? [el("h4", {}, "Who made it fail"), verdictLines(model, episode.verdict, seek)] : null,
     el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here."),
   ];
 }

@@ -1,7 +1,9 @@
 /* The page of two runs of one board, side by side: one player moves both. */
 import { differenceList, figureTable } from "./beside.js";
+import { differing, differingPlaces, differingSteps, differingWords } from "./differs.js";
 import { button, el, fill, say } from "./dom.js";
 import { firstDifference } from "./first_difference.js";
+import { offWords } from "./header.js";
 import { TIME_KEYS, keysBox, listen } from "./keys.js";
 import { Player, instantOfAddress } from "./player.js";
 import { Side } from "./side.js";
@@ -13,7 +15,11 @@ import { WORLD_KEYS } from "./world.js";
 
 const LETTERS = ["A", "B"];
 const FACTS = ["world", "seed"];
-const KEYS = [...TIME_KEYS, ["d", "the first step at which the boards differ"], ...WORLD_KEYS, ["?", "these keys"], ["wheel", "on a world: closer"]];
+const KEYS = [
+  ...TIME_KEYS, ["d", "the first step at which the boards differ"], ["e, E", "next, previous step at which something differs"],
+  ["x", "mark what differs, or not"], ["m", "the messages, or the lanes"], ["+ \u2212 0", "more, less, all of the time axis"], ...WORLD_KEYS, ["?", "these keys"],
+  ["wheel", "on a world: closer; on the lanes with ctrl: zoom, with shift: along the time"],
+];
 
 /** Build the page. */
 export async function openPair(root, { run: picked, up }) {
@@ -21,7 +27,7 @@ export async function openPair(root, { run: picked, up }) {
   const loading = root.querySelector(".loading");
   const page = new Pair(differences, parting, up);
   const read = LETTERS.map(() => 0);
-  const on = { seek: (t) => page.seek(t), agent: (agent) => page.choose(agent) };
+  const on = { seek: (t) => page.seek(t), agent: (agent) => page.choose(agent), turned: () => page.mark(), drawn: () => page.outline() };
   const sides = await Promise.all(runs.map(async (run, place) => {
     const tell = (share) => {
       read[place] = share;
@@ -29,7 +35,7 @@ export async function openPair(root, { run: picked, up }) {
     };
     return Side.open(LETTERS[place], await openSource(run, up, place), instantOfAddress() ?? 0, tell, { ...on, address: pageOf(run, up) });
   }));
-  fill(root, page.parts(sides));
+  fill(root, page.parts(sides, runs));
   await page.begin();
   return page;
 }
@@ -42,10 +48,12 @@ class Pair {
     this.up = up;
     this.chosen = -1;
     this.differ = null;
+    this.marking = Boolean(parting);
+    this.steps = [];
   }
 
-  /** @param {Side[]} sides two of them. */
-  parts(sides) {
+  /** @param {Side[]} sides two of them. @param {string[]} runs their names, as addresses have them */
+  parts(sides, runs) {
     this.sides = sides;
     const plain = sides.map((side) => side.plain);
     const breaks = [...new Set(plain.flatMap((episode) => episode.breaks))].sort((one, other) => one - other);
@@ -53,29 +61,108 @@ class Pair {
     this.player.common = this.parting?.t ?? 0;
     this.help = keysBox(KEYS);
     this.first = el("span", { class: "first", "aria-live": "polite" }, "comparing the boards\u2026");
+    this.words = el("p", { class: "differing", "aria-live": "polite" });
+    this.marked = button("mark what differs", "mark what one run has at a step and the other has not (x)", () => this.#toggle());
+    this.views = [[true, "time", "stages, actions and constraints over the time (m)"], [false, "messages", "what was said and decided (m)"]].map(([lanes, label, title]) => [lanes, button(label, title, () => this.#view(lanes))]);
     const facts = [...FACTS.map((name) => [name, plain[0].facts[name]]), ["agents", plain[0].agents.length]];
     return [
       el("header", { class: "episode-head" },
         this.up ? el("a", { href: this.up, title: "the page that was opened first" }, "\u2039 runs") : null,
         el("h1", {}, "Two runs of one board"),
-        el("div", { class: "controls" }, this.first, button("?", "keys", () => this.help.showModal()), themeSwitch()),
+        el("div", { class: "controls" }, this.first, this.marked, el("div", { class: "views", role: "group", "aria-label": "what is shown" }, this.views.map(([, view]) => view)), button("?", "keys", () => this.help.showModal()), themeSwitch()),
         el("p", { class: "facts" }, facts.map(([name, value]) => el("span", {}, `${name} `, el("b", {}, shown(value)))), this.parting ? el("span", {}, "one beginning, up to ", el("b", {}, instant(this.parting))) : null)),
       el("div", { class: "pair" },
-        el("div", { class: "parted" }, differenceList(this.differences), figureTable(plain)),
-        el("div", { class: "sides" }, sides.map((side) => side.root))),
+        el("div", { class: "parted" }, this.#branches(runs, plain), differenceList(this.differences), figureTable(plain), this.words),
+        this.both = el("div", { class: "sides" }, sides.map((side) => side.root))),
       this.player.root,
       this.help,
     ];
   }
 
+  /** Say what each run branches off, if it does. */
+  #branches(runs, plain) {
+    const up = pageOf(runs[0], this.up) === null ? null : this.up;
+    const told = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
+    return told.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, told)) : null;
+  }
+
   async begin() {
     onTheme(() => this.#refresh());
     new ResizeObserver(() => this.player.drawMarks()).observe(this.player.marks.parentElement);
-    listen(this.player, { d: () => this.#toDifference(), p: () => this.#worlds((world) => world.showWays()), f: () => this.#worlds((world) => world.follow()), "?": () => this.help.showModal() });
+    listen(this.player, { d: () => this.#toDifference(), p: () => this.#worlds((world) => world.showWays()), f: () => this.#worlds((world) => world.follow()), "?": () => this.help.showModal(), ...this.#moreKeys() });
     for (const side of this.sides) side.begin();
-    this.player.start(0);
+    this.#view(Boolean(this.parting));
+    this.player.start(this.parting?.t ?? 0);
     this.#refresh();
-    await this.#compare();
+    if (this.parting) for (const { lanes } of this.sides) lanes.showFrom(Math.max(0, this.parting.t - 1));
+    await Promise.all([this.mark(), this.#compare()]);
+  }
+
+  #moreKeys() {
+    const lanes = (work) => () => this.sides.forEach((side) => work(side.lanes));
+    return {
+      e: () => this.#toDiffering(1),
+      E: () => this.#toDiffering(-1),
+      x: () => this.#toggle(),
+      m: () => this.#view(!this.asLanes),
+      "+": lanes((own) => own.zoom(1.6)),
+      "=": lanes((own) => own.zoom(1.6)),
+      "-": lanes((own) => own.zoom(1 / 1.6)),
+      0: lanes((own) => own.fit()),
+    };
+  }
+
+  /** Show the lanes of both, or their transcripts. */
+  #view(lanes) {
+    this.asLanes = lanes;
+    for (const [own, view] of this.views) view.setAttribute("aria-pressed", String(own === lanes));
+    this.both.classList.toggle("lanes-shown", lanes);
+    for (const side of this.sides) side.view(lanes);
+  }
+
+  #toggle() {
+    this.marking = !this.marking;
+    this.mark();
+  }
+
+  /** Mark what differs, on the pages that are shown. */
+  async mark() {
+    this.marked.setAttribute("aria-pressed", String(this.marking));
+    const models = this.sides.map((side) => side.model);
+    try {
+      const found = this.marking ? await this.#found() : [null, null];
+      if (models.some((model, i) => model !== this.sides[i].model)) return; // the time has gone on
+      this.steps = this.marking ? differingSteps(found) : [];
+      this.sides.forEach((side, i) => side.mark(found[i], this.parting));
+      say(this.words, this.marking ? `Only in A: ${differingWords(found[0])}. Only in B: ${differingWords(found[1])}.` : "");
+    } catch (error) {
+      say(this.words, `What differs cannot be found: ${error.message}`);
+    }
+    this.outline();
+  }
+
+  #found() {
+    const [one, other] = this.sides;
+    return Promise.all([[one, other], [other, one]].map(async ([side, beside]) => differing(side.model, await pagesBeside(side, beside))));
+  }
+
+  /** Outline the places that differ at this step, where both worlds are drawn. */
+  outline() {
+    const worlds = this.sides.map(({ world }) => world);
+    const there = this.marking && this.sides.every(({ t, world: { film } }) => film && t === this.player.t && t >= film.first && t <= film.last);
+    const places = there ? differingPlaces(...worlds.map(({ film }) => film.at(this.player.t)), worlds[0].film.canvas.width) : [];
+    for (const { film, board } of worlds) {
+      if (!board || !(places.length || board.differing.length)) continue;
+      board.differing = places;
+      if (film) board.draw();
+    }
+  }
+
+  /** Go to the next step at which something differs, or the last one before. */
+  #toDiffering(way) {
+    const { t } = this.player;
+    const found = way > 0 ? this.steps.find((step) => step > t) : this.steps.findLast((step) => step < t);
+    if (found !== undefined) this.seek(found);
   }
 
   seek(t) {
@@ -86,11 +173,12 @@ class Pair {
   /** Choose an agent in both runs, or nobody by the agent that is chosen already. */
   choose(agent) {
     this.chosen = agent === this.chosen ? -1 : agent;
-    this.#worlds((world) => world.choose(this.chosen));
+    for (const side of this.sides) side.choose(this.chosen);
   }
 
   #show(t) {
     for (const side of this.sides) side.show(t);
+    this.outline();
   }
 
   #refresh() {
@@ -118,4 +206,12 @@ class Pair {
   #toDifference() {
     if (this.differ !== null) this.seek(this.differ);
   }
+}
+
+/** The pages of the other run that have the steps of the one that is shown. @param {Side} side @param {Side} beside */
+async function pagesBeside({ model }, beside) {
+  const last = model.final ? Infinity : model.axis.last - 1;
+  const [from, to] = [model.first, Math.min(last, beside.plain.steps)].map((t) => beside.pages.number(t));
+  const numbers = Array.from({ length: Math.max(0, to - from) + 1 }, (_, i) => from + i);
+  return Promise.all(numbers.map((number) => (beside.pages.firsts[number] === beside.model.first ? beside.model : beside.pages.model(number))));
 }

@@ -9,6 +9,7 @@ import { repairLines } from "./repairs.js";
 import { findingLines, reactionsOf } from "./findings.js";
 import { asCall, shown } from "./text.js";
 import { usageLines } from "./usage.js";
+import { verdictLines } from "./verdict.js";
 import { whyLines } from "./why.js";
 
 const LONG = 20000;
@@ -34,6 +35,7 @@ export class Reader {
     if (sort === "usage") fill(this.root, [heading("tokens and money", ""), usageLines(this.model, item, this.seek)]);
     else if (sort === "finding") fill(this.root, [heading("interaction", item.pattern.replaceAll("_", " ")), findingLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
     else if (sort === "repair") fill(this.root, [heading("repair", item.mode ?? ""), repairLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
+    else if (sort === "verdict") fill(this.root, [heading("blame", item.method ?? ""), verdictLines(this.model, item, this.seek)]);
     else if (sort === "failure") fill(this.root, [heading(item.kind.replaceAll("_", " "), ""), failureLines(this.model, item, this.seek)]);
     else if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);

@@ -1,6 +1,7 @@
 /* One of two runs that stand side by side: its world, and below it what was said and decided at the step. */
 import { el, fill, say } from "./dom.js";
 import { badges } from "./header.js";
+import { Lanes } from "./lanes.js";
 import { Pages } from "./pages.js";
 import { Reader } from "./reader.js";
 import { Transcript } from "./transcript.js";
@@ -12,7 +13,7 @@ export class Side {
   /**
    * Read a run up to the page of an instant.
    * @param {string} letter that stands for it. @param {import("./sources.js").Source} source @param tell called with the share of its trace that is read.
-   * @param on `seek(t)`, `agent(index)`, `address`: of its own page, or null.
+   * @param on `seek(t)`, `agent(index)`, `turned()` and `drawn()`, when another page of it, or its pictures, have come; `address`: of its own page, or null.
    */
   static async open(letter, source, t, tell, on) {
     const plain = await source.episode(tell);
@@ -25,7 +26,6 @@ export class Side {
 
   constructor(letter, plain, source, pages, model, on) {
     this.letter = letter;
-    this.address = on.address;
     this.plain = plain;
     this.pages = pages;
     this.model = model;
@@ -34,6 +34,9 @@ export class Side {
     this.missing = [];
     const problems = (more) => this.missing.length || this.#told(more);
     this.world = new World(plain.agents, { agent: on.agent, problems }, `the world of ${letter}`);
+    this.lanes = new Lanes(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item), agent: on.agent });
+    this.lanes.root.setAttribute("aria-label", `lanes of ${letter}`);
+    this.on = on;
     this.transcript = new Transcript(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item) });
     this.transcript.root.setAttribute("aria-label", `transcript of ${letter}`);
     this.reader = new Reader(model, source, on.seek);
@@ -42,12 +45,12 @@ export class Side {
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.over = el("p", { class: "over", role: "status" });
     this.root = el("section", { class: "side", "aria-label": `run ${letter}` },
-      this.#head(), this.problems, this.world.root, this.transcript.root, this.reader.root);
+      this.#head(), this.problems, this.world.root, this.lanes.root, this.transcript.root, this.reader.root);
     this.#told();
   }
 
   #head() {
-    const { address } = this;
+    const { address } = this.on;
     return el("div", { class: "side-head" },
       el("h2", {}, `${this.letter}: `, address ? el("a", { href: address, title: `the page of ${this.letter} alone` }, this.plain.name) : this.plain.name),
       badges(this.plain, "it is shown up to where it was when the page was loaded"),
@@ -75,6 +78,7 @@ export class Side {
     }
     this.pages.ahead(this.t);
     this.world.show(this.t);
+    this.lanes.show(this.t);
     this.waiting ??= setTimeout(() => {
       this.waiting = null;
       this.world.list(this.model, this.t);
@@ -93,6 +97,27 @@ export class Side {
   /** Draw anew, after a change of size or theme. */
   refresh() {
     this.world.refresh();
+    this.lanes.resize();
+  }
+
+  /** Show the lanes or the transcript. */
+  view(lanes) {
+    this.lanes.root.hidden = !lanes;
+    this.transcript.root.hidden = lanes;
+    if (lanes) this.lanes.resize();
+  }
+
+  choose(agent) {
+    this.world.choose(agent);
+    this.lanes.choose(agent);
+  }
+
+  /** Mark what differs from the other run, or, for null, nothing; and the beginning that both have in common. @param {Map<object, string>|null} differs @param {import("./contract.js").Parting|null} parting */
+  mark(differs, parting) {
+    this.lanes.differs = differs;
+    this.lanes.common = parting;
+    this.lanes.draw();
+    this.transcript.mark(differs, parting?.t ?? null);
   }
 
   async #turn() {
@@ -107,22 +132,28 @@ export class Side {
     if (model !== this.model) {
       this.model = this.reader.model = model;
       this.world.forget();
+      this.lanes.turn(model);
+      this.lanes.resize();
       this.transcript.turn(model);
+      this.on.turned();
       this.#draw(page, model);
     }
     this.show(this.wanted);
   }
 
   async #draw(page, model) {
-    const { pictures, phrases, problems } = await this.world.awaited(page.film);
+    const { pictures, primitives, phrases, problems } = await this.world.awaited(page.film);
     if (this.model !== model) return;
+    model.primitives = primitives;
     model.phrases = phrases;
     this.missing = problems;
     this.#told(problems);
     this.world.project(pictures, page.ways);
     this.world.refresh();
-    this.transcript.turn(model); // the world's own words have come
+    this.lanes.draw(); // the world's own words have come
+    this.transcript.turn(model);
     this.show(this.wanted);
+    this.on.drawn();
   }
 
   #open(sort, item) {

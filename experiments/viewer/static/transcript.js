@@ -19,6 +19,17 @@ export class Transcript {
     this.from = 0;
     this.root = el("div", { class: "transcript", role: "log", "aria-live": "off", "aria-label": "transcript of the messages", tabIndex: 0 });
     this.stale = true;
+    this.differs = null;
+    this.common = null;
+    this.unfolded = false;
+  }
+
+  /** Mark what differs from another run, and fold what comes before a step, which both have in common. @param {Map<object, string>|null} differs @param {number|null} common */
+  mark(differs, common) {
+    this.differs = differs;
+    this.common = common;
+    this.unfolded = common === null || this.t < common;
+    this.#make();
   }
 
   /** Show what a filter leaves: of an agent, or -1; of a kind, `messages` for those alone, or empty for all; of a sender and a recipient, or null. */
@@ -36,6 +47,10 @@ export class Transcript {
   /** Go to what was said and decided at a step, or at the last one before it of which there is anything. */
   show(t) {
     this.t = t;
+    if (!this.unfolded && this.common !== null && t < this.common) {
+      this.unfolded = true;
+      this.stale = true;
+    }
     if (this.stale) this.#make();
     const last = Math.max(0, lastBy(this.entries, (entry) => entry.t <= t));
     if (last < this.from || last >= this.from + this.rows.length) this.#render(last - MOST / 2);
@@ -55,7 +70,9 @@ export class Transcript {
 
   #make() {
     this.stale = false;
-    this.entries = this.#entries();
+    const entries = this.#entries();
+    this.entries = this.unfolded || this.common === null ? entries : entries.filter(({ t }) => t >= this.common);
+    this.folded = entries.length - this.entries.length;
     this.#render(lastBy(this.entries, (entry) => entry.t <= this.t) - MOST / 2);
     this.show(this.t);
   }
@@ -111,13 +128,27 @@ export class Transcript {
     const to = Math.min(length, this.from + MOST);
     this.rows = this.entries.slice(this.from, to).map((entry) => this.#row(entry));
     fill(this.root, [
+      this.folded ? button(`${this.folded} entries before step ${this.common}, the same in both`, "show the beginning that both have in common", () => this.#unfold(), { class: "link" }) : null,
       this.from ? button(`${this.from} earlier`, "show earlier entries", () => this.#render(this.from - MOST / 2), { class: "link" }) : null,
       length ? this.rows : el("p", { class: "soft" }, "Nothing of this was said or decided in these steps."),
       to < length ? button(`${length - to} later`, "show later entries", () => this.#render(this.from + MOST / 2), { class: "link" }) : null,
     ]);
   }
 
+  #unfold() {
+    this.unfolded = true;
+    this.#make();
+  }
+
   #row(entry) {
+    const row = this.#entry(entry);
+    const items = entry.plans ?? entry.events?.map(({ item }) => item) ?? [entry.event?.item ?? entry.item];
+    if (this.differs && items.some((item) => this.differs.has(item))) row.classList.add("differs");
+    if (this.common !== null && entry.t < this.common) row.classList.add("common");
+    return row;
+  }
+
+  #entry(entry) {
     switch (entry.sort) {
       case "talk":
         return el("h4", { class: "talk-head" }, `Before step ${entry.t}: ${entry.count === 1 ? "a message" : `${entry.count} messages`}`, el("span", { class: "note" }, ` t^ = ${shown(entry.begins)}${entry.ends > entry.begins ? ` to ${shown(entry.ends)}` : ""}`));

@@ -44,21 +44,30 @@ class Chart:
         self._frame = canvas(length)
         self._slot = self._frame.width / length
         self._top = 0.9 * self._frame.height / game.highest
-        thin = _THIN * self._frame.height
-        line = self._frame.height - game.best_x * self._top - thin / 2
-        best = Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {game.best_x}")
-        self._marks = {"best": best}
+        self._marks = {"best": self._best()}
         self._picks: Sequence[int] = ()
+        self._share = 0.0
         self.rounds = 0
         """Those that have been added."""
 
-    def add(self, picks: Sequence[int]) -> None:
-        """Take in the picks of the next round, by agent."""
+    def _best(self) -> Mark:
+        best, thin = self._game.best_x, _THIN * self._frame.height
+        line = self._frame.height - best * self._top - thin / 2
+        return Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {best}")
+
+    def show(self, game: Game) -> None:
+        """Draw the best sum of the game that the coming round has."""
+        if game != self._game:
+            self._game = game
+            self._marks["best"] = self._best()
+
+    def add(self, game: Game, picks: Sequence[int]) -> None:
+        """Take in the next round: its game, and the picks by agent."""
         if self.rounds:
             name = f"sum {self.rounds - 1}"
             self._marks[name] = replace(self._marks[name], kind=_PAST)
         x, number = sum(picks), self.rounds
-        share = self._game.reward(x) / self._game.best_reward
+        self._share = share = game.reward(x) / game.best_reward
         height, edge = x * self._top, 0.5 * self._slot
         self._marks[f"sum {number}"] = Mark(
             _LAST, (number + 0.1) * self._slot, self._frame.height - height, 0.8 * self._slot, height,
@@ -76,6 +85,5 @@ class Chart:
         marks = dict(self._marks)
         if not self.rounds:
             return Drawing(b"", marks, "no round played yet")
-        x = sum(self._picks)
-        caption = f"sum {x}, reward {self._game.reward(x) / self._game.best_reward:.1%} of the best"
+        caption = f"sum {sum(self._picks)}, reward {self._share:.1%} of the best"
         return Drawing(b"", marks, caption, tuple(f"picked {pick}" for pick in self._picks))

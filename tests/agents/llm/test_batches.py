@@ -41,7 +41,7 @@ async def process(
         return stack(Batched(provider, line, cell, None), price=TABLE["openai", "gpt-5"])
 
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             yield waves, model
     finally:
         await waves.close()

@@ -22,6 +22,8 @@ from tests.agents.llm.wire import WIRES, Brain, client, provider, request
 
 KIB, MIB = 2**10, 2**20
 SMALL = Bounds(max_bytes=256 * KIB)
+SOON = 60
+"""Seconds: far below what goes wrong without the rule, far above what a busy machine takes to import a client."""
 LEAST = 40 * MIB
 """Bytes: more than what a bounded reply needs, far less than what is sent or packed here."""
 
@@ -120,13 +122,13 @@ async def test_a_redirect_on_the_same_server_is_followed() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 async def test_a_server_that_says_nothing_is_left_long_before_the_deadline(wire: str) -> None:
     async def silent(_body: dict[str, Any], _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(30)
+        await asyncio.sleep(600)
 
     begin = time.perf_counter()
-    async with asked(wire, silent, bounds=Bounds(first_byte=0.2)) as (model, _):
+    async with asked(wire, silent, bounds=Bounds(first_byte=0.2), deadline=600.0) as (model, _):
         with pytest.raises(TimedOut, match=r"no first byte within 0.2 s \(llm.first_byte_timeout\)"):
             await model.complete(request())
-    assert time.perf_counter() - begin < 15
+    assert time.perf_counter() - begin < SOON
 
 
 async def test_an_answer_that_has_begun_may_take_its_time() -> None:
@@ -141,10 +143,10 @@ async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out
         full.listen(0)
         waits.connect(full.getsockname())  # the only place of the queue: who comes now gets no answer at all
         root = f"http://127.0.0.1:{full.getsockname()[1]}"
-        async with client(wire, Addresses(f"{root}/v1", root), bounds=Bounds(connect=0.2), deadline=20.0) as model:
+        async with client(wire, Addresses(f"{root}/v1", root), bounds=Bounds(connect=0.2), deadline=600.0) as model:
             begin = time.perf_counter()
             with pytest.raises(TimedOut) as caught:
                 await model.complete(request())
-            assert time.perf_counter() - begin < 15
+            assert time.perf_counter() - begin < SOON
     if "litellm" not in wire:  # which names no time-out
         assert "no connection within 0.2 s (llm.connect_timeout)" in str(caught.value)

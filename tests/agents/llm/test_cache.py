@@ -252,9 +252,9 @@ def test_eight_processes_write_without_an_error_and_agree_on_every_answer(tmp_pa
     workers = [context.Process(target=work, args=(path, i, barrier, found)) for i in range(PROCESSES)]
     for worker in workers:
         worker.start()
-    results = [found.get(timeout=60) for _ in workers]
+    results = [found.get(timeout=300) for _ in workers]
     for worker in workers:
-        worker.join(timeout=10)
+        worker.join(timeout=60)
     found.close()
     assert [result for result in results if isinstance(result, str)] == []
     answers: dict[str, Counter[str]] = {}

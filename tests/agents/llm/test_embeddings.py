@@ -123,7 +123,7 @@ async def test_what_the_server_does_not_embed_is_a_400_that_says_why(body: Any) 
             f"{addresses.openai}/embeddings", json.dumps(body).encode(), {"content-type": "application/json"}
         )
         with pytest.raises(urllib.error.HTTPError) as error:
-            await asyncio.to_thread(urllib.request.urlopen, sent, timeout=5)
+            await asyncio.to_thread(urllib.request.urlopen, sent, timeout=60)
         with error.value:
             assert error.value.code == 400
             assert json.load(error.value)["error"]["message"].split(":")[0] in ("model", "input", "encoding_format")

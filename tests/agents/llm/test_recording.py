@@ -78,9 +78,12 @@ async def test_an_answer_is_recorded_and_entered_although_asking_again_for_it_fa
 
 
 async def test_what_was_answered_and_what_was_under_way_is_known_when_a_call_is_cancelled() -> None:
+    hangs = asyncio.Event()
+
     class Hangs:
         async def complete(self, asked: Request) -> Reply:
             if len(asked.messages) > 2:
+                hangs.set()
                 await asyncio.Event().wait()
             return reply("no")
 
@@ -92,7 +95,7 @@ async def test_what_was_answered_and_what_was_under_way_is_known_when_a_call_is_
             await stack(Hangs(), sink=records.append).complete(request())
 
     task = asyncio.create_task(ask())
-    await asyncio.sleep(0.01)
+    await hangs.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -16,6 +16,8 @@ import pytest
 from quorum.agents.llm.server import Fault, FaultKind, serve
 from tests.agents.llm.wire import TEXT, Brain
 
+SECONDS = 30.0
+"""What a busy machine may take; nothing here waits that long."""
 CHAT = {"model": "simulated", "messages": [{"role": "user", "content": "Hello"}]}
 
 
@@ -24,7 +26,7 @@ async def post(url: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = urllib.request.Request(url, data, {"content-type": "application/json", **headers})
         try:
-            with urllib.request.urlopen(sent, timeout=5) as response:
+            with urllib.request.urlopen(sent, timeout=2 * SECONDS) as response:
                 return response.status, json.load(response)
         except urllib.error.HTTPError as error:
             with error:
@@ -77,7 +79,7 @@ async def test_both_formats_answer_with_text_and_tokens() -> None:
 
 async def test_it_lists_its_models_in_both_formats_and_knows_no_others() -> None:
     def get(url: str, headers: dict[str, str]) -> Any:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=5) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=2 * SECONDS) as response:
             return json.load(response)
 
     async with serve(Brain(), models=("a", "b")) as addresses:
@@ -98,8 +100,8 @@ async def test_it_ends_at_once_although_a_request_is_never_answered() -> None:
     async with serve(Brain(), faults=lambda _: Fault(FaultKind.SILENCE)) as addresses:
         task = asyncio.create_task(post(f"{addresses.openai}/chat/completions", CHAT))
         await asyncio.sleep(0.1)
-    with pytest.raises((OSError, ConnectionError)):
-        await asyncio.wait_for(task, 3)
+    with pytest.raises(OSError, match=r"closed|reset|refused"):  # and not `timed out`, which is one, too
+        await asyncio.wait_for(task, SECONDS)
 
 
 async def test_a_port_that_is_taken_is_an_error() -> None:
@@ -123,6 +125,6 @@ def test_run_serves_until_it_is_interrupted() -> None:
         address = server.stdout.readline().strip()
         status, chat = asyncio.run(post(f"{address}/chat/completions", CHAT))
         server.send_signal(signal.SIGINT)
-        _, problems = server.communicate(timeout=10)
+        _, problems = server.communicate(timeout=SECONDS)
     assert (status, chat["choices"][0]["message"]["content"]) == (200, "hello")
     assert "Traceback" not in problems

@@ -65,7 +65,7 @@ async def test_a_request_whose_head_does_not_come_is_left(sent: bytes) -> None:
 async def test_a_second_request_whose_head_does_not_come_is_left_and_one_that_comes_is_answered() -> None:
     content = json.dumps(CHAT).encode()
     whole = head(len(content), connection="keep-alive") + content
-    async with serve(Brain(), head_seconds=0.3) as addresses:
+    async with serve(Brain(), head_seconds=1.5) as addresses:
         status, rest = await converse(addresses.openai, whole, whole, b"POST /v1", pause=0.1)
     assert status == 200
     assert rest.count(b"200 OK") == 1

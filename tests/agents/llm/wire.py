@@ -118,7 +118,9 @@ class Brain:
         return step if isinstance(step, Reply) else reply(step, usd=self.usd)
 
 
-def client(wire: str, addresses: Addresses, *, deadline: float = 5.0, model: str = MODEL, **arguments: Any) -> Provider:
+def client(
+    wire: str, addresses: Addresses, *, deadline: float = 60.0, model: str = MODEL, **arguments: Any
+) -> Provider:
     """Give a real client of a wire."""
     arguments = {"key_variable": KEY_VARIABLE, "deadline": deadline, **arguments}
     match wire:

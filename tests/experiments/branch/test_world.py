@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from llamac_env.transport.text import write_board
 from maeil import World
 from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
@@ -30,6 +31,9 @@ CELLS = {
     "cube debate": "n=4 agents=naive topology=debate max_steps=40",
     "cube repair": "n=4 agents=naive repair=notice max_steps=40 llm.poor=0.3",
     "cube healed": "n=4 agents=naive topology=chain heal=[orphan,deadlock] max_steps=30",
+    "transport": "env=transport n=4 max_steps=20",
+    "transport hard": "env=transport_hard n=4 max_steps=20 agents=naive topology=centralized",
+    "squeeze": "env=squeeze n=3 max_steps=8 agents=naive topology=debate",
 }
 
 
@@ -41,7 +45,15 @@ def cube_now(world: Any) -> dict[str, Any]:
     }
 
 
-NOW = {"cube": cube_now}
+def transport_now(world: Any) -> dict[str, Any]:
+    return {"items": write_board(world.env.board)}
+
+
+def squeeze_now(world: Any) -> dict[str, Any]:
+    return {"mu": world.env.game.mu, "sigma": world.env.game.sigma}
+
+
+NOW = {"cube": cube_now, "transport": transport_now, "squeeze": squeeze_now}
 """By world: the changes that name all of a state as it is."""
 
 
@@ -85,10 +97,10 @@ def without_numbers(lines: list[bytes]) -> list[dict[str, Any]]:
     return [{**json.loads(line), "seq": None} for line in lines]
 
 
-def quiet_step(run: Path) -> int:
-    """Return a step in which nobody begins to think."""
+def quiet_steps(run: Path) -> list[int]:
+    """Return the steps in which nobody begins to think."""
     begun = {s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart)}
-    return next(t for t in range(1, max(begun)) if t not in begun)
+    return [t for t in range(1, max(begun)) if t not in begun]
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -96,7 +108,7 @@ def test_a_change_to_what_is_so_already_changes_nothing(name: str, runs: Path, t
     run = run_of(runs, name)
     trace = read_trace(run)
     begun = sorted({s.t for s in trace.events if isinstance(s.event, ThoughtStart)})
-    for step in {0, begun[len(begun) // 2], begun[-1], quiet_step(run)}:
+    for step in {0, begun[len(begun) // 2], begun[-1], *quiet_steps(run)[:1]}:
         now = NOW[trace.start.world](at_step(run, step))
         branch, _ = changed(run, step, now, tmp_path / str(step))
         _, *rest = without_numbers(comparable(branch))
@@ -112,12 +124,15 @@ MOVES: dict[str, dict[str, Any]] = {
     "cube debate": {"blocks": {"3": {"weight": 2, "position": [1, 1]}}},
     "cube repair": {"blocks": {"0": None}, "agents": {"agent_1": [0, 0], "agent_2": [0, 1]}},
     "cube healed": {"agents": {"agent_0": [19, 19]}},
+    "transport": {"items": {"0.5_0.5": ["target_red"], "0.5_1.5": [], "1.5_0.5": [], "1.5_1.5": ["box_red"]}},
+    "squeeze": {"rho": 0.2},
 }
 
 
 @pytest.mark.parametrize("name", MOVES)
 def test_a_changed_world_is_brought_back_frame_by_frame(name: str, runs: Path, tmp_path: Path) -> None:
-    run, step = run_of(runs, name), 7
+    run = run_of(runs, name)
+    step = min(7, open_episode(run).steps // 2)
     before = at_step(run, step).ansi()
     branch, shown = changed(run, step, MOVES[name], tmp_path)
     trace = read_trace(branch)
@@ -148,7 +163,7 @@ def test_what_happened_before_the_change_is_as_it_was_and_the_change_comes_befor
 
 def test_actions_whose_block_is_taken_away_end_before_the_next_step(runs: Path, tmp_path: Path) -> None:
     run = run_of(runs, "cube")
-    step = quiet_step(run)
+    step = quiet_steps(run)[0]
     plans: dict[str, Any] = {}
     walking: dict[int, str] = {}
     for stamped in read_trace(run).events:

@@ -58,7 +58,7 @@ async def test_what_is_written_beside_the_loop_is_written_to_its_end_also_by_who
 
     def write() -> threading.Thread:
         begun.set()
-        go_on.wait(5)
+        go_on.wait(60)
         return threading.current_thread()
 
     task = asyncio.create_task(to_its_end(write))

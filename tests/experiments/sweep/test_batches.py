@@ -123,13 +123,16 @@ def kill_again_and_again(
     return ends
 
 
-def _run_and_kill(line: Sequence[str], seconds: float, journal: Path) -> int:
-    """Run a command and kill it so long after it has begun to ask; return how it ended."""
+def _run_and_kill(line: Sequence[str], seconds: float, journal: Path, written: bytes = b"") -> int:
+    """Run a command and kill it so long, less a second, after it has begun to ask; return how it ended.
+
+    It has begun when its journal has grown, and holds what is named.
+    """
     process = subprocess.Popen(line, env=environment())
     size = journal.stat().st_size if journal.exists() else 0
     deadline = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < deadline:
-        if journal.exists() and journal.stat().st_size > size:
+        if journal.exists() and journal.stat().st_size > size and written in journal.read_bytes():
             break
         time.sleep(0.01)
     time.sleep(seconds - 1.0)
@@ -170,7 +173,7 @@ def test_open_batches_can_be_ended_and_are_named_to_those_who_go_on_without_them
     with plain_run("openai", tmp_path, ALONE, "seed=0", batches=batches) as (_, addresses):
         asked = (*words("openai", addresses), ALONE, "seed=range(0,3)")
         line = command("sweep", *asked, *BY_BATCH, "--name", "s", "--quiet", "--out", str(tmp_path))
-        _run_and_kill(line, 1.5, tmp_path / "s" / BATCHES)
+        _run_and_kill(line, 1.5, tmp_path / "s" / BATCHES, b'"created"')
         assert orphans(tmp_path / "s") == Orphans(0, 6)
         request = SweepRequest((*asked, *BY_BATCH), out=tmp_path, name="s")
         assert cancel_batches(request).batches == 1
@@ -184,7 +187,7 @@ def test_answers_of_a_cancelled_batch_are_asked_for_again(tmp_path: Path) -> Non
     with plain_run("anthropic", tmp_path, ALONE, "seed=0", batches=batches) as (_, addresses):
         asked = (*words("anthropic", addresses), ALONE, "seed=range(0,3)", *BY_BATCH)
         line = command("sweep", *asked, "--name", "s", "--quiet", "--out", str(tmp_path))
-        _run_and_kill(line, 1.2, tmp_path / "s" / BATCHES)
+        _run_and_kill(line, 1.2, tmp_path / "s" / BATCHES, b'"created"')
         request = SweepRequest(asked, out=tmp_path, name="s")
         assert cancel_batches(request).batches == 1
         batches.seconds = 0.0

@@ -25,7 +25,7 @@ from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify_folder import check_folder
 from quorum.experiments.sweep.branches import BranchOptions, plan_branches
-from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Stop
@@ -251,6 +251,29 @@ def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: P
     tokens = max(done.spent.tokens for done in result.finished)
     bounded = swept(first, tmp_path / "bounded", at=["3"], budget_tokens=2 * tokens).result
     assert (len(bounded.finished), bounded.stop) == (2, None)
+
+
+def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path: Path) -> None:
+    expected = show_plan(asked(first, tmp_path, POOR))
+    assert list(tmp_path.iterdir()) == []
+    result = swept(first, tmp_path, POOR).result
+    assert expected.answers == result.spent.answers == 2 * 2 * (18 + 6)
+    assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
+    # What is done tells of its kind: the run of the other seed is expected to take as much.
+    half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
+    assert (half.sources, half.answers) == ({"tried": 4}, 2 * 2 * 12)
+
+
+def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Path) -> None:
+    with served(Counting()) as addresses:
+        model = ("llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null")
+        words = (*TEAM, *model, "llm.prices={input: 1, output: 1}", "llm.cache=false")
+        run = run_cell(Cell.compose(words), tmp_path / "runs").folder
+        expected = show_plan(asked(run, tmp_path, at=["3"]))
+        spent = swept(run, tmp_path, at=["3"]).result.spent
+    assert (expected.answers, spent.answers) == (6, 6)
+    assert expected.usd == pytest.approx(expected.tokens / 1e6)
+    assert expected.tokens == pytest.approx(spent.tokens, rel=0.2)
 
 
 def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,7 @@ def started(tmp_path: Path, options: Path) -> Callable[..., subprocess.Popen[str
 
 
 def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(started, tmp_path: Path) -> None:
-    process = started(pause=0.03)
+    process = started(pause=0.1)  # two seconds an episode: more are done before the signal only if it is that late
     process.send_signal(signal.SIGINT)
     out, told = process.communicate(timeout=60)
     data = json.loads(out)
@@ -51,11 +52,21 @@ def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(starte
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["twice", "SIGTERM"])
 def test_twice_drops_what_is_under_way(signals: tuple[signal.Signals, ...], started) -> None:
     process = started(pause=5.0)
-    for number in signals:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    told = ""
+    end = threading.Timer(120, process.kill)
+    end.start()
+    for number in signals[:-1]:  # the next one is sent when this one was heard: two at once may be one
         process.send_signal(number)
-        time.sleep(0.5)
-    out, told = process.communicate(timeout=20)
-    data = json.loads(out)
+        while "Ctrl-C again drops them" not in told:
+            told += (line := process.stderr.readline())
+            assert line, told
+    process.send_signal(signals[-1])
+    with process:
+        told += process.stderr.read()
+        data = json.loads(process.stdout.read())
+    end.cancel()
     assert (process.returncode, data["run_now"], data["left"]) == (130, 0, 30)
     assert "Traceback" not in told
     assert leftovers(Path(data["folder"])) == []

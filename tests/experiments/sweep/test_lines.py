@@ -123,7 +123,7 @@ def test_a_limit_stops_in_the_middle_and_the_same_command_goes_on(sweep: Sweep, 
 def test_a_line_that_was_killed_in_the_middle_is_the_same_when_it_was_resumed(
     sweep: Sweep, tmp_path: Path, options: Path
 ) -> None:
-    words = ("agents=counter", "n=1", "env.length=6", "episode=range(0,4)", "agents.pause=0.05")
+    words = ("agents=counter", "n=1", "env.length=6", "episode=range(0,4)", "agents.pause=0.1")
     plugins = [word for module in MODULES for word in ("--plugin", module)]
     line = command("sweep", "env=corridor", *words, "engine.workers=1", *plugins, "--config-dir", str(options))
     process = subprocess.Popen(

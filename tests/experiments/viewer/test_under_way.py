@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is_under_way
 from quorum.experiments.viewer.episode import read_episode
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
 SECONDS = 60.0
+FEW = 8
+"""Answers before a model is let go."""
 
 
 def until(holds: Callable[[], bool], page: Page | None = None) -> None:
@@ -36,10 +41,29 @@ def until(holds: Callable[[], bool], page: Page | None = None) -> None:
             page.wait_for_timeout(50)
 
 
+class Held:
+    """A model that gives a few answers, and the others when it is let go: however slow the machine is that looks on."""
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+        self._asked = 0
+
+    async def complete(self, request: Request) -> Reply:
+        self._asked += 1
+        while self._asked > FEW and not self.let_go.is_set():
+            await asyncio.sleep(0.05)
+        return await BRAIN.complete(request)
+
+
 @pytest.fixture
-def slow_run(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def held() -> Held:
+    return Held()
+
+
+@pytest.fixture
+def slow_run(tmp_path: Path, held: Held) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """A run over a slow server; its process, and the folder that it writes."""
-    with model_served(BRAIN, latency=0.6) as addresses:
+    with model_served(held, latency=0.6) as addresses:
         llm = ["llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null"]
         team = ["agents=naive", "n=2", "max_steps=30", "topology=debate", "llm.cache=false"]
         process = subprocess.Popen(command("run", *team, *llm, "--quiet"), cwd=tmp_path, env=environment())
@@ -62,7 +86,7 @@ def _t(page: Page) -> int:
 
 
 def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
-    slow_run: tuple[subprocess.Popen[bytes], Path], opened: Open
+    slow_run: tuple[subprocess.Popen[bytes], Path], held: Held, opened: Open
 ) -> None:
     process, folder = slow_run
     with served(folder) as address:
@@ -70,6 +94,7 @@ def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
         assert page.locator(".badge.under-way").inner_text() == "under way"
         assert page.locator(".problems").is_hidden()
         begin = _last(page)
+        held.let_go.set()
         until(lambda: _last(page) > begin, page)
         assert _t(page) == _last(page)  # it stood at the end, and goes on with it
         page.evaluate("quorum.player.seek(1)")

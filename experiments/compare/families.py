@@ -1,0 +1,132 @@
+"""Branches that are compared by what is another in them: what they are held against, over which beginnings.
+
+A **beginning** is a recorded prefix with the instant at which branches leave it. The gain of a change is taken within
+each beginning: the mean over draws of the branches with the change, minus that of those without any. A run whose own
+continuation is not among the branches stands in for it: draw 0 of no change is the run itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from maeil.user_errors import UserError
+from quorum.experiments.compare.factors import written
+from quorum.experiments.configuration.cell import Branch
+from quorum.experiments.results import Results, Row
+from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE, branch_factors
+from quorum.experiments.results.rows import Scalar
+
+Beginning = tuple[Scalar, ...]
+"""Digest of a prefix, with the instant on both clocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What branches are compared with.
+
+    Attributes:
+        stand_ins: beginnings at which the run itself is the branch without a change.
+        aside: runs that are no branches and stand in for none.
+        versions: runs whose branches were made by another version of the code, each with both.
+    """
+
+    stand_ins: int
+    aside: int
+    versions: tuple[str, ...]
+
+
+def beginning(row: Row) -> Beginning:
+    """Return where a branch begins; empty for a run that is none."""
+    return () if row.branch is None else (row.branch.prefix, row.branch.t, row.branch.t_hat)
+
+
+def is_family(rows: Sequence[Row]) -> bool:
+    """Whether runs are branches with and without changes, or the runs that they come off, and nothing else."""
+    changes = {row.factors[CHANGE] for row in rows if row.branch is not None}
+    parents = {row.branch.run for row in rows if row.branch is not None}
+    runs = [row for row in rows if row.branch is None]
+    held = NO_CHANGE in changes or bool(runs)
+    return held and bool(changes - {NO_CHANGE}) and all(row.name in parents for row in runs)
+
+
+def with_stand_ins(results: Sequence[Results]) -> tuple[tuple[Results, ...], Family]:
+    """Leave the branches, those without a change first, and put runs in where their own continuation is missing.
+
+    Raises:
+        UserError: there is no branch.
+    """
+    branches = [row for part in results for row in part.rows if row.branch is not None]
+    if not branches:
+        raise UserError(
+            f"--by {CHANGE}: none of the runs is a branch",
+            "Make some with `quorum branch RUN --at STEP ...`, and give their folder.",
+        )
+    wanted = _missing_controls(branches)
+    of_run: dict[str, dict[str, None]] = {}
+    for row in branches:
+        of_run.setdefault(str(row.factors["parent"]), {})[row.version] = None
+    taken: set[str] = set()
+    versions: dict[str, None] = {}
+    parts = []
+    for part in results:
+        stand_ins = []
+        for row in part.rows:
+            own = wanted.get(row.name, ())
+            versions |= dict.fromkeys(
+                f"{row.name} by {row.version}, branches of it by {other}"
+                for other in of_run.get(row.name, ())
+                if other != row.version
+            )
+            if row.name not in taken and own and own[0].seed == row.seed:
+                taken.add(row.name)
+                stand_ins += [_as_branch(row, one.branch) for one in own if one.branch is not None]
+        rows = [*stand_ins, *(row for row in part.rows if row.branch is not None)]
+        rows.sort(key=lambda row: row.factors[CHANGE] != NO_CHANGE)
+        parts.append(replace(part, rows=tuple(rows)))
+    aside = sum(row.branch is None and row.name not in taken for part in results for row in part.rows)
+    found = Family(sum(len(wanted[name]) for name in taken), aside, tuple(versions))
+    return tuple(parts), found
+
+
+def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
+    """Make sure that some branch has a counterpart at the baseline.
+
+    Raises:
+        UserError: none has.
+    """
+    found: dict[bool, set[Beginning]] = {True: set(), False: set()}
+    for row in rows:
+        found[written(row.factors[CHANGE]) == baseline].add(beginning(row))
+    if found[True] & found[False]:
+        return
+    if baseline != NO_CHANGE:
+        raise UserError(f"--baseline {baseline}: no other change was made at an instant at which this one was")
+    raise UserError(
+        f"--by {CHANGE}: no branch has a counterpart without a change from the same instant of the same run",
+        "Give the folder of the runs that they come off, too, or make branches without a change:"
+        " `quorum branch RUN --at STEP`.",
+    )
+
+
+def _missing_controls(branches: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return a branch for each beginning that has no draw 0 of no change, by the name of its run."""
+    there = {
+        (row.branch.run, beginning(row))
+        for row in branches
+        if row.branch is not None and row.branch.draw == 0 and row.factors[CHANGE] == NO_CHANGE
+    }
+    found: dict[str, dict[Beginning, Row]] = {}
+    for row in branches:
+        assert row.branch is not None
+        if (row.branch.run, beginning(row)) not in there:
+            found.setdefault(row.branch.run, {}).setdefault(beginning(row), row)
+    return {run: list(rows.values()) for run, rows in found.items()}
+
+
+def _as_branch(row: Row, branch: Branch) -> Row:
+    """Return a run as the branch without a change that it equals."""
+    unchanged = Branch(branch.run, branch.t, branch.t_hat, branch.prefix, ())
+    own = "-".join(map(str, beginning(replace(row, branch=unchanged))))
+    factors = {**row.factors, **branch_factors(unchanged)}
+    return replace(row, hash=f"{row.hash}-{own}", branch=unchanged, factors=factors)
