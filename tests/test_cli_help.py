@@ -18,8 +18,8 @@ COMMAND = get_group(app)
 VERBS = {name: verb for name, verb in COMMAND.commands.items() if not verb.hidden}
 PARTS = {f"{name} {part.opts[0]}": part for name, verb in VERBS.items() for part in verb.params}
 UNITS = {
-    "BOARDS", "CALLS", "CELLS", "COLUMNS", "DRAWS", "EPISODES", "GRAPHS", "ORDERS", "PIXELS", "PORT", "RATE", "ROUNDS",
-    "SECONDS", "SHARE", "STEP", "STEPS", "TOKENS", "USD",
+    "BOARDS", "CALLS", "CELLS", "COLUMNS", "GRAPHS", "PIXELS", "PORT", "RATE", "ROUNDS", "SAMPLES", "SECONDS", "SHARE",
+    "STEP", "STEPS", "TOKENS", "USD",
 }  # fmt: skip
 SENTENCE = re.compile(r"([A-Z][^.]* (?:[^.]|\.\S)+\. ?)+")
 _VERB = re.compile(r"^ {4}.*\bquorum ([a-z-]+)", re.MULTILINE)

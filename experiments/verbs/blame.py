@@ -40,20 +40,20 @@ def blame(
         bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents.")
     ] = True,
     orders: Annotated[
-        int, typer.Option("--orders", metavar="ORDERS", min=2, help="Pairs of orders for the shares of a large team.")
+        int, typer.Option("--orders", metavar="ROUNDS", min=2, help="Pairs of orders for the shares of a large team.")
     ] = 10,
     draws: Annotated[
         int,
         typer.Option(
             "--draws",
-            metavar="DRAWS",
+            metavar="SAMPLES",
             min=1,
             help="Judge a correction by this many samples, where paid models are asked.",
         ),
     ] = 1,
     budget_reruns: Annotated[
         int,
-        typer.Option("--budget-reruns", metavar="EPISODES", min=1, help="Play at most this many episodes of a run."),
+        typer.Option("--budget-reruns", metavar="CELLS", min=1, help="Play at most this many episodes of a run."),
     ] = 2000,
     budget_calls: Annotated[
         int | None,

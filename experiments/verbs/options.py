@@ -130,7 +130,8 @@ Drops = Annotated[
     ),
 ]
 Draws = Annotated[
-    int, typer.Option("--draws", metavar="DRAWS", min=1, help="Run this many samples from the instant, a folder each.")
+    int,
+    typer.Option("--draws", metavar="SAMPLES", min=1, help="Run this many samples from the instant, a folder each."),
 ]
 WorldChanges = Annotated[
     str | None,
