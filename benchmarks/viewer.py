@@ -1,10 +1,11 @@
-"""What the viewer costs: a large episode in a real browser, and the size of an export.
+"""What the viewer costs: a large episode in a real browser, a tree of branches, and the size of an export.
 
 python benchmarks/viewer.py [FOLDER]
 
 The large episode is a real run of CUBE, 64 rule-based minds that talk freely for 500 steps (`negotiator`, topology
 `decentralized`): about 120,000 events. The export is of a run of 8 zero-shot agents in the open world for 200 steps,
-answered by the simulated model. Both are made in FOLDER, or taken from it where an earlier call left them.
+answered by the simulated model. The tree is a run of 4 zero-shot agents and 20 branches of it. All are made in FOLDER,
+or taken from it where an earlier call left them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from maeil.trace import read_trace
+from maeil.trace import Instant, read_trace
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -26,6 +29,8 @@ from quorum.experiments.viewer.command import export
 
 LARGE = ["n=64", "env=cube", "agents=negotiator", "topology=decentralized", "max_steps=500"]
 EXPORTED = ["n=8", "env=crafter_coop", "agents=naive", "topology=debate", "llm=simulated", "max_steps=200"]
+BRANCHED = ["n=4", "env=cube", "agents=naive", "topology=debate", "max_steps=80"]
+BRANCHES = 20
 RUNS = 5
 CHROMIUM = "/usr/bin/chromium"
 FRAMES = """async (frames) => {
@@ -75,9 +80,51 @@ def opening(browser: Browser, folder: Path) -> tuple[float, float, float, list[f
     return done - begin, done - asked, lanes - asked, frames
 
 
+def family(out: Path) -> Path:
+    """Make a run and its branches, each with another mind of one agent from a fifth of the run on; give its folder."""
+    first = run(BRANCHED, out)
+    parent = Parent.open(first)
+    for number in range(BRANCHES):
+        place, agent = divmod(number, 4)
+        change = Change((f"agents.members.agent_{agent}=heuristic",))
+        planned = parent.branch(Instant(place * parent.episode.steps // 6), change)
+        if not (out / planned.cell.name).exists():
+            run_cell(planned.cell, out, branching=planned.branching)
+    return first
+
+
+def tree(browser: Browser, folder: Path) -> tuple[float, int, int, int]:
+    """Seconds from the key to the tree; bytes that the server sends for it; its rows, and its elements."""
+    command = [sys.executable, "-m", "cli", "view", str(folder), "--no-browser"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(server.stdout.readline().strip())
+        page.wait_for_selector("html[data-ready=yes]", timeout=120_000)
+        with page.expect_response("**/family") as answer:
+            begin = time.perf_counter()
+            page.keyboard.press("b")
+        page.wait_for_selector(".tree tbody tr")
+        took, size = time.perf_counter() - begin, len(answer.value.body())
+        rows, elements = (page.locator(selector).count() for selector in (".tree tbody tr", ".tree *"))
+        page.close()
+    finally:
+        server.terminate()
+        server.wait()
+    return took, size, rows, elements
+
+
 def main() -> None:
     """Measure and print."""
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp())
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        first = family(out / "tree")
+        trees = [tree(browser, first) for _ in range(RUNS)]
+        browser.close()
+    took, (_, size, rows, elements) = statistics.median(one[0] for one in trees), trees[0]
+    print(f"tree of {rows} runs: median {took:.2f} s of {RUNS}, {size / 1e3:.1f} kB, {elements} elements")
     large = run(LARGE, out)
     print(f"large episode: {len(read_trace(large).events)} events")
     with sync_playwright() as playwright:

@@ -11,6 +11,7 @@ from quorum.experiments.compare.families import Beginning, beginning
 from quorum.experiments.compare.statistics import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, baseline_label, failure_rate, heading
 from quorum.experiments.results import Row
+from quorum.experiments.results.branch_factors import NO_CHANGE
 
 _FEW = 5
 _LEVEL = 0.05
@@ -140,7 +141,8 @@ def _family(comparison: Comparison) -> Iterator[str]:
         alone = len(own.keys() - control)
         if alone:
             counterpart = baseline_label(comparison)
-            yield f"{level}: {alone} of its {_count(len(own), 'instant')} have none of {counterpart}, and are left out."
+            hint = " A run stands in for its own: give their folder, too." if baseline == NO_CHANGE else ""
+            yield f"{level}: {alone} of its {_count(len(own), 'instant')} lack {counterpart}, and are left out.{hint}"
     paired = {frozenset(own.keys() & control) for level, own in found.items() if level != baseline}
     if len(paired) > 1:
         yield "Not all changes were made at the same instants of the same runs: their gains are of other situations."

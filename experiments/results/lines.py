@@ -28,8 +28,13 @@ class LinePlace:
 
 
 def place_of(meta: RunMeta) -> LinePlace | None:
-    """Return where a run stands in its line; None where its team takes nothing along, or it does not say."""
+    """Return where a run stands in its line; None where its team takes nothing along, or it does not say.
+
+    A branch is in no line: it begins with what its run began with, whatever other branches have left.
+    """
     configuration = meta.configuration
+    if meta.branch is not None:
+        return None
     if meta.memory is None or configuration is None or not isinstance(episode := configuration.get("episode"), int):
         return None
     try:

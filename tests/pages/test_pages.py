@@ -19,6 +19,7 @@ from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
 from tests.experiments.viewer.conftest import begun, served
+from tests.experiments.viewer.families import copied_branch, off, write_family
 from tests.pages import measures
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ WIDTHS = (1400, 1000, 390)
 PAGES = (
     "index", "sweep", "map", "report", "report of arms", "report of one arm", "report of many arms", "exported",
     "damaged", "under way", "cube", "crafter", "transport", "squeeze", "sixteen", "messages",
-    "pair", "exported pair",
+    "pair", "exported pair", "tree", "branches", "branch pair",
 )  # fmt: skip
-PRESSED = {"map": "seeds by arms", "messages": "messages", "pair": "boards differ"}
+PRESSED = {"map": "seeds by arms", "messages": "messages", "pair": "boards differ", "tree": "branches",
+           "branches": "branches"}  # fmt: skip
 """What is pressed before a page is looked at."""
 
 
@@ -72,6 +74,9 @@ def addresses(
     hostile = hostile_sweep(folder / "hostile")
     several = arms(folder / "several", [f"arm-{k}" for k in range(7)])
     running = begun(folder, episodes["cube"])
+    family = write_family(folder / "family")
+    branch = copied_branch(two[1], family / "branch", off("run", 3, "topology=centralized"))
+    run = Path(shutil.copytree(two[0], family / "run"))
     with (
         served(damaged) as broken,
         served(arms(folder / "arms")) as sweep,
@@ -79,6 +84,9 @@ def addresses(
         running.guarded(),
         served(running.path) as under_way,
         served(*two) as pair,
+        served(family) as tree,
+        served(run) as alone,
+        served(run, branch) as branched,
     ):
         yield {
             "index": site,
@@ -95,6 +103,9 @@ def addresses(
             "messages": large,
             "pair": pair,
             "exported pair": both.as_uri(),
+            "tree": tree,
+            "branches": alone,
+            "branch pair": branched,
             "exported": exported.as_uri(),
             "damaged": broken,
             **{world: f"{site}run/{run.name}" for world, run in episodes.items()},

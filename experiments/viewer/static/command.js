@@ -8,7 +8,8 @@ const DIGITS = 12;
 const MIND = "MIND";
 
 /** Quote a word for a shell. What a page would show as another sign is written as its number: what is copied is what is read. */
-export function quoted(word) {
+export function quoted(name) {
+  const word = name.replaceAll("\0", "\ufffd"); // which no word of a shell can hold
   if (PLAIN.test(word)) return word;
   if (visible(word) === word && !/[\n\t]/.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
   const signs = Array.from(word, (sign) => (visible(sign) === sign && !"\n\t".includes(sign) ? sign.replace(/[\\']/g, "\\$&") : number(sign)));

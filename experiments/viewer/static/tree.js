@@ -27,14 +27,14 @@ export class Tree {
     placed.forEach((node, index) => Object.assign(node, { index, parent: node.parent && byRun.get(node.parent.run) }));
     const lines = drawGraph(placed);
     fill(this.root, [el("table", { "aria-label": "a run and its branches" },
-      el("thead", {}, el("tr", {}, [["graph", drawTicks(placed), "step"], ["what", "what is another"], ["from", "from"], ["", "outcome, goals"], ["number", "steps"], ["number", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text, label]) => el("th", { scope: "col", class: kind || null, "aria-label": label }, text)))),
+      el("thead", {}, el("tr", {}, [["graph", drawTicks(placed), "step"], ["what", "what is another"], ["from", "from"], ["came", "outcome, goals"], ["number", "steps"], ["number score", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text, label]) => el("th", { scope: "col", class: kind || null, "aria-label": label }, text)))),
       el("tbody", {}, placed.map((node, i) => this.#row(node, lines[i]))))]);
   }
 
   #row(node, line) {
     const { row } = node;
     const graph = el("td", { class: "graph" }, line);
-    if (!row) return el("tr", { class: "absent" }, graph, el("th", { scope: "row", class: "what" }, el("span", { class: "soft" }, el("bdi", {}, short(node.run, 80)), ", which is not in this folder")), ["", "", "", "", ""].map(() => el("td")));
+    if (!row) return el("tr", { class: "absent" }, graph, el("th", { scope: "row", class: "what" }, el("span", { class: "soft" }, el("bdi", {}, short(node.run, 80)), ", which is not in this folder")), ["from", "came", "number", "number score", ""].map((kind) => el("td", { class: kind || null })));
     const { off } = row;
     const here = row.run === this.run;
     const words = wordsOf(node);
@@ -47,9 +47,9 @@ export class Tree {
     return el("tr", { class: here ? "here" : null, "data-run": row.run },
       graph, what,
       el("td", { class: "from" }, off ? instant(off) : ""),
-      el("td", { class: done ? null : "bad", title: row.remark }, outcomeWords(row)),
+      el("td", { class: done ? "came" : "came bad", title: row.remark }, outcomeWords(row)),
       el("td", { class: "number" }, shown(row.metrics["outcome.steps"] ?? null)),
-      el("td", { class: "number" }, shown(row.metrics["outcome.score"] ?? null)),
+      el("td", { class: "number score" }, shown(row.metrics["outcome.score"] ?? null)),
       el("td", {}, this.picks.box(row.run, `${words} ${off ? `from ${instant(off)}` : ""}`)));
   }
 

@@ -18,6 +18,7 @@ import pytest
 from maeil.trace import comparable
 from maeil.user_errors import UserError
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
+from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import read_results
@@ -32,7 +33,8 @@ from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, run_sweep
 from tests.conftest import Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
-from tests.experiments.sweep.conftest import LOCAL, leftovers, stamps
+from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps
+from tests.experiments.sweep.test_lines import exchanged
 from tests.serving import served
 
 TEAM = ("env=squeeze", "n=3", "agents=naive", "topology=debate", "max_steps=4")
@@ -345,6 +347,24 @@ def test_heuristics_in_cube_are_branched_too(tmp_path: Path) -> None:
     result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"]).result
     assert (len(result.finished), result.failed) == (3, ())
     assert {row.factors["branch"] for row in read_results(tmp_path / "s").rows} == {f"{run.name}:4"}
+
+
+def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_its_run(
+    sweep: Sweep, tmp_path: Path, options: Path
+) -> None:
+    sweep("agents=counter", "n=1", "env.length=2", "episode=range(0,3)")
+    runs = {run.name: run for run in branches(tmp_path / "s")}
+    branched = BranchOptions((tmp_path / "s",), ("0",), draws=2)
+    request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
+    result = run_sweep_command(request, quiet=True).result
+    assert (len(result.finished), result.failed, result.held) == (6, (), 0)
+    for run in branches(tmp_path / "what-if"):
+        said = RunFolder(run).meta().branch
+        assert said is not None
+        assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
+        exchanged(run)  # what it leaves is another memory than its run has left
+    assert check_folder(tmp_path / "what-if").damaged == ()
+    assert run_sweep_command(request, quiet=True).result.damaged == {}
 
 
 def test_options_of_branches_without_a_run_are_refused(quorum: Quorum) -> None:

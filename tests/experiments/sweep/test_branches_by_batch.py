@@ -1,0 +1,30 @@
+"""Branches of a sweep ask by batches as all other cells do: what is recorded goes into none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quorum.agents.llm.server import Batches
+from quorum.experiments.results import read_results
+from quorum.experiments.sweep.branches import BranchOptions
+from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.run import SweepRequest
+from tests.experiments.sweep.test_batches import BY_BATCH, DEBATE, PLAIN, plain_run
+
+
+def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -> None:
+    batches, prices = Batches(), "llm.prices={input: 1, output: 10}"
+    more = ("env=squeeze", DEBATE, "seed=0,1", prices)
+    branches = BranchOptions((tmp_path / "plain",), ("2",), minds=("agent_1=heuristic",))
+    with plain_run("openai", tmp_path, *more, batches=batches) as (brain, _):
+        before = brain.asked.total()
+        one = run_sweep_command(SweepRequest(PLAIN, tmp_path, "each", branches=branches), quiet=True).result
+        each = brain.asked.total() - before
+        by_batch = run_sweep_command(SweepRequest(BY_BATCH, tmp_path, "s", branches=branches), quiet=True).result
+    assert (one.left, by_batch.left, by_batch.failed) == (0, 0, ())
+    assert batches.rows == each == one.spent.answers == by_batch.spent.answers
+    assert by_batch.spent.usd * 2 == pytest.approx(one.spent.usd)
+    steps = [[row.metrics["outcome.steps"] for row in read_results(tmp_path / name).rows] for name in ("each", "s")]
+    assert steps[0] == steps[1]
