@@ -12,7 +12,7 @@ from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import Ends, FlagArray, IntArray, MaskArray, Views, World
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.masking import mask_worlds
-from crafter_env.kernels.rules import encode_rules
+from crafter_env.kernels.rules import MAX_STEPS, encode_rules
 from crafter_env.kernels.worlds import begin_layout, begin_world, step_worlds
 from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile
@@ -71,6 +71,10 @@ class Engine:
         )
         self._arrays: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
         self._noops = np.zeros((self.num_envs, self.n, arrays.ACTION_COLUMNS), dtype=np.int64)
+
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps."""
+        self.rules[MAX_STEPS] = max_steps
 
     def __getstate__(self) -> dict[str, Any]:
         """What cannot be made again."""

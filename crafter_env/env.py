@@ -206,6 +206,11 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self.agents = self.possible_agents[:]
         return self._shown.observations(self.agents), self._shown.infos(self.agents, self._state)
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps from now on, this one among them."""
+        self.max_steps = max_steps
+        self._engine.limit(max_steps)
+
     def step(
         self, actions: Mapping[str, AgentAction]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:

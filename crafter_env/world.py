@@ -18,7 +18,7 @@ from crafter_env.env import CrafterEnv
 from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
 from crafter_env.kernels.following import CAPABILITIES, note_changes
-from crafter_env.kernels.rules import encode_rules
+from crafter_env.kernels.rules import MAX_STEPS, encode_rules
 from crafter_env.layout import Layout
 from crafter_env.observation import OPEN, CrafterObservation
 from crafter_env.outcome import Outcome, read_outcome
@@ -219,6 +219,14 @@ class CrafterWorld:
             "max_steps": env.max_steps,
             "map": render_ansi(state),
         }
+
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        self.env.limit(max_steps)
+        self._facts = {**self._facts, "max_steps": max_steps}
+        self._rules[MAX_STEPS] = max_steps
+        if self.env.agents:
+            self._observer.limit(max_steps)
 
     def draw_from(self, seed: int) -> None:
         """Draw from a stream of this seed from now on: fulfils `maeil.world.DrawsLots`."""

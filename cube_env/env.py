@@ -288,6 +288,15 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._report = saved.report
         self.agents = self.possible_agents[:] if saved.running else []
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps from now on, this one among them.
+
+        Raises:
+            CubeError: It is no positive number.
+        """
+        self.max_steps = whole("max_steps", max_steps, 1)
+        self._invalidate()
+
     def change(self, changes: Mapping[str, Any], heaviest: int | None = None) -> bool:
         """Change parts of the board between two steps: see `cube_env.alteration`.
 

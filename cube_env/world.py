@@ -174,6 +174,11 @@ class CubeWorld:
             "lower_bound": lower_bound(Layout(state.side, agents, blocks)),
         }
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        self.env.limit(max_steps)
+        self._facts = {**self._facts, "max_steps": max_steps}
+
     def observe(self, agent: int) -> ShownObservation:
         """Return the symbolic observation of an agent: the board, of which a prompt shows what `env.text` says."""
         seen = self.env.symbolic_observation(agent, self._episode.roster.history(agent))

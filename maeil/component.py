@@ -167,7 +167,9 @@ class Component(Generic[C, X, B_co]):
         remembers: for minds: whether they take something along to the next episode; each of those that do fulfils
             `maeil.memory.Remembers`.
         beside: for minds: with whom they can stand in one team.
-        takes_over: for minds: how they take over from another one in a branch of an episode.
+        takes_over: for minds: how they take over from another one in a branch of an episode. For topologies: `FRESH`
+            where their turns follow from the state of the conversation alone, so that one can take over where a
+            conversation begins; else it is refused.
         repairs: for minds that take the turns of a repair, which have a `Turn.notice`: returns the digests of what
             these add to `inputs`; None for minds that do not.
         describes: for minds that take turns to describe what they offer and need: returns the digests of what these

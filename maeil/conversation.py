@@ -154,6 +154,10 @@ class Conversation:
 
     # What the scheduler calls.
 
+    def adopt(self, settings: LoopSettings) -> None:
+        """Go on with other parameters."""
+        self._settings = settings
+
     def begin_step(self) -> None:
         """Forget the counts of the last environment step; wake those whose mail was left unread."""
         for participant in self._team.participants:
@@ -256,7 +260,7 @@ class Conversation:
             t_hat=self._team.now.t_hat,
             observation=self._observation(participant),
             unread=unread,
-            memory=tuple(participant.memory),
+            memory=self._memory(participant),
             plan=participant.plan_view(),
             outcomes=tuple(participant.outcomes),
             constraints=self._feedback.now() if attempt.turn.feedback else (),
@@ -267,6 +271,10 @@ class Conversation:
         )
         participant.memory.extend(unread)
         self._in_flight.append(Thinking(attempt, view))
+
+    def _memory(self, participant: Participant) -> tuple[Message, ...]:
+        kept = tuple(participant.memory)
+        return kept[max(0, len(kept) - self._settings.memory_messages) :]
 
     def _observation(self, participant: Participant) -> Observation:
         world = self._world

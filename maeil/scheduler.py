@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from maeil.constraints import ConstraintTracker
@@ -17,7 +18,7 @@ from maeil.mind import Mind, Predicting
 from maeil.plan_execution import PlanExecution
 from maeil.plans import PlanStatus
 from maeil.repairs.gate import Repair, RepairGate
-from maeil.settings import LoopSettings
+from maeil.settings import LaterSettings, LoopSettings
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
 from maeil.team import Team
@@ -51,6 +52,7 @@ async def run_episode(
     matcher: Matcher | None = None,
     heal: HealSettings | None = None,
     branch: Mapping[str, Any] | None = None,
+    later: Sequence[LaterSettings] = (),
     change: ChangeAt | None = None,
 ) -> EpisodeEnd:
     """Run one episode and record it.
@@ -67,6 +69,7 @@ async def run_episode(
         matcher: holds what agents need against what others offer, for a topology that asks them; None: for all others.
         heal: who speaks up when cooperation fails; None: nobody does.
         branch: what the trace says that it branches off (`EpisodeStart.branch`); None: off nothing.
+        later: other parameters, each from an instant on.
         change: of the world, from outside, and when; None: nothing is changed.
 
     Returns:
@@ -76,7 +79,8 @@ async def run_episode(
         ChangeRefused: the world cannot be changed so.
         Exception: whatever a mind or the world raises; the trace then ends with the outcome `error`.
     """
-    team = Team(world.agents, minds, coordinators, settings, recorder)
+    remembered = max((other.settings.memory_messages for other in later), default=0)
+    team = Team(world.agents, minds, coordinators, settings, recorder, remembered=remembered)
     board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
     start = EpisodeStart(
         schema=SCHEMA
@@ -97,6 +101,8 @@ async def run_episode(
     constraints = ConstraintTracker(world, team)
     feedback = Feedback(world, team, constraints)
     conversation = Conversation(world, team, topology, settings, feedback, matcher=matcher, healing=healing)
+    for other in later:
+        other.prefix.then(partial(conversation.adopt, other.settings))
     gate = RepairGate(repair, world, team, conversation, constraints) if repair is not None else None
     episode = _Episode(world, team, conversation, constraints, feedback, gate=gate, change=change)
     try:

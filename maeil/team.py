@@ -69,7 +69,16 @@ class Participant:
 
 
 class Team:
-    """All participants, with the clocks and the recorder that their changes are stamped with."""
+    """All participants, with the clocks and the recorder that their changes are stamped with.
+
+    Args:
+        names: of the agents.
+        minds: of the agents, in the same order.
+        coordinators: names and minds of participants without a body.
+        settings: parameters of the loop.
+        recorder: takes every event.
+        remembered: earlier messages that minds may come to see, where that are more than `settings` says.
+    """
 
     def __init__(
         self,
@@ -78,6 +87,8 @@ class Team:
         coordinators: Sequence[tuple[str, Mind]],
         settings: LoopSettings,
         recorder: Recorder,
+        *,
+        remembered: int = 0,
     ) -> None:
         if len(names) != len(minds):
             raise ValueError(f"{len(names)} agents need as many minds, not {len(minds)}")
@@ -89,7 +100,7 @@ class Team:
                 name,
                 mind,
                 embodied=index < len(names),
-                memory=deque(maxlen=settings.memory_messages),
+                memory=deque(maxlen=max(settings.memory_messages, remembered)),
                 outcomes=deque(maxlen=settings.memory_plans),
             )
             for index, (name, mind) in enumerate(everybody)

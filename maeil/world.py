@@ -164,6 +164,20 @@ class DrawsLots(Protocol):
 
 
 @runtime_checkable
+class Limited(Protocol):
+    """A world whose step limit can be another one from a step on, as in a branch with another `max_steps`."""
+
+    def limit(self, max_steps: int) -> None:
+        """End the episode after so many steps, counted from its begin; what is observed tells it from now on.
+
+        Nothing else changes. It holds for later episodes, too.
+
+        Args:
+            max_steps: as the configuration has it.
+        """
+
+
+@runtime_checkable
 class Changeable(Protocol):
     """A world whose state can be changed from outside, at the begin of a step: what if it had been another one?
 

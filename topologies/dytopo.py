@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, ComponentConfig, TopologyContext
+from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
 from maeil.descriptors import EMBEDDING, Affinity, Edge
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
@@ -93,4 +93,4 @@ def roles(config: RoutedConfig) -> Sequence[str]:
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
-component = Component(DytopoConfig, Dytopo, roles=roles, matcher=matcher)
+component = Component(DytopoConfig, Dytopo, roles=roles, matcher=matcher, takes_over=TakesOver.FRESH)

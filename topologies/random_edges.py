@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, TopologyContext
+from maeil.component import Component, TakesOver, TopologyContext
 from maeil.descriptors import Affinity, Edge
 from maeil.topology import ConversationState
 from quorum.topologies.dytopo import Dytopo, RoutedConfig, matcher, roles
@@ -46,4 +46,4 @@ class RandomEdges(Dytopo):
         )
 
 
-component = Component(RandomEdgesConfig, RandomEdges, roles=roles, matcher=matcher)
+component = Component(RandomEdgesConfig, RandomEdges, roles=roles, matcher=matcher, takes_over=TakesOver.FRESH)

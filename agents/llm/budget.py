@@ -52,7 +52,7 @@ class Spending:
             BudgetReached: it would go beyond the budget.
             UnknownPrice: there is a budget of money, and an earlier answer did not say what it cost.
         """
-        if self._unpriced:
+        if self._unpriced and self.budget.usd is not None:
             raise UnknownPrice(f"the price of '{self._unpriced}' is not known: a budget of money cannot be kept")
         if self._answers:
             expected = {"usd": self.usd / self._answers, "tokens": self.tokens / self._answers}
@@ -87,7 +87,7 @@ class Spending:
         self.tokens += reply.usage.prompt + reply.usage.completion
         if reply.usd is not None:
             self.usd += reply.usd
-        elif self.budget.usd is not None:
+        else:
             self._unpriced = reply.model
 
 

@@ -22,7 +22,7 @@ from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usag
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.prompting.names import unfold_names
-from quorum.agents.simulated import baselines, drwell, inject_errors, llamac, tom
+from quorum.agents.simulated import baselines, drwell, inject_errors, llamac, reader, tom
 from quorum.agents.simulated.embeddings import embed
 from quorum.agents.simulated.healing import answer_healed
 from quorum.agents.simulated.minimal_instance import minimal_instance
@@ -139,6 +139,8 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
+        if _role(blocks) in reader.ROLES:
+            return _read(blocks), Finish.STOP, NAME
         speaker: Speaker[Any] = UninformedSpeaker(schema)
         name = UNINFORMED
         if any(message.pictures for message in request.messages) and not _SHOWN & blocks.keys():
@@ -217,6 +219,22 @@ def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: 
     if mates:
         thought = replace(thought, predictions=tom.predict(speaker, view, mates))
     return write(thought, view, predicts=bool(mates))
+
+
+def _role(blocks: Mapping[str, str]) -> str:
+    try:
+        turn = orjson.loads(blocks["turn"])
+    except ValueError as error:
+        raise _unreadable(error) from error
+    return str(turn.get("role", "")) if isinstance(turn, dict) else ""
+
+
+def _read(blocks: Mapping[str, str]) -> str:
+    """Answer one who asks what went wrong in a run; the rates of faults are for those who decide, not for readers."""
+    try:
+        return orjson.dumps(reader.answer(blocks)).decode()
+    except (ValueError, KeyError, TypeError, StopIteration) as error:
+        raise _unreadable(error) from error
 
 
 def _unreadable(error: Exception) -> BadRequest:

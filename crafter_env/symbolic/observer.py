@@ -71,6 +71,10 @@ class Observer:
         self._found = np.empty((len(Material), sight.NEAREST, 3), dtype=np.int64)
         self._edges = np.empty((4, 3), dtype=np.int64)
 
+    def limit(self, max_steps: int) -> None:
+        """Tell another limit of the episode from now on."""
+        self._max_steps = max_steps
+
     def observe(self, agent: int, score: float) -> CrafterObservation:
         """Observe for an agent."""
         episode, state = self._episode, self._episode.state

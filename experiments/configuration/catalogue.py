@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -92,10 +93,15 @@ def options(config_dir: Path | None = None) -> tuple[Option, ...]:
     Args:
         config_dir: folder of a third party with more of them.
     """
-    folders = [(CONFIGS, "")] + ([(config_dir, str(config_dir))] if config_dir is not None else [])
-    found = [option for folder, source in folders for option in _options(folder, source)]
+    found = [*_shipped(), *(_options(config_dir, str(config_dir)) if config_dir is not None else ())]
     order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
+
+
+@cache
+def _shipped() -> tuple[Option, ...]:
+    """Return the options of this project, read once a process: its files do not change while it runs."""
+    return tuple(_options(CONFIGS, ""))
 
 
 def _options(folder: Path, source: str) -> Iterator[Option]:

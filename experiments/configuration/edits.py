@@ -23,8 +23,23 @@ from quorum.experiments.configuration.secrets import refuse_environment
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-EDITABLE = ("agents", "llm", "prompts")
+EDITABLE = ("agents", "llm", "prompts", "topology", "budget", "limits")
 """The groups whose values can be others from an instant of an episode on."""
+EDITABLE_KEYS = ("max_steps", "memory.messages", "clock.delivery", "clock.max_thoughts_per_step")
+"""Single keys that can be others, too."""
+_REASONS = {
+    "env": "the world is the one that it was",
+    "n": "the team is the one that it was",
+    "seed": "it names the board and the random streams, which the beginning has",
+    "episode": "it names the random streams, which the beginning has",
+    "clock": "what thoughts cost would be counted in two ways",
+    "memory": "what a team takes along from episode to episode is settled where one begins",
+    "max_repairs": "minds are built with it; agents.repairs is that of a mind",
+    "repair": "it goes by what it has repaired before",
+    "heal": "healers go by all that has happened since the begin",
+    "healing": "healers go by all that has happened since the begin",
+}
+"""Why others cannot."""
 
 
 def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path | None = None) -> dict[str, Any]:
@@ -76,13 +91,21 @@ def _key(argument: str) -> str:
 def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) -> None:
     key, value = override.key_or_group, override.value()
     group = key.partition(".")[0]
-    if group not in EDITABLE:
+    if group not in EDITABLE and key not in EDITABLE_KEYS:
+        why = f": {_REASONS[group]}" if group in _REASONS else ""
+        can = f"It can: {', '.join((*EDITABLE, *EDITABLE_KEYS))}."
         raise UserError(
-            f"{key}: a branch cannot change this in the middle of an episode", f"It can: {', '.join(EDITABLE)}."
+            f"{key}: a branch cannot change this in the middle of an episode{why}",
+            "Set max_steps alone; it flows into env." if key == "env.max_steps" else can,
         )
     if override.is_delete() or override.is_add() or override.is_force_add():
         raise UserError(f"{override.input_line}: a branch gives keys other values; write KEY=VALUE")
-    if key == group:
+    if key == "max_steps":
+        _set_limit(template, value)
+    elif key == group and group in ("budget", "limits"):
+        keys = ", ".join(f"{group}.{name}" for name in template[group])
+        raise UserError(f"{key}: it is a group of values, which has no options", f"Give one of them: {keys}.")
+    elif key == group:
         known = [option.name for option in options(folders[0]) if option.group == group]
         if value not in known:
             raise UserError(f"{group}: there is no option {value!r}", choices_hint(str(value), "They are", known))
@@ -92,6 +115,14 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
         OmegaConf.update(template, key, value, force_add=True)
     if group == "prompts" and "prompts" in template.agents:
         template.agents.prompts = "${prompts}"  # its values stand again in those of the minds
+
+
+def _set_limit(template: DictConfig, value: Any) -> None:
+    """Set the step limit, and what flows from it."""
+    before = template.max_steps
+    for part in (template, *(part for part in template.values() if isinstance(part, DictConfig))):
+        if "max_steps" in part and part.max_steps == before:
+            part.max_steps = value
 
 
 def _check_key(template: DictConfig, key: str) -> None:

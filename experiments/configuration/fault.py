@@ -25,7 +25,7 @@ class FaultKind(StrEnum):
     FALSE_MESSAGE = "false_message"
     """Once, its message names another thing than the one that is meant."""
     STUBBORN = "stubborn"
-    """From then on it commits the plan again that it has in that turn, and sends nothing."""
+    """From then on it commits the plan again that it had before, and sends nothing."""
     LATE = "late"
     """Once, its plan begins some steps late."""
 

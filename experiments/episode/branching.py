@@ -8,24 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import orjson
 
 from maeil import Mind, Plan, TeamContext, World
-from maeil.component import ComponentConfig, TakesOver
+from maeil.component import ComponentConfig, TakesOver, TopologyContext
 from maeil.errors import InvalidThought
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
+from maeil.world import Limited
 from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.configuration.registry import minds
+from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.building import built
+from quorum.experiments.episode.built import check_topology
+from quorum.experiments.episode.call_books import CallBooks, budget_of
 from quorum.experiments.episode.dictated import Dictated, Words
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.dropped import Drop, Dropping
@@ -34,6 +37,7 @@ from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.planting import participants, seated
 from quorum.experiments.episode.seat import Attended, Seat
+from quorum.experiments.episode.switching import Switches, SwitchingTopology
 from quorum.experiments.episode.team import Team, build_team
 from quorum.experiments.episode.unhearing import Unhearing
 
@@ -61,7 +65,10 @@ class Branching:
         fault: what goes wrong in the other one, and in this one too, unless the mind of whoever does it is replaced.
         named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
             copy: it has no fault, and is the clean reference of an agent's own mind.
+        after: from the instant on; None: the same configuration.
+        earlier: where the other one is a branch itself: the beginning that it had; None: it began by itself.
         told: those who are told any of that, when they are built.
+        switches: what of the loop is another from the instant on.
         world: what of the world is another from the instant on, and when that is; None: nothing.
     """
 
@@ -75,7 +82,10 @@ class Branching:
     draw: int = 0
     fault: Fault | None = None
     named: frozenset[str] = frozenset()
+    after: Configuration | None = None
+    earlier: Branching | None = None
     told: list[Dictated | Dropping] = field(default_factory=list)
+    switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
 
     @property
@@ -86,12 +96,28 @@ class Branching:
     @property
     def listeners(self) -> Sequence[Listener]:
         """Those who are told every event of the episode."""
-        return [self.prefix, *(mind for mind in self.told if isinstance(mind, Dropping))]
+        found: list[Listener] = []
+        for one in self._chain:
+            found.insert(0, one.prefix)  # those of the earliest begin first
+            found += [*one.switches, *(mind for mind in one.told if isinstance(mind, Dropping))]
+        return found
+
+    @property
+    def changed(self) -> ChangeAt | None:
+        """What of the world is another from an instant on, in this one or in one that it branches off."""
+        return next((one.world for one in self._chain if one.world is not None), None)
+
+    @property
+    def _chain(self) -> Iterator[Branching]:
+        one: Branching | None = self
+        while one is not None:
+            yield one
+            one = one.earlier
 
     @property
     def sample(self) -> int:
         """The number by which what is asked from the instant on is another sample than in other draws."""
-        return sample_number([self.draw])
+        return sample_number([one.draw for one in self._chain][::-1])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
         """Return what gives each participant a model that answers as recorded until the instant.
@@ -103,7 +129,14 @@ class Branching:
         """
         if self.calls is None:
             return after
-        before = EpisodeModels(self.configuration, pool, books, recorded=self.calls)
+        sample = self.earlier.sample if self.earlier is not None else 0
+        before: Callable[[str], Model] = EpisodeModels(
+            self.configuration, pool, books, recorded=self.calls, sample=sample
+        )
+        had, has = budget_of(self.configuration), budget_of(self.after or self.configuration)
+        self._switch(partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has))
+        if self.earlier is not None:
+            before = self.earlier.models(before, pool, books)
         return lambda participant: _Until(self.prefix, before(participant), after(participant))
 
     def seated(self, team: Team, context: TeamContext) -> Team:
@@ -118,11 +151,15 @@ class Branching:
         """
         if self.draw and isinstance(context.seeds, DrawnSeeds):
             self.prefix.then(partial(context.seeds.streams.redraw, self.draw))
-        first = seated(self.fault)(build_team(self.configuration, context), context)
+        had = self._had(context)
+        with self._limited(context.world):
+            first = build_team(self.configuration, had)
+            first = (seated(self.fault) if self.earlier is None else self.earlier.seated)(first, had)
         names = participants(context)
+        others = had.topology is not context.topology
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
         places = zip(names, first.minds, first.configs, team.minds, team.configs, strict=True)
-        seats = [self._seat(*place, copied=copied) for place in places]
+        seats = [self._seat(*place, copied=copied, others=others) for place in places]
         for sender in sorted({drop.sender for drop in self.drops}):
             own = [drop for drop in self.drops if drop.sender == sender]
             seats[sender] = dropping = Dropping(seats[sender], own, self.prefix)
@@ -136,7 +173,64 @@ class Branching:
                 seats[index], words, _said(words, context.world), context.world, self.prefix
             )
             self.told.append(dictated)
-        return Team(seats, team.configs)
+        topology, matcher = first.topology, first.matcher
+        if others:
+            topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
+            matcher = matcher or self.configuration.matcher
+        return Team(seats, team.configs, topology, matcher)
+
+    def _switch(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        if not self.switches:
+            self.switches.append(Switches(self.prefix))
+        self.switches[0].add(before, after)
+
+    def _had(self, context: TeamContext) -> TeamContext:
+        """Return what the minds until the instant are built for.
+
+        Raises:
+            UserError: the topology from then on has other participants, or holds needs against offers in another way.
+        """
+        c, after = self.configuration, self.after or self.configuration
+        if c.topology == after.topology:
+            return context
+        n = len(context.world.agents)
+        seeds = c.seeds.child("topology")
+        topology = check_topology(*built(topologies, c.topology.name, c.topology, TopologyContext(n, seeds)))
+        if topology.coordinated != context.topology.coordinated:
+            has, had = ("has", "had none") if context.topology.coordinated else ("has none", "had one")
+            raise UserError(
+                f"topology={after.topology.name}: it {has} a coordinator, and the team {had} so far",
+                "Nobody can come or go in the middle of an episode: choose a topology with the same participants.",
+            )
+        if c.matcher and after.matcher and c.matcher != after.matcher:
+            raise UserError(f"topology.matcher: {after.matcher}: an episode has one, and it was {c.matcher} so far")
+        self.prefix.anew = True
+        self.prefix.others |= {"topology"}
+        return replace(context, topology=topology)
+
+    @contextmanager
+    def _limited(self, world: World) -> Iterator[None]:
+        """Have the world tell the step limit of the other episode, and have that hold until the instant.
+
+        Raises:
+            UserError: its limit cannot be another one in the middle of an episode.
+        """
+        before, after = self.configuration.max_steps, (self.after or self.configuration).max_steps
+        if before == after:
+            yield
+            return
+        if not isinstance(world, Limited):
+            raise UserError(
+                f"max_steps={after}: the step limit of env={world.name} cannot be another one in mid-episode",
+                "Its world would need a method limit(max_steps): see maeil.world.Limited.",
+            )
+        self.prefix.others |= {"max_steps"}
+        self._switch(partial(world.limit, before), partial(world.limit, after))
+        world.limit(before)
+        try:
+            yield
+        finally:
+            world.limit(after)
 
     def _seat(
         self,
@@ -147,6 +241,7 @@ class Branching:
         config: ComponentConfig,
         *,
         copied: Sequence[ComponentConfig],
+        others: bool,
     ) -> Mind:
         """Return who thinks for a participant.
 
@@ -157,8 +252,10 @@ class Branching:
             after: its mind from then on.
             config: the values of that.
             copied: the values of the minds of all who are named.
+            others: whether the team talks in another way from then on, for which minds that talk are built anew.
         """
-        if config == had and name not in self.named:
+        anew = others and minds.get(config.name).talks
+        if config == had and name not in self.named and not anew:
             if config in copied and minds.get(config.name).takes_over is TakesOver.ALONG:
                 return Attended(before, after)
             # In a team that talks from now on, one that has no use for talk is spared it.

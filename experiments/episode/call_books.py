@@ -20,6 +20,12 @@ RECORDED = "recorded"
 """Field of `wall` of an answer that stands in the beginning which a branch has of its run: it was paid for there."""
 
 
+def budget_of(configuration: Configuration) -> Budget:
+    """Return what the calls of an episode may take."""
+    budget = configuration.budget
+    return Budget(budget.usd, budget.tokens, budget.calls)
+
+
 class CallBooks:
     """The books of an episode.
 
@@ -30,8 +36,7 @@ class CallBooks:
     """
 
     def __init__(self, configuration: Configuration, folder: Path | None) -> None:
-        budget = configuration.budget
-        self.spending = Spending(Budget(budget.usd, budget.tokens, budget.calls))
+        self.spending = Spending(budget_of(configuration))
         """The budget, and what is used of it."""
         self._folder = folder
         self._pictures = PictureFiles(folder) if folder is not None else None

@@ -39,9 +39,10 @@ class Faulty:
         self._instant = Instant(fault.t, fault.t_hat)
         self._world = world
         self._rng = np.random.Generator(np.random.PCG64(fault.draw))
+        self._last: Plan | None = None
         self._kept: Plan | None = None
-        self.done = False
-        """Whether it was done."""
+        self.done: tuple[int, float] | None = None
+        """When it was done, or begun: step and cognitive time of the turn; None: it was not."""
         self.predicts = isinstance(mind, Predicting) and mind.predicts
         """Whether it says what it expects others to do."""
 
@@ -50,13 +51,15 @@ class Faulty:
         thought = await self._mind.think(view)
         if self._kept is not None:
             return self._again(view, thought, self._kept)
-        if self.done or thought.failure or not self._instant.has_come(view.t, view.t_hat):
-            return thought
-        wrong = self._wrong(view, thought)
-        if wrong is None:
-            return thought
-        self.done = True
-        return wrong
+        if self.done is None and not thought.failure and self._instant.has_come(view.t, view.t_hat):
+            wrong = self._wrong(view, thought)
+            if wrong is not None and wrong != thought:
+                self.done = view.t, view.t_hat
+                return wrong
+            self._kept = None
+        if isinstance(thought.decision, Plan):
+            self._last = thought.decision
+        return thought
 
     def _wrong(self, view: View, thought: Thought) -> Thought | None:
         """Return the thought with what is wrong; None where there is nothing that could be."""
@@ -73,8 +76,10 @@ class Faulty:
         if kind is FaultKind.LATE:
             late = replace(plan, actions=((self._world.idle,) * self._fault.delay) + plan.actions)
             return replace(thought, decision=late) if not self._world.check_plan(view.agent, late) else None
-        self._kept = plan
-        return thought
+        if self._last is None or self._last.actions == plan.actions:
+            return None
+        self._kept = self._last
+        return self._again(view, thought, self._kept)
 
     def _false(self, view: View, draft: Draft) -> Draft:
         """Return a message that names another thing of the same sort in the place of the first one that it names."""

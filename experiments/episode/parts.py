@@ -101,9 +101,10 @@ def build(
         cell.name, c.env.name, n, c.team_label, c.topology.name,
     )  # fmt: skip
     _log.debug("configuration: %s", cell.plain)
-    matcher = MATCHERS[c.matcher]() if c.matcher else None
+    matching = team.matcher or c.matcher
+    matcher = MATCHERS[matching]() if matching else None
     several = dict(zip(names, team.names, strict=True)) if len(set(team.names)) > 1 else {}
-    return Parts(world, team.minds[:n], coordinators, topology, repair, matcher, several)
+    return Parts(world, team.minds[:n], coordinators, team.topology or topology, repair, matcher, several)
 
 
 def _repair(c: Configuration, world: World) -> Repair:

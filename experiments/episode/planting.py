@@ -116,15 +116,25 @@ async def plant(cell: Cell, models: Callable[[], Callable[[str], Any]], ending: 
             break
         tries += 1
         parts = build(cell, models(), seated=seated(fault))
-        if not (await ending(parts))[0] and any(isinstance(mind, Faulty) and mind.done for mind in parts.team):
+        finished, _ = await ending(parts)
+        done = [mind.done for mind in parts.team if isinstance(mind, Faulty)]
+        if not finished and done == [(fault.t, fault.t_hat)]:
             return Label(fault, "", steps, tries)
     return Label(None, f"none of {tries} faults makes it fail", steps, tries)
 
 
 def _drawn(turns: Sequence[_Turn], kinds: Sequence[FaultKind], delay: int, rng: np.random.Generator) -> Iterator[Fault]:
-    """Draw faults, none twice: a kind, each as likely as the others, then a turn in which it can be done."""
+    """Draw faults, none twice: a kind, then a step, then a turn of that step in which it can be done.
+
+    Each kind is as likely as the others, and so is each step that has such a turn. Teams take most of their turns in
+    the first step; if turns were drawn alone, whoever always names that step would be right too often.
+    """
     left = {kind: [turn for turn in turns if (turn.speaks if kind in _SPEAKING else turn.plans)] for kind in kinds}
     while possible := [kind for kind in kinds if left[kind]]:
         kind = possible[int(rng.integers(len(possible)))]
-        turn = left[kind].pop(int(rng.integers(len(left[kind]))))
+        steps = sorted({turn.t for turn in left[kind]})
+        step = steps[int(rng.integers(len(steps)))]
+        beside = [turn for turn in left[kind] if turn.t == step]
+        turn = beside[int(rng.integers(len(beside)))]
+        left[kind].remove(turn)
         yield Fault(turn.agent, turn.t, turn.t_hat, kind, int(rng.integers(2**31)), delay)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,10 +29,16 @@ class EpisodeRecord:
         folder: of the episode.
         several: the name of the mind of each participant, in a team that has several; else empty.
         memory: that the team brings to it; None for none.
+        parent: the run that it branches off; None: nothing says where it is.
     """
 
     def __init__(
-        self, cell: Cell, folder: Path, several: Mapping[str, str] | None = None, memory: Memory | None = None
+        self,
+        cell: Cell,
+        folder: Path,
+        several: Mapping[str, str] | None = None,
+        memory: Memory | None = None,
+        parent: Path | None = None,
     ) -> None:
         self._file = folder / "meta.json"
         (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
@@ -49,6 +56,7 @@ class EpisodeRecord:
             "unused": cell.configuration.unused,
             **({"minds": dict(several)} if several else {}),
             **({"branch": cell.branch.plain()} if cell.branch is not None else {}),
+            **({"parent": os.path.relpath(parent.resolve(), folder.resolve().parent)} if parent is not None else {}),
             **provenance(),
         }
         if cell.configuration.remembers:

@@ -43,6 +43,22 @@ def rehearse(world: str, minds: str, play: Play) -> None:
         _once(words, play)
 
 
+@contextmanager
+def told_of_compilation(world: str) -> Iterator[None]:
+    """Tell it where something has to be compiled while the context lasts, for an episode that is not rehearsed.
+
+    Args:
+        world: by name.
+    """
+    if world not in _EPISODES:
+        yield
+        return
+    from maeil.compilation.watching import on_first_compilation  # noqa: PLC0415 (Numba)
+
+    with on_first_compilation(_tell):
+        yield
+
+
 def compile_all(play: Play) -> float:
     """Compile, or load, all kernels; return the seconds that it took."""
     begin = time.perf_counter()

@@ -8,17 +8,17 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from maeil import LoopSettings, World, run_episode
 from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
+from maeil.settings import LaterSettings
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
-from maeil.world_change import ChangeAt
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
@@ -26,6 +26,7 @@ from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.branching import Branching, PrefixRefused
@@ -41,7 +42,7 @@ from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.planting import Seated, plant, seated
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
-from quorum.experiments.episode.rehearsal import compile_all, rehearse
+from quorum.experiments.episode.rehearsal import compile_all, rehearse, told_of_compilation
 from quorum.experiments.episode.team_memory import remembered
 
 _log = logging.getLogger(__name__)
@@ -189,7 +190,7 @@ async def _run(
         models = branching.models(models, pool, books)
     try:
         with told_as_theirs():
-            for mind in minds_in(cell.plain["agents"]):
+            for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
             taking_part: Seated
@@ -204,7 +205,8 @@ async def _run(
     except BaseException:
         folder.discard()
         raise
-    record = EpisodeRecord(cell, folder.path, parts.several, memory)
+    parent = Path(branching.run) if branching is not None else None
+    record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
     after: Memory | None = None
     try:
         listeners = [watch(parts.world)] if watch is not None else []
@@ -214,10 +216,11 @@ async def _run(
             Recorder(folder.path / "trace.jsonl", listeners) as recorder,
             closing(books),
             branching.checked() if branching is not None else nullcontext(),
+            told_of_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
-            end = await play(cell, parts, recorder, branching.world if branching is not None else None)
+            end = await play(cell, parts, recorder, branching)
             seconds = time.perf_counter() - begin
         if cell.configuration.remembers:
             after = remembered(parts.team)
@@ -261,6 +264,12 @@ async def _run(
             raise
         raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
     return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
+
+
+def _plays_first(cell: Cell, branching: Branching | None) -> bool:
+    """Whether the beginning of a branch compiles what it needs: no clock runs in it that could count that."""
+    limits = cell.configuration.limits
+    return branching is not None and limits.thought_seconds is None and limits.episode_seconds is None
 
 
 async def _planted(cell: Cell, pool: ModelPool) -> Label:
@@ -320,10 +329,8 @@ def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None
         folder.finish()
 
 
-async def play(cell: Cell, parts: Parts, recorder: Recorder, change: ChangeAt | None = None) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts; a branch may change the world in it."""
-    c = cell.configuration
-    settings = LoopSettings(
+def _settings(c: Configuration) -> LoopSettings:
+    return LoopSettings(
         clock_unit=c.clock.unit,
         clock_count=c.clock.count,
         delivery=c.clock.delivery,
@@ -333,6 +340,20 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, change: ChangeAt | 
         thought_seconds=c.limits.thought_seconds,
         episode_seconds=c.limits.episode_seconds,
     )
+
+
+async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
+    c = cell.configuration
+    change = branching.changed if branching is not None else None
+    settings, later = _settings(c), []
+    while branching is not None:
+        before = _settings(branching.configuration)
+        before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
+        if before != settings:
+            later.append(LaterSettings(branching.prefix, settings))
+            settings = before
+        branching = branching.earlier
     return await run_episode(
         parts.world,
         parts.minds,
@@ -345,5 +366,6 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, change: ChangeAt | 
         matcher=parts.matcher,
         heal=c.healing.settings(c.heal) if c.healing is not None else None,
         branch=cell.branch.plain() if cell.branch is not None else None,
+        later=later,
         change=change,
     )

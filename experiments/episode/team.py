@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from maeil import Mind, TeamContext
+from maeil import Mind, TeamContext, Topology
 from maeil.component import Beside, ComponentConfig
 from maeil.mind import COORDINATOR
 from maeil.user_errors import UserError, choices_hint
@@ -26,10 +26,14 @@ class Team:
     Attributes:
         minds: they themselves.
         configs: the values of each.
+        topology: how they talk; None: as they were built to talk.
+        matcher: what that has needs held against offers by; empty: by that of the configuration, if any.
     """
 
     minds: Sequence[Mind]
     configs: Sequence[ComponentConfig]
+    topology: Topology | None = None
+    matcher: str = ""
 
     @property
     def names(self) -> Sequence[str]:

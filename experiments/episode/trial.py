@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -90,7 +90,10 @@ def tried(
             **raw["limits"],
             "episode_seconds": min(seconds, raw["limits"]["episode_seconds"] or seconds),
         }
-    result, paid = _played(Cell.of(given), branching, twice=not stand_in and branching is None)
+    cell = Cell.of(given)
+    if branching is not None:
+        branching = replace(branching, after=cell.configuration)
+    result, paid = _played(cell, branching, twice=not stand_in and branching is None)
     answers, read, written, usd_known = (
         float(result.metrics[f"model.{name}"] or 0) - paid[name]
         for name in ("answers", "prompt_tokens", "completion_tokens", "usd")

@@ -101,6 +101,8 @@ class RunMeta(_Part):
     """Digests of the memory that the team brought along, and of that which it took along; None where it keeps none."""
     branch: _Branch | None = None
     """What it branches off; None: nothing."""
+    parent: str = ""
+    """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
     0.10."""

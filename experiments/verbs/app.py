@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from quorum.experiments.common.terminal import echo
+from quorum.experiments.verbs.attribution import attribution
 from quorum.experiments.verbs.blame import blame
 from quorum.experiments.verbs.branch import branch
 from quorum.experiments.verbs.cache import cache
@@ -33,6 +34,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "run": run,
     "branch": branch,
     "blame": blame,
+    "attribution": attribution,
     "sweep": sweep,
     "fit": fit,
     "metrics": metrics,
@@ -115,6 +117,7 @@ def _quorum(
       quorum run n=8 seed=3 --live
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic
       quorum blame runs/NAME
+      quorum attribution runs/attribution
       quorum sweep experiment=quickstart
       quorum fit topology n=4 agents=naive
       quorum metrics runs/*

@@ -44,7 +44,8 @@ def branch(
             "--set",
             metavar="KEY=VALUE",
             show_default="as in the run",
-            help="Give a key of agents, llm or prompts another value from then on. May be repeated.",
+            help="Give a key of agents, llm, prompts, topology, budget or limits, or max_steps, another value from "
+            "then on. May be repeated.",
         ),
     ] = None,
     mind: Minds = None,
@@ -68,7 +69,8 @@ def branch(
 
     The branch is a run of its own; its meta.json and the first line of its trace name the run, the instant and the
     change. The exit code is 1 if the episode ends as `error`. With `--draws`, each sample is a run, all with the
-    same beginning: the first goes on with the randomness of the run, each of the others with its own.
+    same beginning: the first goes on with the randomness of the run, each of the others with its own. Before a model is
+    asked that is not simulated, it says what the rest is expected to take.
 
     \b
     Examples:
@@ -81,6 +83,8 @@ def branch(
       quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
+    from quorum.experiments.episode.branching import Branching
+    from quorum.experiments.episode.expectation import expectation
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.view import shown
 
@@ -90,11 +94,20 @@ def branch(
         quieten()
     prepare_plugins(plugin)
     request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
+
+    def begun() -> Branching:
+        """Plan the branch once more: what is recorded of its run is used up by the one that is played."""
+        return next(plan_draws(request, 1)).branching
+
     results = []
     for draw, planned in enumerate(plan_draws(request, draws)):
         cell, branching = planned.cell, planned.branching
         if planned.idle and not draw and not quiet:
             echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
+        if planned.notice and not quiet:
+            echo(f"notice: {planned.notice}", err=True)
+        if not draw and not quiet and (line := expectation(cell, begun, draws)):
+            echo(line, err=True)
         with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way, branching)
         for what in branching.undone if not quiet else ():

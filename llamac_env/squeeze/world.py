@@ -121,6 +121,13 @@ class SqueezeWorld:
             "max_steps": self.env.rounds,
         }
 
+    def limit(self, max_steps: int) -> None:
+        """Play so many rounds: fulfils `maeil.world.Limited`."""
+        self.env.rounds = max_steps
+        self._facts = {**self._facts, "rounds": max_steps}
+        if self.env.agents:
+            self._chart = Chart(self.env.game, max_steps)
+
     def observe(self, agent: int) -> SqueezeObservation:
         """Return what an agent is told: its own picks and the rewards, and more where `env.picks` says so."""
         return self.env.symbolic_observation(agent)

@@ -243,6 +243,11 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """What the last step did; None before the first step of an episode."""
         return self._report
 
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps from now on, this one among them."""
+        self.max_steps = max_steps
+        self._frame = None
+
     def symbolic_observation(self, agent: int | None) -> TransportObservation:
         """What an agent is told, or one who sees the board from outside: None."""
         if self._frame is None:

@@ -78,8 +78,8 @@ class TransportWorld:
 
     def __init__(self, config: TransportConfig, _context: None = None) -> None:
         grid = grid_for(config.n, config.rows, config.difficulty, config.entry_rule)
-        limit = config.max_steps + (config.large_extra if config.n >= LARGE else 0)
-        self.env = TransportEnv(grid, max_steps=limit, view=config.view, infos="none")
+        self._extra = config.large_extra if config.n >= LARGE else 0
+        self.env = TransportEnv(grid, max_steps=config.max_steps + self._extra, view=config.view, infos="none")
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Wait()
         self._facts = {"difficulty": config.difficulty, "entry_rule": config.entry_rule, "view": config.view}
@@ -111,6 +111,10 @@ class TransportWorld:
             "max_steps": self.env.max_steps,
             **bounds,
         }
+
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps, and those that a large grid gets: fulfils `maeil.world.Limited`."""
+        self.env.limit(max_steps + self._extra)
 
     def observe(self, agent: int) -> TransportObservation:
         """Return the symbolic observation of an agent: as much as `env.view` lets it see."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import sys
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from maeil.trace.events import (
 )
 from maeil.trace.reader import Trace
 
+_LIMIT = "max_steps"
+"""The step limit in what a world tells of its board."""
 _WITHOUT_THOUGHTS = (RepairChecked, ConstraintChange, StepTaken)
 """What comes first in a step in which nobody thinks, after what the step before it has brought about."""
 _MOST_SHOWN = 300
@@ -69,8 +72,17 @@ class Prefix:
 
     def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
         self._length = 0
+        self._checks = True
         self._coming = iter(trace.events)
+        self.anew = False
+        """Whether what comes first from the instant on may be another event than it was."""
+        self.opens = True
+        """Whether nobody has begun to think in the step of the instant before it."""
         self._then: list[Callable[[], None]] = []
+        self.due = False
+        """Whether all that was before the instant is over, so that what comes next is from then on."""
+        self.others: frozenset[str] = frozenset()
+        """What the first event of the other episode may tell otherwise: `topology`, `max_steps` of the board."""
         self.live = False
         """Whether the instant has come."""
         digest, last = hashlib.sha256(), None
@@ -79,8 +91,11 @@ class Prefix:
                 if instant.has_come(stamped.t, stamped.t_hat):
                     break
                 last = stamped
+                self.opens = False
             elif changed and stamped.t >= instant.t and isinstance(stamped.event, _WITHOUT_THOUGHTS):
                 break
+            elif isinstance(stamped.event, StepTaken):
+                self.opens = True
             digest.update(_content(stamped) + b"\n")
             self._length += 1
         else:
@@ -107,10 +122,16 @@ class Prefix:
         """
         if self.live:
             return
-        expected = next(self._coming)
-        if expected.seq == self._length and isinstance(stamped.event, WorldChange):
-            self.live = True
+        if not self._checks:
+            self._pass(stamped.seq)
             return
+        expected = next(self._coming)
+        self.due = expected.seq + 1 == self._length
+        if expected.seq == self._length and (self.anew or isinstance(stamped.event, WorldChange)):
+            self._begin()
+            return
+        if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):
+            stamped = replace(stamped, event=self._as_recorded(stamped.event, expected.event))
         if _content(stamped) != _content(expected):
             if sys.exception() is None:
                 raise ReplayMismatch(
@@ -118,8 +139,31 @@ class Prefix:
                     f"and is {_shown(stamped)} now"
                 )
             return
-        self.live = expected.seq == self._length
-        for call in self._then if self.live else ():
+        if expected.seq == self._length:
+            self._begin()
+
+    def unchecked(self) -> Prefix:
+        """Return one that says when the instant comes, and holds no event against the record."""
+        other = copy.copy(self)
+        other._checks, other._then = False, []
+        return other
+
+    def _pass(self, seq: int) -> None:
+        self.due = seq + 1 == self._length
+        if seq == self._length:
+            self._begin()
+
+    def _as_recorded(self, start: EpisodeStart, recorded: EpisodeStart) -> EpisodeStart:
+        if "topology" in self.others:
+            start = replace(start, topology=recorded.topology)
+        if _LIMIT in self.others and _LIMIT in start.board and _LIMIT in recorded.board:
+            start = replace(start, board={**start.board, _LIMIT: recorded.board[_LIMIT]})
+        return start
+
+    def _begin(self) -> None:
+        """Go live."""
+        self.live = True
+        for call in self._then:
             call()
 
 

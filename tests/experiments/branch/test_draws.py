@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from maeil.trace.events import ThoughtStart
 from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
+from quorum.experiments.episode.expectation import expectation
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.verify import verify_run
 from tests.conftest import Quorum
@@ -127,6 +129,20 @@ def test_the_command_prints_a_line_for_each_draw_and_a_list_as_data(run: Path, q
     done = quorum("branch", str(run), "--at", "4", "--draws", "2", "--json")
     assert [one["outcome"] for one in json.loads(done.stdout)] == ["completed", "completed"]
     assert quorum("branch", str(run), "--at", "4", "--draws", "0").returncode == 2
+
+
+def test_what_is_left_after_the_instant_is_told_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
+    live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
+    request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
+    planned = plan_branch(request)
+    told = expectation(planned.cell, lambda: plan_branch(request).branching, 3)
+    found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ for each of 3 draws ", told)
+    assert found, told
+    assert "from the rest of an episode played with a simulated model" in told
+    assert int(found[1]) == live
+    calls = [call for call in calls_of(run) if call["t"] < 4]
+    assert int(found[2].replace(",", "")) < 2000 * live < 1000 * len(calls)
+    assert not planned.branching.prefix.live
 
 
 def test_one_draw_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum) -> None:

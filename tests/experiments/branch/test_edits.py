@@ -11,7 +11,7 @@ import pytest
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
@@ -166,11 +166,21 @@ def test_runs_that_cannot_be_brought_back_are_refused(run: Path, tmp_path: Path)
     timed = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "clock=seconds"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="its thoughts took real time"):
         plan_branch(BranchRequest(timed, "1"))
-    again = branched(run, AT, tmp_path / "branches").folder
-    with pytest.raises(UserError, match="it is a branch itself"):
-        plan_branch(BranchRequest(again, "1"))
     with pytest.raises(UserError, match="there is no such folder"):
         plan_branch(BranchRequest(tmp_path / "nowhere", "1"))
+
+
+def test_a_run_of_recorded_answers_is_branched_with_them_or_with_a_model(run: Path, tmp_path: Path) -> None:
+    words = ["env=squeeze", "n=3", "max_steps=5", "agents=naive", "topology=debate", "llm=replay", f"llm.run={run}"]
+    again = run_cell(Cell.compose(words), tmp_path / "runs").folder
+    assert comparable(branched(again, AT, tmp_path / "out").folder)[1:] == comparable(again)[1:]
+    other = {"minds": ["agent_2=heuristic"], "sets": ["llm=simulated"]}
+    assert branched(again, AT, tmp_path / "out", **other).outcome == "completed"
+    assert plan_branch(BranchRequest(again, AT, **other)).notice == ""
+    assert "llm=replay answers only" in plan_branch(BranchRequest(again, AT, minds=["agent_2=heuristic"])).notice
+    assert plan_branch(BranchRequest(again, AT)).notice == ""
+    with pytest.raises(UserError, match="--draws with llm=replay: a recording has one answer"):
+        list(plan_draws(BranchRequest(again, AT), 2))
 
 
 def tampered(run: Path, folder: Path, file: str, old: str, new: str) -> Path:

@@ -22,7 +22,7 @@ CELLS = {
     "cube talk": "n=4 agents=naive topology=debate max_steps=60 seed=2 fault.kinds=[withheld,wrong_plan]",
     "cube negotiators": "n=4 agents=negotiator topology=debate max_steps=45 seed=1",
     "transport": "env=transport n=4 max_steps=6 seed=1",
-    "transport stubborn": "env=transport n=4 max_steps=6 seed=1 fault.kinds=[stubborn]",
+    "transport stubborn": "env=transport n=4 max_steps=7 seed=2 fault.kinds=[stubborn]",
     "transport talk": "env=transport n=4 agents=naive topology=centralized max_steps=14",
 }
 

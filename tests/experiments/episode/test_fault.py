@@ -148,19 +148,50 @@ def test_a_late_plan_waits_and_is_then_carried_out(
     assert late == [{"action": "idle", "steps": 1}] * 5 + list(right)
 
 
-def test_a_stubborn_agent_commits_the_same_plan_again_or_waits(
+def test_a_stubborn_agent_commits_its_earlier_plan_again_or_waits(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = turns(clean, "plan")[1]
+    turn = next(found for found in turns(clean, "plan") if found.t > 0)
     assert isinstance(turn.event, ThoughtStart)
+    agent = turn.event.agent
     faulty = played_with(fault_at(turn, FaultKind.STUBBORN), PLANNED, tmp_path, monkeypatch)
-    kept = dict(reversed(committed(clean, turn.event.agent)))[turn.t]
-    later = [plan for t, plan in committed(faulty, turn.event.agent) if t >= turn.t]
-    assert len(later) > 1
+    (_, kept), *before = reversed([plan for plan in committed(clean, agent) if plan[0] < turn.t])
+    assert not before
+    later = [plan for t, plan in committed(faulty, agent) if t >= turn.t]
+    right = dict(reversed(committed(clean, agent)))[turn.t]
+    assert later[0] != right
     assert {orjson.dumps(plan) for plan in later} <= {
         orjson.dumps(kept),
         orjson.dumps([{"action": "idle", "steps": 1}]),
     }
+
+
+def test_what_is_labelled_is_the_turn_in_which_somebody_first_does_something_else(tmp_path: Path) -> None:
+    """Not one before it: a turn in which all was right is no mistake."""
+    for kind in FaultKind:
+        words = f"n=4 agents=negotiator topology=debate max_steps=55 fault.kinds=[{kind}]"
+        for seed in range(12):
+            faulty = played(words, tmp_path, "fault=one", f"seed={seed}")
+            label = read_label(faulty)
+            assert label is not None
+            if label.fault is not None:
+                break
+        else:
+            raise AssertionError(f"no {kind} makes one of them fail")
+        clean = played(words.rpartition(" ")[0], tmp_path, f"seed={seed}")
+        other = next(
+            json.loads(one)
+            for one, two in zip(comparable(faulty)[1:], comparable(clean)[1:], strict=False)
+            if one != two
+        )
+        begun = [
+            s
+            for s in read_trace(faulty).events
+            if isinstance(s.event, ThoughtStart)
+            and f"agent_{s.event.agent}" == label.fault.agent
+            and s.seq < other["seq"]
+        ]
+        assert (begun[-1].t, begun[-1].t_hat) == (label.fault.t, label.fault.t_hat)
 
 
 def said(folder: Path, agent: int) -> list[tuple[int, int | float, str]]:

@@ -1,0 +1,82 @@
+"""The simulated reader of what happened in a run: rules that go by the transcript alone.
+
+They are of the kind that a person would try first, and are not tuned to labels. A turn is suspicious where
+
+- its plan begins with several steps of waiting;
+- it commits a plan anew that has just failed, or timed out;
+- it commits a plan that then fails or times out, as far as that is shown;
+- it may speak, is silent, and spoke in the turn before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+ROLES = frozenset({"reader_all_at_once", "reader_step_by_step", "reader_bisection"})
+_WAITS = re.compile(r"^(?:idle|wait|noop)\((?:.*\bsteps=(\d+))?")
+_LONG = 3
+"""Steps of waiting at the begin of a plan that are suspicious."""
+_FAILED = ("failed", "timed_out")
+
+
+def answer(blocks: Mapping[str, str]) -> dict[str, Any]:
+    """Answer a question about a transcript.
+
+    Raises:
+        ValueError, KeyError: the blocks are not what `quorum.experiments.blame.reader` writes.
+    """
+    turn = orjson.loads(blocks["turn"])
+    if turn["role"] == "reader_bisection":
+        first, second = (suspicions(orjson.loads(blocks[f"{half}_half"])) for half in ("first", "second"))
+        return {"thoughts": "I count what is suspicious.", "half": "second" if len(second) > len(first) else "first"}
+    entries = orjson.loads(blocks["transcript"])
+    found = suspicions(entries)
+    if turn["role"] == "reader_step_by_step":
+        why = found.get(turn["turn"], "")
+        return {"thoughts": "I look at the last turn.", "decisive": bool(why), "mistake": why}
+    numbers = [entry["turn"] for entry in entries if "turn" in entry]
+    number = min(found, default=numbers[0])
+    agent = next(entry["agent"] for entry in entries if entry.get("turn") == number)
+    why = found.get(number, "I find nothing, and name the first turn")
+    return {"thoughts": "I take the first turn that is suspicious.", "agent": agent, "turn": number, "mistake": why}
+
+
+def suspicions(entries: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the turns that are suspicious by number, each with the reason, in their order."""
+    found: dict[int, str] = {}
+    last: dict[str, Mapping[str, Any]] = {}
+    spoke: dict[str, bool] = {}
+    failed: dict[str, Sequence[str]] = {}
+    for entry in entries:
+        agent = entry.get("agent", "")
+        if "turn" in entry:
+            plan = entry.get("plans")
+            if plan is not None:
+                if _waits(plan["actions"]) >= _LONG:
+                    found[entry["turn"]] = "it begins with waiting"
+                elif plan["actions"] == failed.get(agent):
+                    found[entry["turn"]] = "it repeats what has failed"
+                last[agent] = entry
+            if "speak" in entry["may"]:
+                if spoke.get(agent) and "says" not in entry:
+                    found.setdefault(entry["turn"], "it is silent now")
+                spoke[agent] = "says" in entry
+        elif entry.get("plan") in _FAILED and agent in last:
+            found.setdefault(last[agent]["turn"], f"its plan has ended as {entry['plan']}")
+            failed[agent] = last[agent]["plans"]["actions"]
+    return dict(sorted(found.items()))
+
+
+def _waits(actions: Sequence[str]) -> int:
+    """Count the steps of waiting with which a plan begins."""
+    steps = 0
+    for action in actions:
+        waits = _WAITS.match(action)
+        if waits is None:
+            break
+        steps += int(waits[1] or 1)
+    return steps

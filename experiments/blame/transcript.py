@@ -1,0 +1,133 @@
+"""What happened in a recorded run as a text for readers: who decided what in which turn, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from maeil.actions import as_call
+from maeil.trace import Trace
+from maeil.trace.events import MessageSent, PlanChange, ScoreChange, Stamped, ThoughtEnd, ThoughtStart
+
+_ENDED = {"succeeded", "failed", "timed_out", "interrupted", "replaced"}
+"""How a plan ends; those that the end of the episode cuts off say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTaken:
+    """A turn of a run.
+
+    Attributes:
+        agent: name of whose turn it was.
+        t: environment step.
+        t_hat: cognitive time at which its thought began.
+        decides: whether a plan was committed in it, or something said.
+    """
+
+    agent: str
+    t: int
+    t_hat: int | float
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A run as readers get it.
+
+    Attributes:
+        team: names of the participants.
+        steps: environment steps of the run.
+        turns: the turns, by their number in the entries.
+        entries: what happened, in order, JSON-ready: turns with their number, what became of plans, and the score. It
+            holds text of models, which is not to be trusted.
+        after: for each turn, the number of entries up to it, itself among them.
+    """
+
+    team: Sequence[str]
+    steps: int
+    turns: Sequence[TurnTaken]
+    entries: Sequence[Mapping[str, Any]]
+    after: Sequence[int]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Transcript:
+        """Make it of a trace."""
+        start = trace.start
+        team = (*start.agents, *start.coordinators)
+        writer = _Writer(team)
+        for stamped in trace.events:
+            writer.take(stamped)
+        turns = [
+            TurnTaken(entry["agent"], entry["step"], t_hat, "plans" in entry or "says" in entry)
+            for entry, t_hat in zip(writer.turns, writer.times, strict=True)
+        ]
+        return cls(team, trace.events[-1].t if trace.events else 0, turns, writer.entries, writer.after)
+
+    def until(self, turn: int) -> Sequence[Mapping[str, Any]]:
+        """Return the entries up to a turn, itself among them."""
+        return self.entries[: self.after[turn]]
+
+    def between(self, first: int, last: int) -> Sequence[Mapping[str, Any]]:
+        """Return the entries from a turn to another one, with what happens after that up to the next turn."""
+        begin = self.after[first] - 1
+        end = self.after[last + 1] - 1 if last + 1 < len(self.after) else len(self.entries)
+        return self.entries[begin:end]
+
+
+class _Writer:
+    """Takes events in, one after the other."""
+
+    def __init__(self, team: Sequence[str]) -> None:
+        self._team = team
+        self._thinking: dict[int, Stamped] = {}
+        self._last: dict[int, dict[str, Any]] = {}
+        self.entries: list[dict[str, Any]] = []
+        self.turns: list[dict[str, Any]] = []
+        self.times: list[int | float] = []
+        self.after: list[int] = []
+
+    def take(self, stamped: Stamped) -> None:
+        match stamped.event:
+            case ThoughtStart(agent=agent):
+                self._thinking[agent] = stamped
+            case ThoughtEnd(agent=agent, refused=refused):
+                self._turn(agent, refused)
+            case MessageSent() as sent:
+                to = [self._team[index] for index in sent.recipients]
+                self._last[sent.sender].setdefault("says", []).append({"to": to, "text": sent.content})
+            case PlanChange(status="committed", flag="", actions=actions) as plan if actions is not None:
+                self._last[plan.agent]["plans"] = _plan(plan)
+            case PlanChange() as plan if plan.status in _ENDED:
+                ended = {"step": stamped.t, "agent": self._team[plan.agent], "plan": plan.status}
+                self.entries.append(ended | ({"why": plan.reason} if plan.reason else {}))
+            case ScoreChange() as score:
+                self.entries.append({"step": stamped.t, "reached": score.reached, "of": score.goals})
+            case _:
+                pass
+
+    def _turn(self, agent: int, refused: Sequence[str]) -> None:
+        begun = self._thinking.pop(agent)
+        assert isinstance(begun.event, ThoughtStart)
+        entry: dict[str, Any] = {
+            "turn": len(self.turns),
+            "step": begun.t,
+            "agent": self._team[agent],
+            "may": list(begun.event.acts),
+        }
+        if refused:
+            entry["refused"] = list(refused)
+        self._last[agent] = entry
+        self.turns.append(entry)
+        self.times.append(begun.t_hat)
+        self.entries.append(entry)
+        self.after.append(len(self.entries))
+
+
+def _plan(plan: PlanChange) -> dict[str, Any]:
+    calls = [
+        as_call(str(action["action"]), {key: value for key, value in action.items() if key != "action"})
+        for action in plan.actions or ()
+    ]
+    task = f"{plan.task['kind']}:{plan.task['target']}" if plan.task else None
+    return {"for": task, "actions": calls, "because": plan.rationale}
