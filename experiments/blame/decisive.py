@@ -10,6 +10,9 @@ from quorum.experiments.blame.attempts import Attempts, BudgetSpent, Tally
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.decisions import Decision, Decisions
 
+MOST_AFTER = 24
+"""Candidates that are tested behind the first one that flips, to tell how many others do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flip:
@@ -40,6 +43,7 @@ class Decisive:
         flips: in the order of their decisions.
         tested: candidates of which at least the turn alone was corrected, or could not be.
         skipped: candidates behind the last chance, which were not tested.
+        left: candidates that were not tested as earlier ones flip.
         why_cut: why the search has ended early; empty where it has not.
     """
 
@@ -48,6 +52,7 @@ class Decisive:
     flips: list[Flip] = field(default_factory=list)
     tested: int = 0
     skipped: int = 0
+    left: int = 0
     why_cut: str = ""
 
 
@@ -69,7 +74,8 @@ def find_decisive(
         players: participants for whom the reference decides.
         attempts: plays the corrections.
         own: whether the reference is a fresh copy of each agent's own mind.
-        exhaustive: whether all candidates are tested; else only up to the first that flips, and to the last chance.
+        exhaustive: whether candidates are also tested behind the last chance, and `MOST_AFTER` behind the first flip;
+            else only up to the first that flips, and to the last chance.
     """
     found = Decisive()
     try:
@@ -96,7 +102,11 @@ def _search(
     turn, takeover = Decision.correction, Decision.takeover
     ways: list[list[Callable[[Decision], Correction | None]]] = [[turn, takeover]] if own else [[turn], [takeover]]
     for way in ways:
-        for decision in candidates:
+        first = len(candidates)
+        for place, decision in enumerate(candidates):
+            if place - first >= MOST_AFTER:
+                found.left = len(candidates) - place
+                break
             found.tested += way[0] is turn
             for correct in way:
                 correction = correct(decision)
@@ -104,6 +114,7 @@ def _search(
                     continue
                 tally = attempts.tally(correction)
                 if tally.flips:
+                    first = min(first, place)
                     found.flips.append(Flip(decision, correction, tally, persists=correct is Decision.takeover))
                     break
             if found.flips and not exhaustive:

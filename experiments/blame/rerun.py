@@ -125,6 +125,6 @@ async def _in_memory(planned: PlannedBranch, listeners: Sequence[Listener]) -> N
         after = EpisodeModels(cell.configuration, pool, books, cell.name, sample=branching.sample)
         parts = build(cell, branching.models(after, pool, books), branching.memory, branching.seated)
         with Recorder(None, [*branching.listeners, *listeners]) as recorder, branching.checked():
-            await play(cell, parts, recorder, branching.world)
+            await play(cell, parts, recorder, branching)
     finally:
         await pool.close()

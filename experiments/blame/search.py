@@ -360,6 +360,8 @@ def _notes(
         )
     if reference.asks and teamwork is not None and teamwork.success:
         found.append("the shares rest on one draw of each coalition")
+    if decisive.left:
+        found.append(f"{decisive.left} later candidates were not tested: they cannot be the earliest that flips")
     if teamwork is not None and teamwork.why_cut:
         found.append(f"the shares of the agents are not known: {teamwork.why_cut}")
     return found
