@@ -269,8 +269,8 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
 
     try:
         parts = build(cell, models, branching.memory, beside)
-        with Recorder(None, [branching.prefix]) as recorder, branching.checked():
-            await play(cell, parts, recorder)
+        with Recorder(None, branching.listeners) as recorder, branching.checked():
+            await play(cell, parts, recorder, branching)
     except UserError:
         raise
     except Exception as error:
