@@ -13,6 +13,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, flatten_space
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
+from crafter_env.alteration import altered, same
 from crafter_env.arguments import find_goal, layout_option, one_of, team_size, whole
 from crafter_env.central import StateArray, central_states, state_parts
 from crafter_env.constants import COLLECT, Achievement
@@ -336,6 +337,24 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self._seed, self._episode = saved.seed, saved.episode
         self.agents = list(saved.agents)
         self._engine.show(_ALL)
+
+    def change(self, changes: Mapping[str, Any]) -> bool:
+        """Change parts of the world between two steps: see `crafter_env.alteration`.
+
+        Returns:
+            Whether anything is another now.
+
+        Raises:
+            CrafterError: They cannot be read, or there can be no such state; nothing has changed.
+            EpisodeError: There is no running episode.
+        """
+        self._require_running()
+        now = altered(self._state, changes, self.profile.item_cap)
+        if same(self._state, now):
+            return False
+        self._state.restore(now)
+        self._engine.show(_ALL)
+        return True
 
     def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
         """Take a step; give rewards, terminations and truncations by agent index."""

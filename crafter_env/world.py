@@ -133,7 +133,8 @@ class CrafterConfig(ComponentConfig):
 class CrafterWorld:
     """The open world as the loop sees it.
 
-    It fulfils `World` and `TellsOpenTasks` of `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -275,6 +276,18 @@ class CrafterWorld:
             self._tasks.judged(tries),
             changes,
         )
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Put agents elsewhere, say what they need and hold, and what cells are of: see `crafter_env.alteration`.
+
+        What agents remember of the map stays, but for what they see now. What they have come to hold, or hold no more,
+        is told with the next step.
+
+        Raises:
+            CrafterError: it cannot be read, or there can be no such state; the message names the place.
+        """
+        if self.env.change(changes):
+            self._episode.changed()
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""

@@ -36,6 +36,7 @@ OPTIONS = [
 CHANGES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
     "cube": lambda _: [{"agents": {"agent_0": [0, 0]}}, {"blocks": {"0": {"weight": 1}}}],
     "transport": lambda world: [{"items": one_box(world)}],
+    "crafter": lambda _: [{"agents": {"agent_0": {"needs": {"food": 3}, "inventory": {"wood": 2}}}}],
     "squeeze": lambda _: [{"rho": 0.3}, {"mu": 5.5, "sigma": 2}],
 }
 """What can be changed on every board of a world."""

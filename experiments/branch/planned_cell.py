@@ -30,20 +30,23 @@ class PlannedBranchCell(PlannedCell):
         run: folder of the run that it branches off, absolute.
         branch: what it branches off.
         change: what is another from the instant on.
+        left: thoughts that its run has from the instant on.
     """
 
     run: Path = field(kw_only=True)
     branch: Branch = field(kw_only=True)
     change: Change = field(kw_only=True)
+    left: int = field(kw_only=True)
 
     @classmethod
-    def of_branch(cls, cell: Cell, run: Path, change: Change) -> PlannedBranchCell:
+    def of_branch(cls, cell: Cell, run: Path, change: Change, left: int) -> PlannedBranchCell:
         """Keep what a plan needs of a branch.
 
         Args:
             cell: the branch.
             run: folder of its run.
             change: what is another in it.
+            left: thoughts that its run has from the instant on.
         """
         branch = cell.branch
         if branch is None:
@@ -60,6 +63,7 @@ class PlannedBranchCell(PlannedCell):
             run=run.absolute(),
             branch=branch,
             change=change,
+            left=left,
         )
 
     @property

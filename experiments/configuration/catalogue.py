@@ -93,7 +93,8 @@ def options(config_dir: Path | None = None) -> tuple[Option, ...]:
     Args:
         config_dir: folder of a third party with more of them.
     """
-    found = [*_shipped(), *(_options(config_dir, str(config_dir)) if config_dir is not None else ())]
+    theirs = _options(config_dir, str(config_dir)) if config_dir not in (None, CONFIGS) else ()
+    found = [*_shipped(), *theirs]
     order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
 

@@ -10,7 +10,8 @@ from itertools import product
 from pathlib import Path
 
 from maeil.errors import TraceError
-from maeil.trace import Prefix
+from maeil.trace import Instant, Prefix, Trace
+from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.command import BranchRequest, edits_of_minds, instant_of
@@ -102,6 +103,7 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
     begun: dict[SweepParent, None] = {}
+    left: dict[tuple[Path, Instant], int] = {}
     edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
     for run, instant, (index, change) in product(runs, instants, enumerate(changes)):
         place = _place(run, f"--at {instant}", _told(change, grid))
@@ -112,7 +114,9 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
             problems.add(place, error, asked.draws)
             continue
         edited[run, index] = cell.configuration
-        for planned in _draws(cell, run, change, asked.draws):
+        if (run, instant) not in left:
+            left[run, instant] = _thoughts(parent.episode.trace, instant)
+        for planned in _draws(cell, run, change, asked.draws, left[run, instant]):
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
             begun[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
@@ -174,11 +178,17 @@ def _runs(folders: Sequence[Path]) -> Iterator[Path]:
             raise no_such_folder(folder)
         inside = [folder] if is_run(folder) or not folder.is_dir() else [*_finished(folder)]
         if not inside:
-            raise UserError(f"--branch {folder}: it holds no run that is finished, and none that has not failed")
+            raise UserError(f"--branch {folder}: it holds no runs that ended, but for failed ones", _instead(folder))
         for run in inside:
             if (real := run.resolve()) not in seen:
                 seen.add(real)
                 yield run
+
+
+def _instead(folder: Path) -> str:
+    """Return what may have been meant."""
+    inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
+    return f"It holds sweeps; give one or more of them: {', '.join(inside[:3])}." if inside else ""
 
 
 def _finished(folder: Path) -> Iterator[Path]:
@@ -188,11 +198,16 @@ def _finished(folder: Path) -> Iterator[Path]:
             yield run
 
 
-def _draws(cell: Cell, run: Path, change: Change, number: int) -> Iterator[PlannedBranchCell]:
+def _thoughts(trace: Trace, instant: Instant) -> int:
+    """Return how many thoughts begin at an instant or later."""
+    return sum(isinstance(s.event, ThoughtStart) and instant.has_come(s.t, s.t_hat) for s in trace.events)
+
+
+def _draws(cell: Cell, run: Path, change: Change, number: int, left: int) -> Iterator[PlannedBranchCell]:
     """Return so many samples of a branch."""
     for draw in range(number):
         branch = replace(cell.branch, draw=draw) if cell.branch is not None else None
-        yield PlannedBranchCell.of_branch(replace(cell, branch=branch), run, change)
+        yield PlannedBranchCell.of_branch(replace(cell, branch=branch), run, change, left)
 
 
 def _edits(point: Point) -> tuple[str, ...]:

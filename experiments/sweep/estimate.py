@@ -172,7 +172,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     estimates = _Estimates(status)
     kinds = {cell.kind: cell for cell in cells}
     found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
-    known = [(cell, e) for cell in cells if (e := found[cell.kind].expected) is not None]
+    known = [(cell, e) for cell in cells if (e := found[cell.kind].of(cell)) is not None]
     priceless = any(expected.priceless for _, expected in known)
     priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
     models = [expected for cell, expected in known if cell.uses_models]
@@ -216,11 +216,31 @@ class _Estimate:
         expected: what a cell takes; None where it is not known.
         source: what that rests on.
         waits: whether its seconds are mostly spent on waiting, beside which others can run.
+        left: of a branch that was tried, the thoughts that its run has from the instant on; 0 for all else.
     """
 
     expected: Expected | None
     source: str
     waits: bool
+    left: int = 0
+
+    def of(self, cell: PlannedCell) -> Expected | None:
+        """Return what a cell of the kind takes: of a branch, in proportion to what its own run has left."""
+        if self.expected is None or not self.left or not isinstance(cell, PlannedBranchCell):
+            return self.expected
+        return _times(self.expected, cell.left / self.left)
+
+
+def _times(e: Expected, share: float) -> Expected:
+    """Return what takes so many times as much."""
+    return Expected(
+        e.answers * share,
+        e.tokens * share,
+        e.usd * share,
+        e.seconds * share,
+        priceless=e.priceless,
+        by_tier={tier: usd * share for tier, usd in e.by_tier.items()},
+    )
 
 
 class _Estimates:
@@ -259,16 +279,7 @@ class _Estimates:
         if not alike:
             return None
         other, estimate, e = min(alike, key=lambda found: abs(found[0] - size))
-        share = size / other
-        scaled = Expected(
-            e.answers * share,
-            e.tokens * share,
-            e.usd * share,
-            e.seconds * share,
-            priceless=e.priceless,
-            by_tier={tier: usd * share for tier, usd in e.by_tier.items()},
-        )
-        return replace(estimate, expected=scaled, source="scaled")
+        return replace(estimate, expected=_times(e, size / other), source="scaled")
 
     def _tried(self, cell: PlannedCell) -> _Estimate:
         """Play an episode of the kind, without a network."""
@@ -281,7 +292,7 @@ class _Estimates:
         waits = stands_in(raw, uses_models=cell.uses_models)
         if waits:
             self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s an answer are assumed"
-        return _Estimate(expected, "tried", waits)
+        return _Estimate(expected, "tried", waits, cell.left if isinstance(cell, PlannedBranchCell) else 0)
 
 
 def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:

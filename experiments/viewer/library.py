@@ -51,6 +51,7 @@ class Library:
     differences: Sequence[contract.Difference] = ()
     _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
     _under_way: dict[str, int] = field(default_factory=dict)
+    _relatives: Mapping[str, Path] = field(default_factory=dict)
     _reading: Lock = field(default_factory=Lock)
     _shares: dict[str, float] = field(default_factory=dict)
 
@@ -134,7 +135,7 @@ class Library:
         A run that is whole gets its final name: then it is still found by the one that it had under way.
         """
         if self.single is not None and name != self.single:
-            folder = relatives(self.root, self.single).get(name)
+            folder = self._relative(self.single, name)
         elif self.named:
             folder = self.named.get(name)
         else:
@@ -144,6 +145,12 @@ class Library:
         if folder is not None and PARTIAL in folder.name:
             self._under_way[name] = folder.stat().st_ino
         return folder
+
+    def _relative(self, single: str, name: str) -> Path | None:
+        """Find a run of the family of the one that was named; all are read for it until it has been found once."""
+        if name not in self._relatives or not self._relatives[name].exists():
+            self._relatives = relatives(self.root, single)
+        return self._relatives.get(name)
 
     def _renamed(self, name: str, where: Path) -> Path | None:
         """Find the folder that had a name while it was under way: it is the same one to the file system."""

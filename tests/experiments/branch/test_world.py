@@ -11,6 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
+from crafter_env import Item, Material
+from crafter_env.constants import NEEDS
 from llamac_env.transport.text import write_board
 from maeil import World
 from maeil.metrics import compute_metrics
@@ -33,6 +35,7 @@ CELLS = {
     "cube healed": "n=4 agents=naive topology=chain heal=[orphan,deadlock] max_steps=30",
     "transport": "env=transport n=4 max_steps=20",
     "transport hard": "env=transport_hard n=4 max_steps=20 agents=naive topology=centralized",
+    "crafter": "env=crafter_coop n=3 max_steps=30",
     "squeeze": "env=squeeze n=3 max_steps=8 agents=naive topology=debate",
 }
 
@@ -53,7 +56,23 @@ def squeeze_now(world: Any) -> dict[str, Any]:
     return {"mu": world.env.game.mu, "sigma": world.env.game.sigma}
 
 
-NOW = {"cube": cube_now, "transport": transport_now, "squeeze": squeeze_now}
+def crafter_now(world: Any) -> dict[str, Any]:
+    state = world.env.crafter_state
+    units = [dict(zip(Item, row, strict=True)) for row in state.inventory.tolist()]
+    return {
+        "agents": {
+            f"agent_{i}": {
+                "cell": state.positions[i].tolist(),
+                "needs": {item.name: held[item] for item in NEEDS},
+                "inventory": {item.name: held[item] for item in Item if item not in NEEDS},
+            }
+            for i, held in enumerate(units)
+        },
+        "cells": {"30,30": Material(state.materials[30, 30]).name},
+    }
+
+
+NOW = {"crafter": crafter_now, "cube": cube_now, "transport": transport_now, "squeeze": squeeze_now}
 """By world: the changes that name all of a state as it is."""
 
 
@@ -125,6 +144,7 @@ MOVES: dict[str, dict[str, Any]] = {
     "cube repair": {"blocks": {"0": None}, "agents": {"agent_1": [0, 0], "agent_2": [0, 1]}},
     "cube healed": {"agents": {"agent_0": [19, 19]}},
     "transport": {"items": {"0.5_0.5": ["target_red"], "0.5_1.5": [], "1.5_0.5": [], "1.5_1.5": ["box_red"]}},
+    "crafter": {"cells": {"1,1": "table", "2,1": "diamond"}, "agents": {"agent_1": {"inventory": {"wood": 9}}}},
     "squeeze": {"rho": 0.2},
 }
 

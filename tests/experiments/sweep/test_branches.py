@@ -59,7 +59,8 @@ def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), *
     own = {
         name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
     }
-    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions((first,), tuple(at), **own), **changes)
+    folders = changes.pop("folders", (first,))
+    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions(folders, tuple(at), **own), **changes)
 
 
 def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
@@ -201,6 +202,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "no instant at all": (("llm.poor=1",), {"at": ["soon"]}, "--at soon: give a step"),
     "another world": (("env.rho=1,2",), {}, "env.rho: a branch cannot change this"),
     "no such key": (("llm.pooor=1,2",), {}, "llm.pooor: there is no such key"),
+    "no runs": ((), {"folders": (Path(__file__).parent,)}, "it holds no runs that ended, but for failed ones"),
     "an experiment": (("experiment=quickstart",), {}, "experiment: branches go on from recorded runs"),
     "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
     "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
@@ -264,6 +266,19 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     # What is done tells of its kind: the run of the other seed is expected to take as much.
     half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
     assert (half.sources, half.answers) == ({"tried": 4}, 2 * 2 * 12)
+
+
+def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_path: Path) -> None:
+    runs = [
+        run_cell(
+            Cell.compose(["n=4", "agents=naive", "topology=debate", "max_steps=60", f"seed={seed}"]), tmp_path / "r"
+        )
+        for seed in (0, 2)
+    ]
+    assert len({run.metrics["model.answers"] for run in runs}) == 2
+    expected = show_plan(asked(tmp_path / "r", tmp_path, at=["1"]))
+    assert expected.sources == {"tried": 2}
+    assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).result.spent.answers)
 
 
 def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quorum.experiments.viewer import library
 from quorum.experiments.viewer.family import family, parting, relatives
 from quorum.experiments.viewer.library import Library
 from quorum.experiments.viewer.sweep_table import sweep_table
@@ -55,6 +56,20 @@ def test_a_run_that_is_opened_alone_opens_its_family_and_no_other(folder: Path) 
     assert library.folder("deep") == folder / "deep"
     assert library.folder("other") is None
     assert library.folder("stray") is None
+
+
+def test_the_folder_is_searched_once_for_a_run_of_the_family(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+
+    def counted(*arguments: object) -> object:
+        searches.append(arguments)
+        return relatives(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(library, "relatives", counted)
+    opened = Library.of(folder / "early")
+    for _ in range(3):
+        assert opened.folder("deep") == folder / "deep"
+    assert len(searches) == 1
 
 
 def test_the_instant_at_which_two_branches_part_is_that_of_the_earlier_one(folder: Path) -> None:

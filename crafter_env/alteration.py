@@ -1,0 +1,170 @@
+"""An open world that is changed from outside, in the middle of an episode: what is named, and whether it can be.
+
+`{"agents": {"agent_0": {"cell": [3, 4], "needs": {"health": 5}, "inventory": {"wood": 2}}}, "cells": {"7,5": "table"}}`
+puts an agent elsewhere, says what it needs and holds, and what some cells are of. All that is named is changed at once.
+
+Creatures, sleep and achievements come from what has happened, and daylight from the step: they cannot be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crafter_env.constants import CHUNK, NEED_MAX, NEEDS, WALKABLE, Cell, Item, Material
+from crafter_env.errors import CrafterError
+from crafter_env.kernels import arrays
+from crafter_env.state import CrafterState
+
+_PARTS = ("agents", "cells")
+_OF_AN_AGENT = ("cell", "needs", "inventory")
+_MATERIALS = {material.name: material for material in Material if material is not Material.none}
+_COUNTED = {Material.grass: arrays.GRASS, Material.path: arrays.PATHS}
+
+
+def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> CrafterState:
+    """Return the state with some parts changed, at the same step; the given one stays as it is.
+
+    Args:
+        state: of an episode.
+        changes: see the module; JSON.
+        item_cap: how much of an item an agent can hold.
+
+    Raises:
+        CrafterError: they cannot be read, or there can be no such state; the message names the place.
+    """
+    _known_keys("", changes, _PARTS)
+    now = state.copy()
+    agents = _mapping("agents", changes.get("agents", {}))
+    moved: dict[int, Cell] = {}
+    for name, values in agents.items():
+        agent, place = _agent(state, name), f"agents.{name}"
+        _known_keys(f"{place}.", _mapping(place, values), _OF_AN_AGENT)
+        if "cell" in values and (cell := _cell(f"{place}.cell", values["cell"], state)) != _stands(state, agent):
+            moved[agent] = cell
+        _hold(now, agent, f"{place}.needs", values.get("needs", {}), items=NEEDS, most=NEED_MAX)
+        bag = tuple(item for item in Item if item not in NEEDS)
+        _hold(now, agent, f"{place}.inventory", values.get("inventory", {}), items=bag, most=item_cap)
+    for agent in moved:
+        now.world.occupants[_stands(state, agent)] = 0
+    for name, material in _mapping("cells", changes.get("cells", {})).items():
+        _turn(now, f"cells.{name}", _cell_of(name, state), material)
+    for agent, cell in moved.items():
+        _put(now, agent, cell)
+    return now
+
+
+def same(one: CrafterState, other: CrafterState) -> bool:
+    """Whether two states of one world are equal."""
+    used = int(one.world.counters[arrays.SLOTS])
+    pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(one.world, other.world, strict=True))
+    return all(
+        np.array_equal(mine[:used], theirs[:used]) if mine is one.world.objects else np.array_equal(mine, theirs)
+        for mine, theirs in pairs
+    )
+
+
+def _agent(state: CrafterState, name: str) -> int:
+    names = [f"agent_{i}" for i in range(len(state.positions))]
+    if name not in names:
+        raise CrafterError(f"agents.{name}: there is no such agent: they are {names[0]} to {names[-1]}")
+    agent = names.index(name)
+    if not state.alive[agent]:
+        raise CrafterError(f"agents.{name}: it is dead, and does not come back")
+    return agent
+
+
+def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: tuple[Item, ...], most: int) -> None:
+    for name, amount in _mapping(place, named).items():
+        item = next((item for item in items if item.name == name), None)
+        if item is None:
+            raise CrafterError(f"{place}.{name}: it is none of {', '.join(item.name for item in items)}")
+        least = 1 if item is Item.health else 0
+        if type(amount) is not int or not least <= amount <= most:
+            raise CrafterError(f"{place}.{name}: {amount!r} is not from {least} to {most}")
+        if item is Item.health and amount != state.inventory[agent, item]:
+            # It was neither hurt nor healed: nobody wakes up of it, or is rewarded for it.
+            body = state.world.agents[agent]
+            body[arrays.LAST_HEALTH] = body[arrays.REWARDED_HEALTH] = amount
+        state.inventory[agent, item] = amount
+
+
+def _turn(state: CrafterState, place: str, cell: Cell, name: object) -> None:
+    """Change what a cell is of, and the counts of its chunk, as `kernels.grid.set_material` does."""
+    if not isinstance(name, str) or name not in _MATERIALS:
+        raise CrafterError(f"{place}: {name!r} is none of {', '.join(_MATERIALS)}")
+    material, before = _MATERIALS[name], state.material_at(cell)
+    if material is before:
+        return
+    if state.world.occupants[cell]:
+        raise CrafterError(f"{place}: {_on(state, cell)} is on it: name another cell")
+    counts = state.world.chunks[_chunk(state, cell)]
+    for kind, column in _COUNTED.items():
+        counts[column] += int(material is kind) - int(before is kind)
+    state.materials[cell] = material
+
+
+def _put(state: CrafterState, agent: int, cell: Cell) -> None:
+    """Put an agent on a free cell, and into its chunk, as `kernels.grid.move_object` does."""
+    w, place = state.world, f"agents.agent_{agent}.cell"
+    if (material := state.material_at(cell)) not in WALKABLE:
+        raise CrafterError(f"{place}: ({cell[0]}, {cell[1]}) is {material.name}: name a cell that can be walked on")
+    if w.occupants[cell]:
+        raise CrafterError(f"{place}: {_on(state, cell)} is on ({cell[0]}, {cell[1]}): name a free cell")
+    before, after = _chunk(state, _stands(state, agent)), _chunk(state, cell)
+    w.occupants[cell] = agent + 1
+    w.objects[agent, arrays.X], w.objects[agent, arrays.Y] = cell
+    if before == after:
+        return
+    if not w.chunks[after, arrays.VISITED]:
+        w.chunks[after, arrays.VISITED] = 1
+        w.chunks[w.counters[arrays.VISITED_CHUNKS], arrays.VISITED_AT] = after
+        w.counters[arrays.VISITED_CHUNKS] += 1
+    w.counters[arrays.SEQUENCES] += 1
+    w.objects[agent, arrays.SEQUENCE] = w.counters[arrays.SEQUENCES]
+
+
+def _stands(state: CrafterState, agent: int) -> Cell:
+    x, y = state.positions[agent].tolist()
+    return x, y
+
+
+def _chunk(state: CrafterState, cell: Cell) -> int:
+    return (cell[0] // CHUNK) * arrays.chunk_rows(state.size[1]) + cell[1] // CHUNK
+
+
+def _on(state: CrafterState, cell: Cell) -> str:
+    """Name who or what is on a cell."""
+    slot = int(state.world.occupants[cell]) - 1
+    return f"agent_{slot}" if slot < len(state.positions) else f"a {state.entity_at(cell).name.replace('_', ' ')}"
+
+
+def _cell_of(name: str, state: CrafterState) -> Cell:
+    x, comma, y = name.partition(",")
+    if not comma or not all(part.isascii() and part.isdecimal() and len(part) <= len("1024") for part in (x, y)):
+        raise CrafterError(f"cells.{name}: it is no cell: write 7,5 for column 7 of row 5")
+    return _cell(f"cells.{name}", [int(x), int(y)], state)
+
+
+def _cell(place: str, cell: object, state: CrafterState) -> Cell:
+    if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(type(part) is int for part in cell):
+        raise CrafterError(f"{place}: {cell!r} is no cell: give [column, row]")
+    (x, y), (width, height) = cell, state.size
+    if not (0 <= x < width and 0 <= y < height):
+        raise CrafterError(f"{place}: ({x}, {y}) is off the map of {width} x {height} cells")
+    return x, y
+
+
+def _mapping(place: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise CrafterError(f"{place}: {value!r} is no object with names")
+    return value
+
+
+def _known_keys(place: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in found:
+        if key not in known:
+            raise CrafterError(f"{place}{key}: it cannot be changed: what can be is {', '.join(known)}")
