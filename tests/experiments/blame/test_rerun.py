@@ -66,7 +66,7 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
 
 
 def test_a_branch_is_blamed_as_any_run(tmp_path: Path) -> None:
-    run = run_cell(Cell.compose("n=4 seed=2 max_steps=60".split()), tmp_path / "runs").folder
+    run = run_cell(Cell.compose(["n=4", "seed=2", "max_steps=60"]), tmp_path / "runs").folder
     planned = plan_branch(BranchRequest(run, "0", minds=["agent_2=always_right"]))
     branch = run_cell(planned.cell, tmp_path / "runs", branching=planned.branching).folder
     found = blame(branch, Question(by=("heuristic",), shares=False))
