@@ -36,9 +36,11 @@ async def _play(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
     cell, branching = planned.cell, planned.branching
     pool, books = ModelPool(), CallBooks(cell.configuration, None)
     try:
-        models = branching.models(EpisodeModels(cell.configuration, pool, books, cell.name), pool, books)
+        models = branching.models(
+            EpisodeModels(cell.configuration, pool, books, cell.name, sample=branching.sample), pool, books
+        )
         parts = build(cell, models, branching.memory, branching.seated)
         with Recorder(None, [*branching.listeners, *listeners]) as recorder, branching.checked():
-            await play(cell, parts, recorder)
+            await play(cell, parts, recorder, branching)
     finally:
         await pool.close()

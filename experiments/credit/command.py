@@ -30,6 +30,11 @@ class Kind(StrEnum):
     MESSAGE = "message"
     """Each message: it is not sent, and all minds think on."""
 
+    @property
+    def per(self) -> str:
+        """The table of `quorum metrics --per` that it is of."""
+        return "message" if self is Kind.MESSAGE else "agent"
+
 
 @dataclass(slots=True)
 class Credits:

@@ -104,7 +104,10 @@ class Continuations:
 
     def _lost(self, instant: Instant | None, change: Change, what: str) -> Utility:
         valuing = Valuing()
-        play_aside(self._parent.branch(instant, change), [valuing])
+        try:
+            play_aside(self._parent.branch(instant, change), [valuing])
+        except UserError as error:
+            raise UserError(f"{self._parent.run}: it cannot be played {what}: {error.message}", error.hint) from error
         if valuing.failed:
             raise UserError(f"{self._parent.run}: {what} it ends as an error: {valuing.failed}")
         return self.whole - valuing.utility

@@ -9,14 +9,18 @@ in a world without luck the value is exact whatever the minds are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
+from typing import Any
 
 from maeil import World
+from maeil.errors import ChangeRefused
 from maeil.metrics.credit import Utility
-from maeil.trace.events import StepTaken
+from maeil.trace.events import StepTaken, WorldChange
 from maeil.user_errors import UserError
 from maeil.world import DrawsLots
+from maeil.world_change import change_world
+from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 
 Joint = Sequence[int]
@@ -46,10 +50,28 @@ def difference_rewards(episode: RecordedEpisode, begin: int = 0) -> list[Utility
     whole = _utility([step.reward for step in steps], world)
     joints = [step.joint for step in steps]
     seed = episode.trace.start.seed
-    return [whole - utility_without(agent, world, seed, joints, begin) for agent in range(len(world.agents))]
+    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[union-attr]
+    try:
+        return [
+            whole - utility_without(agent, world, seed, joints, begin, changes=changes)
+            for agent in range(len(world.agents))
+        ]
+    except ChangeRefused as error:
+        raise UserError(
+            f"{episode.folder}: --credit agent: the world was changed in it, which cannot be done without an agent: "
+            f"{sanitize(str(error), 400)}"
+        ) from error
 
 
-def utility_without(agent: int, world: World, seed: int, joints: Sequence[Joint], begin: int = 0) -> Utility:
+def utility_without(
+    agent: int,
+    world: World,
+    seed: int,
+    joints: Sequence[Joint],
+    begin: int = 0,
+    *,
+    changes: Sequence[tuple[int, Mapping[str, Any]]] = (),
+) -> Utility:
     """Play a run once more, in which an agent idles, and return what it is worth.
 
     Args:
@@ -58,11 +80,20 @@ def utility_without(agent: int, world: World, seed: int, joints: Sequence[Joint]
         seed: of the run.
         joints: the joint actions of the run, one a step.
         begin: the step from which on the agent idles.
+        changes: of the world from outside, each with the step at whose begin it was.
+
+    Raises:
+        ChangeRefused: without the agent, the world is in a state in which it refuses a change.
     """
     world.reset(seed)
     rewards: list[float] = []
-    for t, joint in enumerate(joints):
-        transition = world.step(_idling(agent, world, joint) if t >= begin else joint)
+    for t in range(len(joints) + 1):
+        for at, changed in changes:
+            if at == t:
+                change_world(world, changed)
+        if t == len(joints):
+            break
+        transition = world.step(_idling(agent, world, joints[t]) if t >= begin else joints[t])
         rewards.append(transition.reward)
         if transition.terminated or transition.truncated:
             break

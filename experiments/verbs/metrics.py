@@ -84,6 +84,10 @@ def metrics(
     kinds = kinds_of(credit or ())
     if begin and set(kinds) != {"agent"}:
         raise UserError("--from: it says when the agent of --credit agent begins to idle: leave the others out")
+    if per is not None and (strange := [kind for kind in kinds if kind.per != per]):
+        raise UserError(
+            f"--per {per} --credit {strange[0]}: that is no column of this table", f"Give --per {strange[0].per}."
+        )
     prepare_plugins(plugin)
     if kinds:
         runs = list(runs_of(runs))

@@ -68,6 +68,8 @@ def test_the_table_per_agent_has_them_as_columns(quorum: Quorum) -> None:
         (["--credit", "agent", "--from", "1", "--write"], "leave --write out"),
         (["--from", "1"], "Add --credit agent"),
         (["--credit", "live", "--from", "1"], "leave the others out"),
+        (["--credit", "message", "--per", "agent"], "Give --per message"),
+        (["--credit", "agent", "--credit", "message", "--per", "message"], "Give --per agent"),
     ],
 )
 def test_a_mistake_is_one_message(quorum: Quorum, arguments: list[str], words: str) -> None:

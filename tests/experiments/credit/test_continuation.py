@@ -135,6 +135,14 @@ def test_a_model_that_is_paid_for_is_asked_nothing(tmp_path: Path) -> None:
         assert brain.requests == before
 
 
+def test_a_team_in_which_nobody_can_idle_is_refused_by_the_name_of_its_run(tmp_path: Path) -> None:
+    planned = "n=2 agents=planner agents.starts=2 agents.changes=4 agents.rollouts=2 max_steps=4"
+    run = run_cell(Cell.compose(planned.split()), tmp_path).folder
+    with pytest.raises(UserError, match=rf"{run.name}: it cannot be played without agent_0: .*cannot stand"):
+        credits_of(run, [Kind.LIVE])
+    assert credits_of(run, [Kind.AGENT]).metrics
+
+
 def test_a_run_that_broke_off_is_refused(tmp_path: Path) -> None:
     run = run_cell(
         Cell.compose(["env=squeeze", "n=3", "max_steps=4", "agents=naive", "topology=debate"]), tmp_path

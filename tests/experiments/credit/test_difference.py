@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from math import exp, fsum
@@ -15,7 +16,9 @@ from maeil.metrics import METRICS, compute_metrics, compute_on_demand
 from maeil.metrics.credit import Differences, Utility
 from maeil.trace import Trace
 from maeil.trace.events import StepTaken
+from maeil.user_errors import UserError
 from maeil.world import Transition
+from quorum.experiments.branch.command import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.credit.difference import difference_rewards, utility_without
 from quorum.experiments.episode.building import no_models
@@ -196,6 +199,37 @@ def test_in_the_squeeze_it_is_what_the_curve_pays_for_the_sum_without_the_pick(t
     for agent, worth in enumerate(difference_rewards(episode)):
         expected = fsum(paid(sum(joint)) - paid(sum(joint) - joint[agent]) for joint in joints)
         assert worth.returned == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_world_that_was_changed_from_outside_is_changed_without_the_agent_too(tmp_path: Path) -> None:
+    episode = recorded(tmp_path, "env=squeeze", "n=4", "max_steps=6", "seed=3", "agents=naive", "topology=debate")
+    planned = plan_branch(BranchRequest(episode.folder, "3", world='{"mu": 9.0, "sigma": 7.0}'))
+    branch = open_episode(run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder)
+    board, joints = branch.trace.start.board, joints_of(branch)
+
+    def paid(t: int, x: int) -> float:
+        mu, sigma = (board["mu"], board["sigma"]) if t < 3 else (9.0, 7.0)
+        return x * exp(-(((x - mu) / sigma) ** 2))
+
+    assert compute_metrics(branch.trace)["outcome.return"] == pytest.approx(
+        fsum(paid(t, sum(joint)) for t, joint in enumerate(joints))
+    )
+    for agent, worth in enumerate(difference_rewards(branch)):
+        expected = fsum(paid(t, sum(joint)) - paid(t, sum(joint) - joint[agent]) for t, joint in enumerate(joints))
+        assert worth.returned == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_change_that_the_world_refuses_without_an_agent_is_told(tmp_path: Path) -> None:
+    """The run goes on with a block whose place is free; where agent_0 idles at its start, it stands there."""
+    episode = recorded(tmp_path, "n=2", "seed=1", "max_steps=20")
+    world = episode.world()
+    start = episode.trace.start.board["agents"][0]
+    next(t for t in episode.replay(world) if t == 6)
+    change = json.dumps({"agents": {"agent_1": start}})
+    planned = plan_branch(BranchRequest(episode.folder, "6", world=change))
+    branch = run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder
+    with pytest.raises(UserError, match="the world was changed in it"):
+        difference_rewards(open_episode(branch))
 
 
 def test_the_metrics_are_made_of_the_differences() -> None:
