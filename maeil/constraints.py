@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from maeil.contracts import name_of, promised_all
@@ -60,8 +60,7 @@ class ConstraintTracker:
                 self._states[state.task] = state
             else:
                 self._states.pop(state.task, None)
-            literal = state.literal or (state.threshold, state.spatial, state.dependency)
-            self._team.record(ConstraintChange(**asdict(replace(state, literal=literal))))
+            self._team.record(_change(state))
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
         """Return the attempts of the step as records; a failed one says which constraints were missing.
@@ -85,3 +84,17 @@ class ConstraintTracker:
             }
             for attempt in attempts
         ]
+
+
+def _change(state: TaskState) -> ConstraintChange:
+    """Return the event that tells a state; it is told at every step, so its fields are named and not searched for."""
+    return ConstraintChange(
+        {"kind": state.task.kind, "target": state.task.target},
+        threshold=state.threshold,
+        spatial=state.spatial,
+        temporal=state.temporal,
+        participation=state.participation,
+        joint=state.joint,
+        dependency=state.dependency,
+        literal=state.literal or (state.threshold, state.spatial, state.dependency),
+    )

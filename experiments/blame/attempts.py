@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import sqrt
 
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.ending import Ending, Success
@@ -29,6 +30,33 @@ class Budget:
     usd: float | None = None
 
 
+_NORMAL = 1.959963984540054
+"""Quantile of the normal distribution for intervals of 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many draws of a correction are a success.
+
+    Attributes:
+        wins: successes.
+        draws: that were played.
+        flips: whether more than half of all draws are a success.
+    """
+
+    wins: int
+    draws: int
+    flips: bool
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of successes (Wilson 1927)."""
+        n, share, z = self.draws, self.wins / self.draws, _NORMAL
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
 @dataclass(slots=True)
 class Attempts:
     """Plays corrections, and knows those that were played.
@@ -43,6 +71,7 @@ class Attempts:
         shadow_calls: answers that the reference has taken when it was asked beside.
         shadow_usd: what they have cost.
         told: called before each that is played.
+        draws: samples of what follows a correction of which it is judged; 1 where it follows from its beginning.
     """
 
     play: Callable[[Correction], Ending]
@@ -54,6 +83,7 @@ class Attempts:
     shadow_calls: int = 0
     shadow_usd: float = 0.0
     told: Callable[[Correction], None] = lambda _: None
+    draws: int = 1
     reruns: int = 0
     """Episodes that were played now."""
     known: set[str] = field(default_factory=set)
@@ -83,6 +113,19 @@ class Attempts:
             BudgetSpent: it is not played any more.
         """
         return self.success.met(self.ending(correction))
+
+    def tally(self, correction: Correction) -> Tally:
+        """Play all draws of a correction, or as many as can still be the larger part.
+
+        Raises:
+            BudgetSpent: one is not played any more.
+        """
+        wins = 0
+        for draw in range(self.draws):
+            wins += self.flips(replace(correction, draw=draw))
+            if 2 * (draw + 1 - wins) >= self.draws:
+                return Tally(wins, draw + 1, flips=False)
+        return Tally(wins, self.draws, flips=True)
 
     @property
     def calls(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -12,9 +12,10 @@ from maeil import Mind, TeamContext
 from maeil.calls import Ledger, entered_in
 from maeil.mind import Act, Predicting, Resume, Thought, View
 from maeil.plans import Plan
-from maeil.trace import Instant, Recorder
-from maeil.trace.events import ThoughtStart
+from maeil.trace import Instant, Recorder, Trace
+from maeil.trace.events import MessageSent, ThoughtStart
 from maeil.user_errors import UserError
+from quorum.agents.llm.errors import BudgetReached
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
@@ -70,6 +71,7 @@ class Decision:
         own: what it decided.
         other: what the reference would have decided.
         heard: whether the reference talks, so that what it says counts.
+        sent: ids of the messages that it sent.
     """
 
     agent: str
@@ -79,6 +81,7 @@ class Decision:
     own: Choice
     other: Choice
     heard: bool
+    sent: tuple[int, ...] = ()
 
     @property
     def planned_otherwise(self) -> bool:
@@ -104,19 +107,23 @@ class Decision:
     def correction(self) -> Correction | None:
         """Return the change of this one turn that has it decided as the reference would; None where nobody can say so.
 
-        A plan in the place of another one, and a message in the place of another one or of silence, can be dictated; to
-        go on with a plan, or to be silent, cannot.
+        A plan in the place of another one, and a message in the place of another one or of silence, can be dictated,
+        and messages can be dropped; to go on with a plan cannot be said.
         """
-        words = []
+        words: list[Words] = []
+        drops: tuple[int, ...] = ()
         if self.planned_otherwise:
             if self.other.actions is None:
                 return None
             words.append(Words(self.agent, actions=orjson.dumps(self.other.actions).decode()))
         if self.said_otherwise:
-            if len(self.other.says) != 1:
+            if not self.other.says and self.sent:
+                drops = self.sent
+            elif len(self.other.says) == 1:
+                words.append(Words(self.agent, text=self.other.says[0]))
+            else:
                 return None
-            words.append(Words(self.agent, text=self.other.says[0]))
-        return Correction(self.instant, words=tuple(words))
+        return Correction(self.instant, words=tuple(words), drops=drops)
 
     def takeover(self) -> Correction:
         """Return the change that has the reference decide for its agent from this turn on."""
@@ -163,12 +170,6 @@ class _Shadow:
     usd: float = 0.0
     asked: bool = True
 
-    @property
-    def spent(self) -> bool:
-        """Whether the budget is used up."""
-        calls = self.most_calls is not None and self.calls >= self.most_calls
-        return calls or (self.most_usd is not None and self.usd >= self.most_usd)
-
 
 class _Asked:
     """A mind beside which the reference is asked the same; what that answers counts for nothing.
@@ -190,12 +191,13 @@ class _Asked:
         """Have both think."""
         shadow = self._shadow
         thought = await self._mind.think(view)
-        if shadow.spent:
+        ledger = Ledger()  # the thought must take what it took
+        try:
+            with entered_in(ledger):
+                other = await self._reference.think(view)
+        except BudgetReached:
             shadow.asked = False
             return thought
-        ledger = Ledger()  # the thought must take what it took
-        with entered_in(ledger):
-            other = await self._reference.think(view)
         calls = [call.record for call in other.calls or ledger.calls]
         shadow.calls += len(calls)
         shadow.usd += sum(float(call.get("usd") or 0.0) for call in calls)
@@ -227,8 +229,23 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
     run_coroutine(_play(reference, planned.branching, shadow))
     paid = (shadow.calls, shadow.usd) if reference.costs else (0, 0.0)
     order = {name: index for index, name in enumerate(reference.participants)}
-    found = sorted(shadow.found, key=lambda one: (one.t, one.t_hat, order[one.agent]))
+    sent = _sent(parent.episode.trace)
+    found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
+    found.sort(key=lambda one: (one.t, one.t_hat, order[one.agent]))
     return Decisions(tuple(found), *paid, asked=shadow.asked)
+
+
+def _sent(trace: Trace) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
+    """Return the ids of messages by their sender and the instant at which the thought began that sent them."""
+    begun: dict[int, tuple[int, int | float]] = {}
+    found: dict[tuple[int, int, int | float], list[int]] = {}
+    for stamped in trace.among(ThoughtStart, MessageSent):
+        event = stamped.event
+        if isinstance(event, ThoughtStart):
+            begun[event.agent] = (stamped.t, stamped.t_hat)
+        elif isinstance(event, MessageSent) and event.sender in begun:
+            found.setdefault((event.sender, *begun[event.sender]), []).append(event.message)
+    return found
 
 
 async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> None:
@@ -242,7 +259,7 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
 
     def beside(team: Team, context: TeamContext) -> Team:
         first = branching.seated(team, context)
-        others = reference.team(context, pool)
+        others = reference.team(context, pool, shadow.most_calls, shadow.most_usd)
         names: Sequence[str] = reference.participants
         seats = [
             _Asked(mind, others[name], shadow) if name in others else mind
@@ -252,8 +269,8 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
 
     try:
         parts = build(cell, models, branching.memory, beside)
-        with Recorder(None, [branching.prefix]) as recorder, branching.checked():
-            await play(cell, parts, recorder)
+        with Recorder(None, branching.listeners) as recorder, branching.checked():
+            await play(cell, parts, recorder, branching)
     except UserError:
         raise
     except Exception as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from maeil.trace import Instant
-from quorum.experiments.blame.attempts import Attempts, BudgetSpent
+from quorum.experiments.blame.attempts import Attempts, BudgetSpent, Tally
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.decisions import Decision, Decisions
+
+MOST_AFTER = 24
+"""Candidates that are tested behind the first one that flips, to tell how many others do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +21,14 @@ class Flip:
     Attributes:
         decision: that is corrected.
         correction: the change.
+        tally: of its draws.
         persists: whether the reference has to decide for the agent from then on: to correct the turn alone is not
             enough, or cannot be said.
     """
 
     decision: Decision
     correction: Correction
+    tally: Tally
     persists: bool
 
 
@@ -38,6 +43,7 @@ class Decisive:
         flips: in the order of their decisions.
         tested: candidates of which at least the turn alone was corrected, or could not be.
         skipped: candidates behind the last chance, which were not tested.
+        left: candidates that were not tested as earlier ones flip.
         why_cut: why the search has ended early; empty where it has not.
     """
 
@@ -46,6 +52,7 @@ class Decisive:
     flips: list[Flip] = field(default_factory=list)
     tested: int = 0
     skipped: int = 0
+    left: int = 0
     why_cut: str = ""
 
 
@@ -67,7 +74,8 @@ def find_decisive(
         players: participants for whom the reference decides.
         attempts: plays the corrections.
         own: whether the reference is a fresh copy of each agent's own mind.
-        exhaustive: whether all candidates are tested; else only up to the first that flips, and to the last chance.
+        exhaustive: whether candidates are also tested behind the last chance, and `MOST_AFTER` behind the first flip;
+            else only up to the first that flips, and to the last chance.
     """
     found = Decisive()
     try:
@@ -91,28 +99,28 @@ def _search(
         kept = [one for one in candidates if last is not None and (one.t, one.t_hat) <= last]
         found.skipped = len(candidates) - len(kept)
         candidates = tuple(kept)
-    ways = [[_turn, _takeover]] if own else [[_turn], [_takeover]]
+    turn, takeover = Decision.correction, Decision.takeover
+    ways: list[list[Callable[[Decision], Correction | None]]] = [[turn, takeover]] if own else [[turn], [takeover]]
     for way in ways:
-        for decision in candidates:
-            found.tested += way[0] is _turn
+        first = len(candidates)
+        for place, decision in enumerate(candidates):
+            if place - first >= MOST_AFTER:
+                found.left = len(candidates) - place
+                break
+            found.tested += way[0] is turn
             for correct in way:
-                flip = correct(decision)
-                if flip is not None and decision.agent in players and attempts.flips(flip.correction):
-                    found.flips.append(flip)
+                correction = correct(decision)
+                if correction is None or decision.agent not in players:
+                    continue
+                tally = attempts.tally(correction)
+                if tally.flips:
+                    first = min(first, place)
+                    found.flips.append(Flip(decision, correction, tally, persists=correct is Decision.takeover))
                     break
             if found.flips and not exhaustive:
                 return
         if found.flips:
             return
-
-
-def _turn(decision: Decision) -> Flip | None:
-    correction = decision.correction()
-    return Flip(decision, correction, persists=False) if correction is not None else None
-
-
-def _takeover(decision: Decision) -> Flip | None:
-    return Flip(decision, decision.takeover(), persists=True)
 
 
 def _last_chance(every: Sequence[Decision], players: Sequence[str], attempts: Attempts) -> int | None:

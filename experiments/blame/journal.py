@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from maeil.user_errors import UserError
+from quorum.experiments.blame.decisions import Decisions
 from quorum.experiments.blame.ending import Ending
 from quorum.experiments.common.files import require_file
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
@@ -21,12 +22,22 @@ JOURNAL = "blame.jsonl"
 """The file in the folder of a run."""
 
 
+_IS_SHADOW = b'"decisions":'
+
+
 class _Line(msgspec.Struct):
     """A line of the file."""
 
     of: str
     correction: str
     ending: Ending
+
+
+class _Shadow(msgspec.Struct):
+    """A line that holds what the reference would have decided."""
+
+    of: str
+    decisions: Decisions
 
 
 class Journal:
@@ -43,18 +54,25 @@ class Journal:
     def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
         self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
         self._known: dict[str, Ending] = {}
+        self.decisions: Decisions | None = None
+        """What the reference would have decided, where it was asked of all turns before."""
         self._read(folder)
         self._file = _opened(folder / JOURNAL)
 
     def _read(self, folder: Path) -> None:
         try:
             for line in RunFiles(folder).lines(JOURNAL):
+                kind: type[_Line | _Shadow] = _Shadow if _IS_SHADOW in line[:64] else _Line
                 try:
-                    found = msgspec.json.decode(line, type=_Line)
+                    found = msgspec.json.decode(line, type=kind)
                 except (msgspec.DecodeError, RecursionError):
                     continue  # it was cut off, or is of another version: it is played again
-                if found.of == self._of:
+                if found.of != self._of:
+                    continue
+                if isinstance(found, _Line):
                     self._known[found.correction] = found.ending
+                else:
+                    self.decisions = found.decisions
         except FileNotFoundError:
             return
         except DamagedFile as damage:
@@ -69,6 +87,12 @@ class Journal:
         self._known[correction] = ending
         line = orjson.dumps({"of": self._of, "correction": correction, "ending": ending.plain()})
         self._file.write(line + b"\n")
+        self._file.flush()
+
+    def keep(self, decisions: Decisions) -> None:
+        """Write down what the reference would have decided."""
+        self.decisions = decisions
+        self._file.write(msgspec.json.encode(_Shadow(self._of, decisions)) + b"\n")
         self._file.flush()
 
     @property

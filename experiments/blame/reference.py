@@ -43,6 +43,7 @@ class Reference:
     by: tuple[str, ...]
     config_dir: Path | None = None
     _known: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
+    _edits: dict[str, Sequence[str]] = field(default_factory=dict, repr=False)
     _said: dict[str, Sequence[tuple[str, str, Any]]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -143,7 +144,10 @@ class Reference:
 
     def edits(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the `KEY=VALUE` that have it decide for some participants."""
-        return tuple(edit for name in names for edit in self._edits_of(name))
+        for name in names:
+            if name not in self._edits:
+                self._edits[name] = self._edits_of(name)
+        return tuple(edit for name in names for edit in self._edits[name])
 
     def _edits_of(self, name: str) -> list[str]:
         if self.own:
@@ -205,15 +209,19 @@ class Reference:
             ]
         return self._said[known]
 
-    def team(self, context: TeamContext, pool: ModelPool) -> Mapping[str, Mind]:
+    def team(self, context: TeamContext, pool: ModelPool, calls: int | None, usd: float | None) -> Mapping[str, Mind]:
         """Build it for all whom it can decide for, to be asked and not to decide.
 
         Args:
             context: of the team that decides.
             pool: of the process.
+            calls: answers of models that it may ask for; None: any number.
+            usd: money that it may spend; None: any.
         """
         after = self.configuration(self.players)
-        models = EpisodeModels(after, pool, CallBooks(after, None))
+        budget = after.budget.model_copy(update={"calls": calls, "usd": usd, "tokens": None})
+        books = CallBooks(after.model_copy(update={"budget": budget}), None)
+        models = EpisodeModels(after, pool, books)
         team = build_team(after, replace(context, models=models))
         return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from maeil.trace import Listener, Prefix, Recorder
+from maeil.trace import Listener, Recorder
 from maeil.user_errors import UserError
 from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.ending import Ender, Ending
@@ -48,8 +48,9 @@ class Reruns:
             UserError: there is no such instant.
         """
         reference = self.reference
-        change = Change(reference.edits(correction.minds), correction.words, config_dir=reference.config_dir)
-        return reference.parent.branch(correction.at, change, after=reference.configuration(correction.minds))
+        change = Change(reference.edits(correction.minds), correction.words, correction.drops, reference.config_dir)
+        after = reference.configuration(correction.minds)
+        return reference.parent.branch(correction.at, change, correction.draw, after=after)
 
     def play(self, correction: Correction, listeners: Sequence[Listener] = ()) -> Ending:
         """Play it, and return how it ends.
@@ -61,50 +62,69 @@ class Reruns:
             listeners: called with every event of an episode in memory.
 
         Raises:
-            UserError: the beginning of the run cannot be brought back, or a model refuses to be asked.
+            UserError: the beginning of the run cannot be brought back, or a model refuses to be asked, or is not there.
         """
         planned = self.plan(correction)
         if self.reference.asks:
-            return self._on_disk(planned)
+            return self._on_disk(planned, correction)
         c = planned.cell.configuration
         for mind in minds_in(planned.cell.plain["agents"]):
             prepare(c.env.name, mind)
         prefix = planned.branching.prefix
         ender = Ender(lambda: prefix.live)
         try:
-            run_coroutine(_in_memory(planned, prefix, [ender, *listeners]))
+            run_coroutine(_in_memory(planned, [ender, *listeners]))
         except PrefixRefused:
             raise
-        except UserError as error:
+        except UserError:
             if correction.words and prefix.live:
                 return Ending(REFUSED)
-            raise error
+            raise
         except Exception:
             return replace(ender.ending, outcome="error", finished=False)
         return ender.ending
 
-    def _on_disk(self, planned: PlannedBranch) -> Ending:
+    def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play it into a folder, or read the folder in which it was played before."""
-        beginning = planned.branching.prefix.length
+        prefix = planned.branching.prefix
+        beginning = prefix.length
         kept = self.folder / planned.cell.name
-        try:
-            check_whole(RunFolder(kept))
-        except DamagedFile:
-            kept = run_cell(planned.cell, self.folder, branching=planned.branching).folder
+        if not _played(kept):
+            try:
+                result = run_cell(planned.cell, self.folder, branching=planned.branching)
+            except PrefixRefused:
+                raise
+            except UserError as error:
+                if correction.words and prefix.live and "the world refuses it" in error.message:
+                    return Ending(REFUSED)
+                raise
+            kept = result.folder
+            if result.outcome == "error":
+                raise UserError(
+                    f"{kept}: a re-run ended by an error: {result.reason}", "Type it again: it goes on from there."
+                )
         ender = Ender()
         for stamped in RunFolder(kept).trace().events[beginning:]:
             ender(stamped)
         return ender.ending
 
 
-async def _in_memory(planned: PlannedBranch, prefix: Prefix, listeners: Sequence[Listener]) -> None:
+def _played(folder: Path) -> bool:
+    """Whether a folder holds a whole episode that did not end by an error."""
+    try:
+        return check_whole(RunFolder(folder)).outcome != "error"
+    except DamagedFile:
+        return False
+
+
+async def _in_memory(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
     cell, branching = planned.cell, planned.branching
     pool = ModelPool()
     books = CallBooks(cell.configuration, None)
     try:
-        models = branching.models(EpisodeModels(cell.configuration, pool, books, cell.name), pool, books)
-        parts = build(cell, models, branching.memory, branching.seated)
-        with Recorder(None, [prefix, *listeners]) as recorder, branching.checked():
-            await play(cell, parts, recorder)
+        after = EpisodeModels(cell.configuration, pool, books, cell.name, sample=branching.sample)
+        parts = build(cell, branching.models(after, pool, books), branching.memory, branching.seated)
+        with Recorder(None, [*branching.listeners, *listeners]) as recorder, branching.checked():
+            await play(cell, parts, recorder, branching)
     finally:
         await pool.close()

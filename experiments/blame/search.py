@@ -47,6 +47,7 @@ class Question:
         by: who decides in the place of others; see `Reference.of`.
         success: what counts as a success.
         budget: what the answer may take.
+        draws: samples of what follows a correction, where models are asked that draw their answers.
         since: step from which on the reference decides for coalitions.
         pairs: pairs of orders that are drawn for shares of large teams.
         config_dir: folder with more options of the groups.
@@ -56,6 +57,7 @@ class Question:
     by: tuple[str, ...] = ()
     success: Success = COMPLETED
     budget: Budget = USUAL_BUDGET
+    draws: int = 1
     since: int = 0
     pairs: int = PAIRS
     config_dir: Path | None = None
@@ -80,7 +82,10 @@ class Claim:
         """Return it as JSON-ready data."""
         one = self.flip.decision
         where = {"agent": one.agent, "t": one.t, "t_hat": one.t_hat, "kind": self.kind}
-        return {**where, "persists": self.flip.persists, "command": self.command}
+        tally = self.flip.tally
+        low, high = tally.interval
+        drawn = {"draws": tally.draws, "wins": tally.wins, "low": low, "high": high} if tally.draws > 1 else {}
+        return {**where, "persists": self.flip.persists, **drawn, "command": self.command}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +201,11 @@ def _found(
     parent = reference.parent
     budget, exact = question.budget, not reference.asks
     paid = (budget.calls, budget.usd) if reference.costs else (None, None)
-    decisions = decisions_of(reference, *paid)
+    decisions = journal.decisions
+    if decisions is None or not decisions.asked:
+        decisions = decisions_of(reference, *paid)
+        if reference.costs and decisions.asked:
+            journal.keep(decisions)
     attempts = Attempts(
         play=Reruns(reference, _beside(parent)).play,
         success=question.success,
@@ -207,6 +216,7 @@ def _found(
         shadow_calls=decisions.calls,
         shadow_usd=decisions.usd,
         told=told,
+        draws=1 if exact else question.draws,
     )
     players = reference.players
     decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
@@ -228,7 +238,7 @@ def _found(
         decisive=decisive,
         claims=claims,
         teamwork=teamwork,
-        sets=tuple(_command(parent, reference, Correction(since, names)) for names in sets),
+        sets=tuple(_command(reference, Correction(since, names)) for names in sets),
         exact=exact,
         notes=tuple(_notes(parent, reference, decisions, decisive, teamwork)),
         reruns=len(attempts.known),
@@ -266,9 +276,9 @@ def _expected(parent: Parent) -> Callable[[Correction], int]:
     return after
 
 
-def _command(parent: Parent, reference: Reference, correction: Correction) -> str:
+def _command(reference: Reference, correction: Correction, draws: int = 1) -> str:
     config_dir = str(reference.config_dir) if reference.config_dir is not None else None
-    return correction.command(str(parent.run), reference.edits(correction.minds), config_dir)
+    return correction.command(str(reference.parent.run), reference.edits(correction.minds), config_dir, draws)
 
 
 def _claims(parent: Parent, reference: Reference, flips: Sequence[Flip]) -> tuple[Claim, ...]:
@@ -278,7 +288,9 @@ def _claims(parent: Parent, reference: Reference, flips: Sequence[Flip]) -> tupl
     idle = parent.episode.world().idle.action
     names = reference.participants
     return tuple(
-        Claim(flip, kind_of(flip.decision, failures, names, idle), _command(parent, reference, flip.correction))
+        Claim(
+            flip, kind_of(flip.decision, failures, names, idle), _command(reference, flip.correction, flip.tally.draws)
+        )
         for flip in flips
     )
 
@@ -300,7 +312,8 @@ def _verdict(
         one = first.flip.decision
         how = "decides for it from there on" if first.flip.persists else "decides this turn"
         reason = f"it {WORDS[first.kind]}; the run succeeds when {reference.label} {how}"
-        sure = None if reference.asks else 1.0
+        tally = first.flip.tally
+        sure = tally.wins / tally.draws if tally.draws > 1 or not reference.asks else None
         return Verdict(
             METHOD, one.agent, one.t, one.t_hat, first.kind, sure, len(attempts.known), attempts.calls, reason
         )
@@ -345,6 +358,10 @@ def _notes(
             f"{decisive.skipped} decisions behind the last one at which {reference.label} still saves the run were not "
             "tested: it is assumed that none of them is decisive"
         )
+    if reference.asks and teamwork is not None and teamwork.success:
+        found.append("the shares rest on one draw of each coalition")
+    if decisive.left:
+        found.append(f"{decisive.left} later candidates were not tested: they cannot be the earliest that flips")
     if teamwork is not None and teamwork.why_cut:
         found.append(f"the shares of the agents are not known: {teamwork.why_cut}")
     return found

@@ -25,8 +25,10 @@ def lines(blame: Blame) -> Iterator[str]:
     if verdict.agent is None:
         yield f"verdict: {verdict.reason}"
     else:
-        how = "exact" if blame.exact else "one draw"
-        sure = f"confidence {verdict.confidence:g}, {how}" if verdict.confidence is not None else how
+        tally = blame.claims[0].flip.tally
+        low, high = tally.interval
+        how = "exact" if blame.exact else f"{tally.wins} of {tally.draws} draws, 95 % interval {low:.2f} to {high:.2f}"
+        sure = f"confidence {verdict.confidence:g}, {how}" if verdict.confidence is not None else "one draw: --draws K"
         what = WORDS.get(verdict.kind, verdict.kind)
         yield f"verdict: {verdict.agent} at step {verdict.t} (time {verdict.t_hat:g}): {what} [{verdict.kind}] ({sure})"
     yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +78,14 @@ def named_members(arguments: Sequence[str]) -> frozenset[str]:
         UserError: an argument cannot be read.
     """
     above = f"agents.{MEMBERS}."
-    keys = (override.key_or_group for override in parse(arguments))
+    keys = (_key(argument) for argument in arguments)
     return frozenset(name for key in keys if key.startswith(above) and "." not in (name := key.removeprefix(above)))
+
+
+@lru_cache(maxsize=1024)
+def _key(argument: str) -> str:
+    """Return the key of an argument; thousands of branches of a run name the same ones."""
+    return parse([argument])[0].key_or_group
 
 
 def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) -> None:

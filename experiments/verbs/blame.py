@@ -29,7 +29,9 @@ def blame(
     ] = None,
     success: Annotated[
         str,
-        typer.Option("--success", metavar="CONDITION", help="What counts: completed, 'steps<=60', 'score>=3', ..."),
+        typer.Option(
+            "--success", metavar="CONDITION", help="Take this for a success: completed, 'steps<=60' or 'score>=3'."
+        ),
     ] = "completed",
     since: Annotated[
         int, typer.Option("--from", metavar="STEP", min=0, help="Shares: have the reference decide from this step on.")
@@ -38,20 +40,34 @@ def blame(
         bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents.")
     ] = True,
     orders: Annotated[
-        int, typer.Option("--orders", metavar="N", min=2, help="Pairs of orders for the shares of a large team.")
+        int, typer.Option("--orders", metavar="ROUNDS", min=2, help="Pairs of orders for the shares of a large team.")
     ] = 10,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            metavar="SAMPLES",
+            min=1,
+            help="Judge a correction by this many samples, where paid models are asked.",
+        ),
+    ] = 1,
     budget_reruns: Annotated[
-        int, typer.Option("--budget-reruns", metavar="N", min=1, help="Play at most N episodes of a run.")
+        int,
+        typer.Option("--budget-reruns", metavar="CELLS", min=1, help="Play at most this many episodes of a run."),
     ] = 2000,
     budget_calls: Annotated[
         int | None,
         typer.Option(
-            "--budget-calls", metavar="N", min=0, show_default="none", help="Ask real models for at most N answers."
+            "--budget-calls",
+            metavar="CALLS",
+            min=0,
+            show_default="none",
+            help="Ask real models for at most this many answers.",
         ),
     ] = None,
     budget_usd: Annotated[
         float | None,
-        typer.Option("--budget-usd", metavar="X", min=0, show_default="none", help="Spend at most this much money."),
+        typer.Option("--budget-usd", metavar="USD", min=0, show_default="none", help="Spend at most this much money."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -84,7 +100,9 @@ def blame(
         quieten()
     prepare_plugins(plugin)
     budget = Budget(budget_reruns, budget_calls, budget_usd)
-    question = Question(tuple(by or ()), Success.parse(success), budget, since, orders, config_dir, shares)
+    question = Question(
+        tuple(by or ()), Success.parse(success), budget, draws, since, orders, config_dir, shares=shares
+    )
     found = blame_folder(run, question)
     if as_json:
         echo_json(found.plain())

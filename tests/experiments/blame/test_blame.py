@@ -14,6 +14,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
+from quorum.experiments.blame import decisive
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.command import ManyRuns, blame_folder
 from quorum.experiments.blame.correction import Correction
@@ -111,6 +112,19 @@ def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: 
     assert json.loads((folder / BLAME).read_text())["verdict"] == found.verdict.plain()
     assert verify_run(folder).problems == []
     assert Parent.open(folder).episode.steps == found.ending.steps
+
+
+def test_behind_the_first_flip_only_some_candidates_are_tested_and_that_is_told(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied(run, tmp_path)
+    whole = blame(folder, Question(shares=False))
+    assert len(whole.claims) > 2
+    monkeypatch.setattr(decisive, "MOST_AFTER", 1)
+    found = blame(folder, Question(shares=False))
+    assert found.claims == whole.claims[:1]
+    assert found.verdict.agent == whole.verdict.agent
+    assert any("later candidates were not tested" in note for note in found.notes)
 
 
 def test_a_killed_command_goes_on_from_what_it_has_played(run: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.rerun import Reruns
+from quorum.experiments.blame.search import Question, blame
 from quorum.experiments.branch.command import BranchRequest, plan_branch
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
@@ -62,3 +63,11 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
         )
         assert reruns.plan(correction).cell.hash == planned.cell.hash
     assert not (tmp_path / "paid").exists()
+
+
+def test_a_branch_is_blamed_as_any_run(tmp_path: Path) -> None:
+    run = run_cell(Cell.compose(["n=4", "seed=2", "max_steps=60"]), tmp_path / "runs").folder
+    planned = plan_branch(BranchRequest(run, "0", minds=["agent_2=always_right"]))
+    branch = run_cell(planned.cell, tmp_path / "runs", branching=planned.branching).folder
+    found = blame(branch, Question(by=("heuristic",), shares=False))
+    assert (found.verdict.agent, found.verdict.t) == ("agent_2", 0)

@@ -1,0 +1,65 @@
+"""What it takes to blame a failed episode of 100 steps that asks no model: CUBE, a heuristic team with one wrong plan.
+
+Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the search for the decision,
+and all 2^n coalitions for exact shares. Imports are not in it, nor are kernels that are compiled or loaded
+for the first time.
+
+python benchmarks/blame.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from quorum.experiments.blame.journal import JOURNAL
+from quorum.experiments.blame.search import Blame, Question, blame
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+
+CASES = tuple(f"n={n} seed=1 max_steps=100 fault=one fault.kinds=[wrong_plan]" for n in (4, 6, 8))
+
+
+def measure(words: str, tries: int) -> dict[str, object]:
+    """Play a cell that fails, and blame it a few times."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = run_cell(Cell.compose(words.split()), Path(folder))
+        whole = _timed(run.folder, Question(by=("self",)), tries)
+        alone = _timed(run.folder, Question(by=("self",), shares=False), tries)
+    return {
+        "cell": words,
+        "steps": run.metrics["outcome.steps"],
+        "reruns": whole[1].reruns,
+        "seconds": round(whole[0], 2),
+        "reruns_without_shares": alone[1].reruns,
+        "seconds_without_shares": round(alone[0], 2),
+    }
+
+
+def _timed(run: Path, question: Question, tries: int) -> tuple[float, Blame]:
+    seconds = []
+    for _ in range(tries):
+        (run / JOURNAL).unlink(missing_ok=True)
+        begin = time.process_time()
+        found = blame(run, question)
+        seconds.append(time.process_time() - begin)
+    return statistics.median(seconds), found
+
+
+def main() -> None:
+    """Measure all cases, a line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=3)
+    tries = parser.parse_args().tries
+    for words in CASES:
+        sys.stdout.write(json.dumps(measure(words, tries)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Models that are paid for: nothing is asked twice, nothing beyond the budget, and draws say how sure a verdict is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from maeil.trace import Instant
+from maeil.user_errors import UserError
+from quorum.experiments.blame.attempts import Budget, Tally
+from quorum.experiments.blame.correction import Correction
+from quorum.experiments.blame.decisions import decisions_of
+from quorum.experiments.blame.ending import Success, ending_of
+from quorum.experiments.blame.reference import Reference
+from quorum.experiments.blame.rerun import Reruns
+from quorum.experiments.blame.search import Question, blame
+from quorum.experiments.blame.show import lines
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.verify import verify_run
+from tests.experiments.branch.test_identity import Counting
+from tests.serving import served
+
+STEPS = 3
+AGENTS = 3
+
+
+@pytest.fixture
+def paid(tmp_path: Path) -> Iterator[tuple[Path, Counting]]:
+    """A run whose minds have asked a server that counts, which goes on to serve."""
+    brain = Counting()
+    with served(brain) as addresses:
+        model = ["llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null"]
+        words = ["env=squeeze", f"n={AGENTS}", f"max_steps={STEPS}", "agents=naive", "llm.cache=false"]
+        run = run_cell(Cell.compose([*words, *model]), tmp_path / "runs").folder
+        assert brain.requests == STEPS * AGENTS
+        brain.requests = 0
+        yield run, brain
+
+
+def question(by: str = "heuristic", **values: object) -> Question:
+    return Question(**{"by": (by,), "success": Success.parse("score>=999"), "shares": False, **values})
+
+
+def test_without_a_budget_nothing_is_asked(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    with pytest.raises(UserError, match=r"paid for(.|\n)*--budget-calls"):
+        blame(run, question())
+    assert brain.requests == 0
+
+
+def test_to_play_the_run_again_and_ask_a_mind_without_a_model_costs_nothing(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    found = decisions_of(Reference.of(Parent.open(run), ("heuristic",)))
+    assert len(found.every) == STEPS * AGENTS
+    assert (found.calls, brain.requests) == (0, 0)
+
+
+def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_told(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    found = blame(run, question(budget=Budget(calls=20), shares=True))
+    assert found.calls == brain.requests <= 20
+    assert found.calls > 0
+    assert not found.exact
+    told = [note for note in found.notes if "calls are asked" in note]
+    assert told
+
+
+def test_a_rerun_is_a_run_beside_it_and_is_not_paid_for_twice(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    first = blame(run, question(budget=Budget(calls=60)))
+    asked = brain.requests
+    kept = sorted((run.parent / f"{run.name}.blame").iterdir())
+    assert len(kept) == first.reruns > 0
+    for folder in kept:
+        assert verify_run(folder).problems == []
+    assert blame(run, question(budget=Budget(calls=60))) == first
+    (run / "blame.jsonl").unlink()  # the folders alone are enough
+    assert blame(run, question(budget=Budget(calls=60))).verdict == first.verdict
+    assert brain.requests == asked
+
+
+def test_a_reference_that_is_paid_for_is_asked_once_a_turn_and_within_the_budget(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    found = blame(run, question("self", budget=Budget(calls=5)))
+    assert brain.requests == found.calls == 5
+    assert any("before self was asked of all turns" in note for note in found.notes)
+    whole = STEPS * AGENTS
+    brain.requests = 0
+    blame(run, question("self", budget=Budget(calls=whole)))
+    assert brain.requests == whole
+    blame(run, question("self", budget=Budget(calls=whole)))
+    assert brain.requests == whole
+
+
+def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> None:
+    run, _ = paid
+    reference = Reference.of(Parent.open(run), ("heuristic",))
+    reruns = Reruns(reference, run.parent / f"{run.name}.blame")
+    best = max(reruns.play(Correction(Instant(0), (name,))).score for name in reference.players)
+    assert best > ending_of(Parent.open(run).episode.trace).score
+    success = Success.parse(f"score>={best - 0.001:.6f}")
+    found = blame(run, question(success=success, budget=Budget(calls=400), draws=3))
+    assert found.claims, found.notes
+    tally = found.claims[0].flip.tally
+    assert (tally.draws, found.verdict.confidence) == (3, tally.wins / 3)
+    assert found.verdict.agent == found.claims[0].flip.decision.agent
+    assert found.claims[0].command.endswith("--draws 3")
+    assert found.claims[0].plain()["draws"] == 3
+    assert (
+        len({correction.key for correction in (replace(found.claims[0].flip.correction, draw=d) for d in range(3))})
+        == 3
+    )
+    assert "95 % interval" in "\n".join(lines(found))
+
+
+def test_the_interval_of_a_share_is_that_of_wilson() -> None:
+    assert Tally(3, 3, flips=True).interval == pytest.approx((0.4385, 1.0), abs=1e-4)
+    assert Tally(5, 10, flips=False).interval == pytest.approx((0.2366, 0.7634), abs=1e-4)
