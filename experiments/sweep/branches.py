@@ -24,7 +24,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
-from quorum.experiments.results.sweep_file import SweepParent, read_sweep
+from quorum.experiments.results.sweep_file import DamagedPlan, SweepParent, read_sweep
 from quorum.experiments.sweep.grid import MOST_POINTS, Axis, Point, axes, count, points
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.problems import Problems, affected, refusal
@@ -147,7 +147,10 @@ def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
     Raises:
         UserError: a run is gone, or has changed.
     """
-    before = read_sweep(folder) if folder.is_dir() else None
+    before = None
+    if folder.is_dir():
+        with suppress(DamagedPlan):  # it is written anew, and says nothing of what there was before
+            before = read_sweep(folder)
     now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
     for parent in plan.parents:
         now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
