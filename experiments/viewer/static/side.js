@@ -117,7 +117,7 @@ export class Side {
     this.lanes.differs = differs;
     this.lanes.common = parting;
     this.lanes.draw();
-    this.transcript.mark(differs, parting?.t ?? null);
+    this.transcript.mark(differs, parting?.t ?? null, this.t); // it is told the time with a pause
   }
 
   async #turn() {

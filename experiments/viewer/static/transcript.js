@@ -24,8 +24,9 @@ export class Transcript {
     this.unfolded = false;
   }
 
-  /** Mark what differs from another run, and fold what comes before a step, which both have in common. @param {Map<object, string>|null} differs @param {number|null} common */
-  mark(differs, common) {
+  /** Mark what differs from another run, and fold what comes before a step, which both have in common, unless that is looked at. @param {Map<object, string>|null} differs @param {number|null} common @param {number} t the step that is shown */
+  mark(differs, common, t) {
+    this.t = t;
     this.differs = differs;
     this.common = common;
     this.unfolded = common === null || this.t < common;

@@ -149,6 +149,8 @@ def test_the_common_beginning_of_the_transcripts_is_folded_until_it_is_asked_for
     shown: Page, branched: tuple[Path, Path, int]
 ) -> None:
     *_, t = branched
+    shown.keyboard.press("Home")
+    until(shown, "quorum.sides.every(({ transcript }) => transcript.t === 0)")
     shown.keyboard.press("End")
     shown.keyboard.press("x")
     shown.keyboard.press("x")
