@@ -106,7 +106,7 @@ def blame_folder(folder: Path, question: Question) -> OneRun | ManyRuns:
     """Blame a run, or all failed runs of a folder.
 
     Raises:
-        UserError: there is no such folder, it holds no runs, or its one run cannot be blamed.
+        UserError: there is no such folder, it holds no runs, or none of its runs can be blamed.
     """
     if not folder.exists():
         raise no_such_folder(folder)
@@ -117,15 +117,19 @@ def blame_folder(folder: Path, question: Question) -> OneRun | ManyRuns:
     runs = [path for path in runs_inside(folder) if PARTIAL not in path.name and not path.is_symlink()]
     if not runs:
         raise UserError(f"{folder}: it holds no runs that are finished", "Give the folder of a run or of a sweep.")
-    found, successes, refused = [], [], []
+    found, successes, refused, hints = [], [], [], []
     for run in runs:
         try:
             one = blame(run, question)
         except UserError as error:
             refused.append((run.name, error.message.partition("\n")[0]))
+            hints.append(error.hint)
             continue
         if one.failed:
             found.append(one)
         else:
             successes.append(run.name)
+    if len(refused) == len(runs):
+        name, reason = refused[0]
+        raise UserError(f"{folder}: none of its {len(runs)} runs can be blamed; {name}: {reason}", hints[0])
     return ManyRuns(folder, tuple(found), tuple(successes), tuple(refused))

@@ -178,6 +178,13 @@ def test_a_run_that_nobody_can_save_is_not_blamed_on_the_team(tmp_path: Path) ->
     assert any("no team could finish" in note for note in found.notes)
 
 
+def test_a_mistake_that_keeps_all_runs_of_a_folder_from_being_blamed_is_told_once(tmp_path: Path) -> None:
+    for seed in range(2):
+        run_cell(Cell.compose(["n=2", "max_steps=3", f"seed={seed}"]), tmp_path)
+    with pytest.raises(UserError, match=r"none of its 2 runs can be blamed; .*: there is no option 'nobody'"):
+        blame_folder(tmp_path, Question(("nobody",), shares=False))
+
+
 def test_a_folder_of_runs_gives_a_line_each_and_tells_what_cannot_be_blamed(run: Path, tmp_path: Path) -> None:
     copied(run, tmp_path)
     success = played("n=2 agents=heuristic max_steps=100 seed=1", tmp_path).folder
